@@ -207,3 +207,19 @@ def test_partitioners(make, shape, dtype, axis, expected):
 def test_partitioners_take_positive_numbers(kind, arguments, name):
     with pytest.raises(ValueError, match=f"Argument `{name}` must be positive. Received: 0"):
         getattr(tf.distribute.experimental.partitioners, kind)(*arguments)
+
+
+def test_union_of_resolvers_takes_its_own_task():
+    cluster = tf.train.ClusterSpec({"worker": ["a:1", "b:1"]})
+    resolvers = tf.distribute.cluster_resolver
+    one = resolvers.SimpleClusterResolver(cluster, task_type="worker", task_id=1, rpc_layer="grpc")
+    both = resolvers.UnionResolver(one)
+    assert (both.task_type, both.task_id, both.rpc_layer) == ("worker", 1, "grpc")
+    both = resolvers.UnionResolver(one, task_type="ps", task_id=2, rpc_layer="other")
+    assert (both.task_type, both.task_id, both.rpc_layer) == ("ps", 2, "other")
+    with pytest.raises(ValueError, match="Unexpected kwargs"):
+        resolvers.UnionResolver(one, rpc="grpc")
+    with pytest.raises(TypeError, match="ClusterResolver"):
+        resolvers.UnionResolver("a:1")
+    with pytest.raises(TypeError, match="ClusterSpec"):
+        resolvers.SimpleClusterResolver({"worker": ["a:1"]})

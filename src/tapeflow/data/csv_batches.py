@@ -27,31 +27,52 @@ def make_csv_dataset(
     column_defaults=None,
     label_name=None,
     select_columns=None,
-    field_delim=",",
-    use_quote_delim=True,
-    na_value="",
-    header=True,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    header: bool = True,
     num_epochs=None,
-    shuffle=True,
+    shuffle: bool = True,
     shuffle_buffer_size=10000,
     shuffle_seed=None,
     prefetch_buffer_size=None,
     num_parallel_reads=None,
-    sloppy=False,
+    sloppy: bool = False,
     num_rows_for_inference=_ROWS,
     compression_type=None,
-    ignore_errors=False,
-    encoding="utf-8",
+    ignore_errors: bool = False,
+    encoding: str = "utf-8",
 ):
-    """Batches of the rows of CSV files: dicts of columns by name, or (dict, column `label_name`) pairs.
+    """Make batches of the rows of CSV files.
 
     Args:
-      column_names: by default those of the first line.
-      column_defaults: as `CsvDataset`'s record_defaults; by default as the first rows suggest, 0 or "" where empty.
-      select_columns: names or numbers of the columns that are wanted.
-      num_epochs: the number of passes; None: without end.
+      file_pattern: a glob pattern, or several.
+      batch_size: how many rows a batch has.
+      column_names: the names of the columns; None for those of the first line.
+      column_defaults: as `CsvDataset`'s record_defaults; None for what the first rows suggest, 0 or "" where empty.
+      label_name: the column that is given apart from the others; None for none.
+      select_columns: names or numbers of the columns that are wanted; None for all.
+      field_delim: what separates fields, one character.
+      use_quote_delim: whether fields may be in double quotes.
+      na_value: a text that counts as empty, too.
+      header: whether the files' first lines are names.
+      num_epochs: the number of passes; None for without end.
+      shuffle: whether examples are shuffled.
+      shuffle_buffer_size: how many elements the buffer of the shuffle holds.
+      shuffle_seed: an integer for the same order in every run; None for others.
+      prefetch_buffer_size: how many batches are made ahead; None for as many as are useful.
+      num_parallel_reads: how many files are read at once; None for one.
+      sloppy: whether the order may depend on timing.
+      num_rows_for_inference: how many rows of each file suggest the dtypes; None for all.
+      compression_type: "" (or None), "ZLIB" or "GZIP".
+      ignore_errors: whether rows that are not as promised are left out.
+      encoding: the encoding of the first lines.
 
-    Raises ValueError for columns that are not there, are there twice, or whose names differ from file to file.
+    Returns:
+      A dataset of dicts of columns by name, or of (dict, label) pairs.
+
+    Raises:
+      ValueError: for columns that are not there, are there twice, or whose names differ from file to file.
     """
     names = filenames_of(file_pattern)
     compression = text_of(compression_type)

@@ -28,11 +28,19 @@ def invalid(message):
 class CsvDataset(_FileDataset):
     """Tuples of the fields of the records of CSV files.
 
-    Args:
-      record_defaults: of each column its dtype, where it is required, or a value for where it is empty, in a list.
-      select_cols: the numbers of the columns that are read, ascending; `exclude_cols`: of those that are not.
-
     When it is reached, a record that is not as promised raises InvalidArgumentError; the next one follows it.
+
+    Args:
+      filenames: a file or several: a string, strings, a string tensor or a dataset of strings.
+      record_defaults: of each column its dtype, where it is required, or a value for where it is empty, in a list.
+      compression_type: "" (or None), "ZLIB" or "GZIP".
+      buffer_size: accepted; how much is read at once is not set by it.
+      header: whether the first line of each file is left out.
+      field_delim: what separates fields, one character.
+      use_quote_delim: whether fields may be in double quotes.
+      na_value: a text that counts as empty, too.
+      select_cols: the numbers of the columns that are read, ascending; None for all.
+      exclude_cols: the numbers of the columns that are not read; not together with `select_cols`.
     """
 
     def __init__(

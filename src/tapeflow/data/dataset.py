@@ -22,7 +22,15 @@ class _WithOptions:
     """What is deferred in graphs besides the transformations."""
 
     def with_options(self, options, name=None):
-        """The same dataset, with these options added to those that it has."""
+        """Add options to those of the dataset.
+
+        Args:
+          options: a `tf.data.Options`; what it sets counts, the rest stays.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+        """
         made = self._options.merge(options) if self._options is not None else options.merge(options)
         start = self._start
         kept, threads = made.deterministic, made.threading.private_threadpool_size
@@ -104,7 +112,22 @@ class Dataset(_WithOptions, Making, Transforming):
     # Results
 
     def reduce(self, initial_state, reduce_func, name=None):
-        """The last state of state = reduce_func(state, element)."""
+        """Fold the elements into one value.
+
+        Args:
+          initial_state: the state to start from, a structure of tensors.
+          reduce_func: a function of the state and an element that gives the next state.
+          name: the name of the operation in a graph.
+
+        Returns:
+          The last state.
+
+        Raises:
+          TypeError: for a function whose states are of another structure or dtype.
+
+        >>> print(int(tf.data.Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x)))
+        10
+        """
         if not context.executing_eagerly():
             return deferring.reduce(self, initial_state, reduce_func)
         state, traced = deferring.fold(self, initial_state, reduce_func)
@@ -117,7 +140,17 @@ class Dataset(_WithOptions, Making, Transforming):
         return iterating.single_element(self)
 
     def apply(self, transformation_func):
-        """transformation_func(self), which must be a dataset."""
+        """Apply a function to the dataset.
+
+        Args:
+          transformation_func: a function of a dataset that gives a dataset.
+
+        Returns:
+          What it gives.
+
+        Raises:
+          TypeError: for something else.
+        """
         dataset = transformation_func(self)
         if not isinstance(dataset, Dataset):
             raise TypeError(

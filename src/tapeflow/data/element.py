@@ -128,7 +128,12 @@ def leaf_spec(leaf):
 
 
 class DatasetSpec(TypeSpec):
-    """The type of a dataset that is an element of a dataset, as `Dataset.window` makes them."""
+    """The type of a dataset that is an element of a dataset, as `Dataset.window` makes them.
+
+    Args:
+      element_spec: the structure of specs of an element of it.
+      dataset_shape: the shape of a tensor of such datasets; () for one.
+    """
 
     __slots__ = ("_dataset_shape", "_element_spec")
 

@@ -33,9 +33,19 @@ def shuffled_and_repeated(dataset, num_epochs, shuffle, buffer_size, seed):
 
 
 def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
-    """A transformation: batches of serialized `Example` messages to dicts of tensors; see `tf.io.parse_example`.
+    """Make a transformation: batches of serialized `Example` messages to dicts of tensors; see `tf.io.parse_example`.
 
-    Raises ValueError for no features, TypeError for a dataset of anything but vectors of strings.
+    Args:
+      features: a dict of features by name.
+      num_parallel_calls: how many batches are parsed at once.
+      deterministic: whether batches come in the order of their inputs; None for the dataset's options.
+
+    Returns:
+      A function for `Dataset.apply`.
+
+    Raises:
+      ValueError: for no features.
+      TypeError: for a dataset of anything but vectors of strings.
     """
     if features is None:
         raise ValueError("Argument `features` is required, but not specified.")
@@ -63,18 +73,40 @@ def make_batched_features_dataset(
     label_key=None,
     reader_args=None,
     num_epochs=None,
-    shuffle=True,
+    shuffle: bool = True,
     shuffle_buffer_size=10000,
     shuffle_seed=None,
     prefetch_buffer_size=None,
     reader_num_threads=None,
     parser_num_threads=None,
-    sloppy_ordering=False,
-    drop_final_batch=False,
+    sloppy_ordering: bool = False,
+    drop_final_batch: bool = False,
 ):
-    """Batches of the parsed features of files of `Example` messages: dicts, or (dict, feature `label_key`) pairs.
+    """Make batches of the parsed features of files of `Example` messages.
 
-    Raises TypeError for a `reader` that is no dataset, ValueError for a label that is no feature.
+    Args:
+      file_pattern: a glob pattern, or several.
+      batch_size: how many examples a batch has.
+      features: a dict of features by name, as `tf.io.parse_example` takes it.
+      reader: a class of datasets of files; None for `TFRecordDataset`.
+      label_key: the feature that is given apart from the others; None for none.
+      reader_args: further arguments of the class, a list.
+      num_epochs: the number of passes; None for without end.
+      shuffle: whether examples are shuffled.
+      shuffle_buffer_size: how many elements the buffer of the shuffle holds.
+      shuffle_seed: an integer for the same order in every run; None for others.
+      prefetch_buffer_size: how many batches are made ahead; None for as many as are useful.
+      reader_num_threads: how many files are read at once; None for one.
+      parser_num_threads: how many batches are parsed at once; None for two.
+      sloppy_ordering: whether the order may depend on timing.
+      drop_final_batch: whether a last batch that is smaller is left out.
+
+    Returns:
+      A dataset of dicts, or of (dict, label) pairs.
+
+    Raises:
+      TypeError: for a `reader` that is no dataset.
+      ValueError: for a label that is no feature.
     """
     if reader is None:
         reader = TFRecordDataset

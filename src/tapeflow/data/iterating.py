@@ -15,7 +15,11 @@ from tapeflow.data.passes import begun, close_pass
 
 
 class IteratorSpec(TypeSpec):
-    """The type of an iterator, by that of its elements."""
+    """The type of an iterator, by that of its elements.
+
+    Args:
+      element_spec: the structure of specs of an element.
+    """
 
     __slots__ = ("_element_spec",)
 
@@ -58,8 +62,11 @@ class IteratorSpec(TypeSpec):
 class Iterator:
     """One pass over a dataset; `next(it)`, `it.next()` and `it.get_next()` give its elements.
 
-    Several threads may share it. `get_next` raises OutOfRangeError at the end. A `tf.train.Checkpoint` keeps where
-    it is.
+    Several threads may share it. `get_next` raises OutOfRangeError at the end. A `tf.train.Checkpoint` keeps where it
+    is.
+
+    Args:
+      dataset: the dataset; `iter(dataset)` makes the same.
     """
 
     def __init__(self, dataset):
@@ -223,7 +230,11 @@ nest.register_composite(Iterator, _as_tensors, _from_tensors)
 
 
 class NumpyIterator:
-    """One pass over a dataset, with NumPy values in place of tensors."""
+    """One pass over a dataset, with NumPy values in place of tensors.
+
+    Args:
+      dataset: the dataset; `dataset.as_numpy_iterator()` makes the same.
+    """
 
     def __init__(self, dataset):
         self._iterator = iter(dataset)

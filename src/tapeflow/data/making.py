@@ -13,12 +13,35 @@ class Making:
 
     @staticmethod
     def from_tensors(tensors, name=None):
-        """A dataset of one element, `tensors`."""
+        """Make a dataset of one element.
+
+        Args:
+          tensors: the element: a tensor, or a structure of tensors.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset.
+        """
         return build(sources.from_tensors(tensors))
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
-        """The slices of `tensors` along their first axis, whose sizes must agree (ValueError)."""
+        """Give the slices of tensors along their first axis.
+
+        Args:
+          tensors: a tensor, or a structure of tensors whose first axes are of one size.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: for sizes that differ, and scalars.
+
+        >>> dataset = tf.data.Dataset.from_tensor_slices({"a": [1, 2], "b": [3.0, 4.0]})
+        >>> print([int(x["a"]) for x in dataset])
+        [1, 2]
+        """
         return build(sources.from_tensor_slices(tensors))
 
     @staticmethod
@@ -35,9 +58,27 @@ class Making:
         output_signature=None,
         name=None,
     ):
-        """The elements of `generator(*args)`, called anew for every pass.
+        """Give the elements of a Python generator, called anew for every pass.
 
-        Raises InvalidArgumentError, when it is reached, for an element of another type or shape.
+        Args:
+          generator: a function that gives an iterable.
+          output_types: the dtypes of an element, where there is no signature.
+          output_shapes: the shapes of an element; None for unknown ones.
+          args: tensors that are passed to the function, as arrays.
+          output_signature: `tf.TypeSpec`s of an element.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          InvalidArgumentError: when it is reached, for an element of another type or shape.
+
+        >>> def count():
+        ...     yield from (1, 2, 3)
+        >>> dataset = tf.data.Dataset.from_generator(count, output_signature=tf.TensorSpec([], tf.int32))
+        >>> print([int(x) for x in dataset])
+        [1, 2, 3]
         """
         return build(
             sources.from_generator(generator, output_types, output_shapes, args, output_signature)
@@ -45,22 +86,71 @@ class Making:
 
     @staticmethod
     def range(*args, **kwargs):
-        """int64 (or `output_type`) scalars: range(stop), range(start, stop[, step])."""
+        """Count: int64 scalars, or those of another dtype.
+
+        Args:
+          *args: `stop`, or `start, stop`, or `start, stop, step`.
+          **kwargs: `output_type`, the dtype, and `name`.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: for another number of arguments.
+
+        >>> print([int(x) for x in tf.data.Dataset.range(1, 10, 4)])
+        [1, 5, 9]
+        """
         return build(sources.range_of(args, **kwargs))
 
     @staticmethod
     def counter(start=0, step=1, dtype=dtypes.int64, name=None):
-        """start, start + step, ... without end."""
+        """Count without end: start, start + step, ...
+
+        Args:
+          start: the first number.
+          step: the distance of the numbers.
+          dtype: their dtype.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset.
+        """
         return build(sources.counter(start, step, dtype))
 
     @staticmethod
     def random(seed=None, rerandomize_each_iteration=None, name=None):
-        """Random int64 scalars of 32 bits, without end."""
+        """Draw int64 scalars of 32 bits at random, without end.
+
+        Args:
+          seed: an integer for the same numbers in every run; None for others.
+          rerandomize_each_iteration: whether every pass draws other numbers.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset.
+        """
         return build(sources.random_numbers(seed, rerandomize_each_iteration))
 
     @staticmethod
     def zip(*args, datasets=None, name=None):
-        """Elements of several datasets side by side, until the shortest ends."""
+        """Give elements of several datasets side by side, until the shortest ends.
+
+        Args:
+          *args: the datasets, or structures of datasets.
+          datasets: a structure of datasets, instead of `args`.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset of elements in that structure.
+
+        Raises:
+          TypeError: for what is not a dataset, and for both or none.
+
+        >>> pairs = tf.data.Dataset.zip(tf.data.Dataset.range(2), tf.data.Dataset.range(5, 9))
+        >>> print([(int(a), int(b)) for a, b in pairs])
+        [(0, 5), (1, 6)]
+        """
         if not args and datasets is None:
             raise TypeError("Must pass at least one dataset to `zip`.")
         if args and datasets is not None:
@@ -72,7 +162,26 @@ class Making:
 
     @staticmethod
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
-        """The next element of datasets[i] for every int64 scalar i of `choice_dataset`."""
+        """Take the next element of datasets[i] for every int64 scalar i of a dataset.
+
+        Args:
+          datasets: a list of datasets of elements of one structure.
+          choice_dataset: the dataset of numbers.
+          stop_on_empty_dataset: whether to end when a chosen dataset has no more elements; if not, its choices are
+            skipped.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: for no datasets.
+          TypeError: for choices that are not int64 scalars.
+
+        >>> datasets = [tf.data.Dataset.from_tensors(x).repeat() for x in (10, 20)]
+        >>> choice = tf.data.Dataset.from_tensor_slices(tf.constant([0, 1, 0], tf.int64))
+        >>> print([int(x) for x in tf.data.Dataset.choose_from_datasets(datasets, choice)])
+        [10, 20, 10]
+        """
         made = combining.chosen(datasets, choice_dataset, stop_on_empty_dataset)
         return build(made, *datasets, choice_dataset)
 
@@ -84,7 +193,21 @@ class Making:
         stop_on_empty_dataset=False,
         rerandomize_each_iteration=None,
     ):
-        """Elements of datasets chosen at random, with the probabilities `weights`."""
+        """Take elements from datasets that are chosen at random.
+
+        Args:
+          datasets: a list of datasets of elements of one structure.
+          weights: the probability of each, a vector, or a dataset of such; None for equal ones.
+          seed: an integer; None for other choices each time.
+          stop_on_empty_dataset: whether to end when a chosen dataset has no more elements; if not, the others go on.
+          rerandomize_each_iteration: whether every pass makes other choices.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: for another number of weights.
+        """
         made = combining.sampled(
             datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration
         )
@@ -92,17 +215,40 @@ class Making:
 
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None, name=None):
-        """The names of the files that match glob patterns, shuffled anew for each pass unless `shuffle` is False.
+        """List the names of the files that match patterns.
 
-        Raises InvalidArgumentError where no file matches.
+        Args:
+          file_pattern: a glob pattern, or several.
+          shuffle: whether names are shuffled anew for each pass; None for True.
+          seed: an integer for the shuffling; None for other orders each time.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset of strings.
+
+        Raises:
+          InvalidArgumentError: where no file matches.
         """
         return files.list_files(file_pattern, shuffle, seed)
 
     @staticmethod
     def load(path, element_spec=None, compression=None, reader_func=None, wait=False):
-        """The dataset that `save` wrote to the directory `path`.
+        """Read the dataset that `save` wrote.
 
-        Raises NotFoundError where there is none, and with its elements DataLossError for damaged files.
+        Args:
+          path: the directory.
+          element_spec: the structure of an element; None for what was saved with it.
+          compression: that of `save`.
+          reader_func: a function of a dataset of datasets, the files, that gives the dataset; None for one after
+            another.
+          wait: whether to wait for a dataset that is still being written.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          NotFoundError: where there is none.
+          DataLossError: with its elements, for damaged files.
         """
         from tapeflow.data import saving
 

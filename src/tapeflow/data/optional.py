@@ -14,7 +14,11 @@ _NO_VALUE = "The given optional does not have a value. [Op:OptionalGetValue]"
 
 
 class OptionalSpec(TypeSpec):
-    """The type of an Optional."""
+    """The type of an Optional.
+
+    Args:
+      element_spec: the structure of specs of its value.
+    """
 
     __slots__ = ("_element_spec",)
 
@@ -50,7 +54,13 @@ class OptionalSpec(TypeSpec):
 
 @public_methods
 class Optional:
-    """An element that may be absent. Made by `from_value`, `empty` and `Iterator.get_next_as_optional`."""
+    """An element that may be absent. Made by `from_value`, `empty` and `Iterator.get_next_as_optional`.
+
+    Args:
+      value: the element, or None.
+      spec: the structure of its specs.
+      present: whether there is one.
+    """
 
     def __init__(self, value, spec, present):
         self.value = value

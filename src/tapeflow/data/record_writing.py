@@ -12,10 +12,10 @@ from tapeflow.graph import python_ops
 
 
 class TFRecordWriter:
-    """Writes datasets to a file.
+    """Writes the string elements of a dataset as a TFRecord file.
 
     Args:
-      filename: the path, a string or a string tensor.
+      filename: the file.
       compression_type: "" (or None), "ZLIB" or "GZIP".
     """
 

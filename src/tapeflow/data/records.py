@@ -223,7 +223,15 @@ def fixed_length(
 
 
 class TextLineDataset(_FileDataset):
-    """The lines of text files, without their ends."""
+    """The lines of text files, string scalars without their ends.
+
+    Args:
+      filenames: a file or several: a string, strings, a string tensor or a dataset of strings.
+      compression_type: "" (or None), "ZLIB" or "GZIP".
+      buffer_size: accepted; how much is read at once is not set by it.
+      num_parallel_reads: how many files are read at once, in turn; None for one after another.
+      name: the name of the dataset in a graph.
+    """
 
     def __init__(
         self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None
@@ -234,11 +242,14 @@ class TextLineDataset(_FileDataset):
 class TFRecordDataset(_FileDataset):
     """The records of TFRecord files, string scalars.
 
-    Args:
-      filenames: a string, strings, a string tensor or a dataset of strings.
-      compression_type: "" (or None), "ZLIB" or "GZIP".
+    When it is reached, a file that is not there raises NotFoundError, and damaged records DataLossError.
 
-    When it is reached, a file raises NotFoundError, and damaged records DataLossError.
+    Args:
+      filenames: a file or several: a string, strings, a string tensor or a dataset of strings.
+      compression_type: "" (or None), "ZLIB" or "GZIP".
+      buffer_size: accepted; how much is read at once is not set by it.
+      num_parallel_reads: how many files are read at once, in turn; None for one after another.
+      name: the name of the dataset in a graph.
     """
 
     def __init__(
@@ -248,7 +259,18 @@ class TFRecordDataset(_FileDataset):
 
 
 class FixedLengthRecordDataset(_FileDataset):
-    """Records of `record_bytes` bytes between a header and a footer."""
+    """The records of files of records of one length, string scalars.
+
+    Args:
+      filenames: a file or several: a string, strings, a string tensor or a dataset of strings.
+      record_bytes: the length of a record in bytes.
+      header_bytes: how many bytes are before the first; None for 0.
+      footer_bytes: how many bytes are after the last; None for 0.
+      buffer_size: accepted; how much is read at once is not set by it.
+      compression_type: "" (or None), "ZLIB" or "GZIP".
+      num_parallel_reads: how many files are read at once, in turn; None for one after another.
+      name: the name of the dataset in a graph.
+    """
 
     def __init__(
         self,

@@ -56,12 +56,17 @@ class IteratorSaveable:
 
 
 def make_saveable_from_iterator(iterator, external_state_policy=None):
-    """An object that lets a `tf.train.Saver` keep where an iterator of a graph is.
+    """Make an object that lets a `tf.train.Saver` keep where an iterator of a graph is.
 
     Args:
+      iterator: an iterator of a graph.
       external_state_policy: "warn", "ignore", "fail" or None; all of the state is kept in any case.
 
-    Raises ValueError for another policy, and for an iterator of eager execution, which `tf.train.Checkpoint` keeps.
+    Returns:
+      The object.
+
+    Raises:
+      ValueError: for another policy, and for an iterator of eager execution, which `tf.train.Checkpoint` keeps.
     """
     if external_state_policy not in (None, "warn", "ignore", "fail"):
         raise ValueError(

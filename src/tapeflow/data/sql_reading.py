@@ -15,16 +15,13 @@ from tapeflow.data.records import _FileDataset, text_of
 
 
 class SqlDataset(_FileDataset):
-    """Tuples of the columns of the rows of a query.
+    """The rows that a query finds in a database, tuples of scalars.
 
     Args:
-      driver_name: "sqlite", the only one there is.
+      driver_name: "sqlite".
       data_source_name: the file of the database.
-      query: the query.
-      output_types: a tuple of dtypes, one for each column.
-
-    When it is reached, a query that fails raises UnknownError, and a value that is not of its type
-    InvalidArgumentError.
+      query: the query, in SQL.
+      output_types: the dtypes of the columns, a tuple.
     """
 
     def __init__(self, driver_name, data_source_name, query, output_types):

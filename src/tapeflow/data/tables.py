@@ -19,7 +19,12 @@ from tapeflow.ops.lookup_buckets import FastHashSpec, IdTableWithHashBuckets
 class DatasetInitializer(_Initializer):
     """Fills a table from a dataset of (key, value) pairs of scalars.
 
-    Raises ValueError for a dataset of other elements, InvalidArgumentError, with the table, for an empty one.
+    Args:
+      dataset: a `tf.data.Dataset`.
+
+    Raises:
+      ValueError: for a dataset of other elements.
+      InvalidArgumentError: with the table, for an empty one.
     """
 
     def __init__(self, dataset):
@@ -53,14 +58,23 @@ def table_from_dataset(
     key_dtype=dtypes.string,
     name=None,
 ):
-    """A table of the (key, value) pairs of a dataset.
+    """Make a table of the (key, value) pairs of a dataset.
 
     Args:
-      num_oov_buckets: with any, values are int64, and other keys are hashed to the numbers behind them.
-      hasher_spec: the hash that is meant: a `HasherSpec`.
+      dataset: a `tf.data.Dataset`.
+      num_oov_buckets: to how many numbers behind the values other keys are hashed; values are int64 then.
+      vocab_size: how many elements are used; None for all.
       default_value: the value of keys that are not in the table, where there are no buckets.
+      hasher_spec: the hash that is meant: a `HasherSpec`.
+      key_dtype: the dtype of the keys.
+      name: the name of the table.
 
-    Raises ValueError for arguments that are missing or do not fit each other, TypeError for such dtypes.
+    Returns:
+      The table.
+
+    Raises:
+      ValueError: for arguments that are missing or do not fit each other.
+      TypeError: for such dtypes.
     """
     if not isinstance(dataset, Dataset):
         raise ValueError("Argument `dataset` must be a dataset of (key, value) pairs.")
@@ -101,7 +115,20 @@ def index_table_from_dataset(
     key_dtype=dtypes.string,
     name=None,
 ):
-    """A table from the elements of a dataset, scalars, to their numbers; see `table_from_dataset`."""
+    """Make a table from the elements of a dataset, scalars, to their numbers; see `table_from_dataset`.
+
+    Args:
+      dataset: a `tf.data.Dataset`.
+      num_oov_buckets: to how many numbers behind the values other keys are hashed; values are int64 then.
+      vocab_size: how many elements are used; None for all.
+      default_value: the number of keys that are not in the table, where there are no buckets.
+      hasher_spec: the hash that is meant: a `HasherSpec`.
+      key_dtype: the dtype of the keys.
+      name: the name of the table.
+
+    Returns:
+      The table.
+    """
     if not isinstance(dataset, Dataset):
         raise ValueError("Argument `dataset` must be a dataset of keys.")
     pairs = dataset.enumerate().map(lambda number, key: (key, number))

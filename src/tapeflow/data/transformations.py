@@ -18,12 +18,27 @@ from tapeflow.graph.tensor import SymbolicTensor
 
 
 def Counter(start=0, step=1, dtype=dtypes.int64):
-    """start, start + step, ... without end."""
+    """Count without end: start, start + step, ...
+
+    Args:
+      start: the first number.
+      step: the distance of the numbers.
+      dtype: their dtype.
+
+    Returns:
+      A dataset.
+    """
     return Dataset.counter(start, step, dtype)
 
 
 class RandomDataset(Dataset):
-    """Random int64 scalars of 32 bits, without end."""
+    """Random int64 scalars of 32 bits, without end.
+
+    Args:
+      seed: an integer for the same numbers in every run; None for others.
+      rerandomize_each_iteration: whether every pass draws other numbers.
+      name: the name of the dataset in a graph.
+    """
 
     def __init__(self, seed=None, rerandomize_each_iteration=None, name=None):
         self.__dict__.update(Dataset.random(seed, rerandomize_each_iteration).__dict__)
@@ -129,7 +144,18 @@ def _from_list(elements):
 
 
 def at(dataset, index):
-    """The element of a dataset by its number. Raises OutOfRangeError for one that is not there."""
+    """Find an element of a dataset by its number.
+
+    Args:
+      dataset: a `tf.data.Dataset`.
+      index: the number, from 0.
+
+    Returns:
+      The element.
+
+    Raises:
+      OutOfRangeError: for one that is not there.
+    """
     number = integer(index, "GetElementAtIndex")
     size = dataset._size
     if number < 0 or 0 <= size <= number:
@@ -160,7 +186,15 @@ def ignore_errors(log_warning=False):
 
 
 def scan(initial_state, scan_func):
-    """A transformation: see Dataset.scan."""
+    """Make a transformation: see `Dataset.scan`.
+
+    Args:
+      initial_state: the state to start from, a structure of tensors.
+      scan_func: a function of the state and an element that gives (the next state, an output).
+
+    Returns:
+      A function for `Dataset.apply`.
+    """
     return lambda dataset: dataset.scan(initial_state, scan_func)
 
 
@@ -175,7 +209,17 @@ def enumerate_dataset(start=0):
 
 
 def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
-    """A transformation: see Dataset.group_by_window."""
+    """Make a transformation: see `Dataset.group_by_window`.
+
+    Args:
+      key_func: a function of an element that gives an int64 scalar.
+      reduce_func: a function of a key and a dataset of elements that gives a dataset.
+      window_size: how many elements of a key make a dataset.
+      window_size_func: a function of a key that gives that number, instead of `window_size`.
+
+    Returns:
+      A function for `Dataset.apply`.
+    """
     return lambda dataset: dataset.group_by_window(
         key_func, reduce_func, window_size, window_size_func
     )
@@ -187,11 +231,26 @@ def bucket_by_sequence_length(
     bucket_batch_sizes,
     padded_shapes=None,
     padding_values=None,
-    pad_to_bucket_boundary=False,
-    no_padding=False,
-    drop_remainder=False,
+    pad_to_bucket_boundary: bool = False,
+    no_padding: bool = False,
+    drop_remainder: bool = False,
 ):
-    """A transformation: see Dataset.bucket_by_sequence_length."""
+    """Make a transformation: see `Dataset.bucket_by_sequence_length`.
+
+    Args:
+      element_length_func: a function of an element that gives its length, an int32 or int64 scalar.
+      bucket_boundaries: the ascending lengths that buckets begin with.
+      bucket_batch_sizes: the batch size of each bucket, one more than boundaries.
+      padded_shapes: as that of `padded_batch`.
+      padding_values: as that of `padded_batch`.
+      pad_to_bucket_boundary: whether elements are padded to the length before the next bucket, instead of to the
+        longest of the batch.
+      no_padding: whether elements of a batch have one length anyway.
+      drop_remainder: whether a last batch that is smaller is left out.
+
+    Returns:
+      A function for `Dataset.apply`.
+    """
     return lambda dataset: dataset.bucket_by_sequence_length(
         element_length_func,
         bucket_boundaries,
@@ -205,8 +264,13 @@ def bucket_by_sequence_length(
 
 
 class Reducer:
-    """What `group_by_reducer` does with the elements of a key: state = reduce_func(state, element) from
-    init_func(key) on, and at the end finalize_func(state)."""
+    """What `group_by_reducer` does with the elements of a key.
+
+    Args:
+      init_func: a function of the key that gives the first state.
+      reduce_func: a function of the state and an element that gives the next state.
+      finalize_func: a function of the last state that gives the result.
+    """
 
     def __init__(self, init_func, reduce_func, finalize_func):
         self._init_func = init_func
@@ -230,7 +294,15 @@ class Reducer:
 
 
 def group_by_reducer(key_func, reducer):
-    """A transformation: one result for each key, of a fold over its elements, in the order of the keys."""
+    """Make a transformation: one result for each key, of a fold over its elements, in the order of the keys.
+
+    Args:
+      key_func: a function of an element that gives an int64 scalar.
+      reducer: a `Reducer`.
+
+    Returns:
+      A function for `Dataset.apply`.
+    """
 
     def apply(dataset):
         specs, spread = spread_specs(dataset)
@@ -251,7 +323,16 @@ def _group_by_reducer(dataset, key, init, reduce, finalize):
 
 
 def shuffle_and_repeat(buffer_size, count=None, seed=None):
-    """A transformation: shuffles, then repeats."""
+    """Make a transformation: shuffle, then repeat.
+
+    Args:
+      buffer_size: how many elements the buffer of the shuffle holds.
+      count: how many passes; None or -1 for without end.
+      seed: an integer for the same order in every run; None for others.
+
+    Returns:
+      A function for `Dataset.apply`.
+    """
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
 
@@ -259,12 +340,23 @@ def map_and_batch(
     map_func,
     batch_size,
     num_parallel_batches=None,
-    drop_remainder=False,
+    drop_remainder: bool = False,
     num_parallel_calls=None,
 ):
-    """A transformation: maps, then batches. An error in an element is one of its whole batch.
+    """Make a transformation: map, then batch. An error in an element is one of its whole batch.
 
-    Raises ValueError where both kinds of parallelism are given.
+    Args:
+      map_func: a function of an element.
+      batch_size: how many elements a batch has.
+      num_parallel_batches: how many batches are made at once.
+      drop_remainder: whether a last batch that is smaller is left out.
+      num_parallel_calls: how many calls run at once; not together with the number of batches.
+
+    Returns:
+      A function for `Dataset.apply`.
+
+    Raises:
+      ValueError: where both kinds of parallelism are given.
     """
     if num_parallel_batches is not None and num_parallel_calls is not None:
         raise ValueError(
@@ -290,13 +382,25 @@ def parallel_interleave(
     map_func,
     cycle_length,
     block_length=1,
-    sloppy=False,
+    sloppy: bool = False,
     buffer_output_elements=None,
     prefetch_input_elements=None,
 ):
-    """A transformation: see Dataset.interleave. The sizes of the buffers are not those that are given.
+    """Make a transformation: see `Dataset.interleave`. The sizes of the buffers are not those that are given.
 
-    Raises InvalidArgumentError for sizes of buffers below 1, or numbers of elements ahead below 0.
+    Args:
+      map_func: a function of an element that gives a dataset.
+      cycle_length: from how many datasets elements are taken in turn.
+      block_length: how many elements are taken from a dataset before the next.
+      sloppy: whether the order may depend on timing.
+      buffer_output_elements: at least 1; nothing depends on it.
+      prefetch_input_elements: at least 0; nothing depends on it.
+
+    Returns:
+      A function for `Dataset.apply`.
+
+    Raises:
+      InvalidArgumentError: for numbers below these.
     """
     op = "LegacyParallelInterleaveDatasetV2"
     for name, value, lowest in (("buffer_output_elements", buffer_output_elements, 1),
@@ -309,54 +413,135 @@ def parallel_interleave(
 
 
 def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
-    """A transformation: see Dataset.rejection_resample."""
+    """Make a transformation: see `Dataset.rejection_resample`.
+
+    Args:
+      class_func: a function of an element that gives the number of its class.
+      target_dist: the wanted part of each class, a vector.
+      initial_dist: the part of each class in the dataset; None to estimate it.
+      seed: an integer; None for other numbers each time.
+
+    Returns:
+      A function for `Dataset.apply`.
+    """
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
-def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):
-    """A transformation: see Dataset.ragged_batch."""
+def dense_to_ragged_batch(batch_size, drop_remainder: bool = False, row_splits_dtype=dtypes.int64):
+    """Make a transformation: see `Dataset.ragged_batch`.
+
+    Args:
+      batch_size: how many elements a batch has.
+      drop_remainder: whether a last batch that is smaller is left out.
+      row_splits_dtype: int32 or int64, the dtype of the ragged tensors' row splits.
+
+    Returns:
+      A function for `Dataset.apply`.
+    """
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
 def dense_to_sparse_batch(batch_size, row_shape):
-    """A transformation: see Dataset.sparse_batch."""
+    """Make a transformation: see `Dataset.sparse_batch`.
+
+    Args:
+      batch_size: how many elements a batch has.
+      row_shape: the shape of a row of the batch, which elements may not exceed.
+
+    Returns:
+      A function for `Dataset.apply`.
+    """
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
 
-def snapshot(path, compression="AUTO", reader_func=None, shard_func=None):
-    """A transformation: see Dataset.snapshot."""
+def snapshot(path, compression: str = "AUTO", reader_func=None, shard_func=None):
+    """Make a transformation: see `Dataset.snapshot`.
+
+    Args:
+      path: the directory.
+      compression: "GZIP", or None for none, for which also "AUTO" and "SNAPPY" stand.
+      reader_func: a function of a dataset of datasets, the files, that gives the dataset; None for one after another.
+      shard_func: a function of an element that gives the number of its file, an int64 scalar; None for one file.
+
+    Returns:
+      A function for `Dataset.apply`.
+    """
     return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
 
 
 def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
-    """See Dataset.save."""
+    """Write the elements of a dataset to a directory; see `Dataset.save`.
+
+    Args:
+      dataset: a `tf.data.Dataset`.
+      path: the directory.
+      compression: "GZIP", or None for none, for which also "AUTO" and "SNAPPY" stand.
+      shard_func: a function of an element that gives the number of its file, an int64 scalar; None for one file.
+      checkpoint_args: as those of `Dataset.save`.
+    """
     return dataset.save(path, compression, shard_func, checkpoint_args)
 
 
 def load(path, element_spec=None, compression=None, reader_func=None):
-    """See Dataset.load."""
+    """Read the dataset that `save` wrote; see `Dataset.load`.
+
+    Args:
+      path: the directory.
+      element_spec: the structure of an element; None for what was saved with it.
+      compression: that of `save`.
+      reader_func: a function of a dataset of datasets, the files, that gives the dataset; None for one after another.
+
+    Returns:
+      A dataset.
+    """
     return Dataset.load(path, element_spec, compression, reader_func)
 
 
 def prefetch_to_device(device, buffer_size=None):
-    """A transformation: see Dataset.prefetch; there is one device. Raises ValueError for what names none."""
+    """Make a transformation: see `Dataset.prefetch`; there is one device.
+
+    Args:
+      device: the name of a device.
+      buffer_size: how many elements are made ahead; None for as many as are useful.
+
+    Returns:
+      A function for `Dataset.apply`.
+
+    Raises:
+      ValueError: for what names no device.
+    """
     canonical_name(device)
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
-def copy_to_device(target_device, source_device="/cpu:0"):
-    """A transformation that does nothing: elements are on the only device there is.
+def copy_to_device(target_device, source_device: str = "/cpu:0"):
+    """Make a transformation that does nothing: elements are on the only device there is.
 
-    Raises ValueError for what names no device.
+    Args:
+      target_device: the name of a device.
+      source_device: the name of a device.
+
+    Returns:
+      A function for `Dataset.apply`.
+
+    Raises:
+      ValueError: for what names no device.
     """
     for device in (target_device, source_device):
         canonical_name(device)
     return lambda dataset: dataset
 
 
-def pad_to_cardinality(cardinality, mask_key="valid"):
-    """A transformation of datasets of dicts: adds `mask_key`, true, and after the last element ones of zeros with it
-    false, so that there are `cardinality` in all."""
+def pad_to_cardinality(cardinality, mask_key: str = "valid"):
+    """Make a transformation of datasets of dicts: fill up with elements of zeros, and mark those that are real.
+
+    Args:
+      cardinality: how many elements there are in all.
+      mask_key: the key that says whether an element is real.
+
+    Returns:
+      A function for `Dataset.apply`.
+    """
 
     def apply(dataset):
         spec = dataset.element_spec
@@ -386,12 +571,30 @@ def to_variant(dataset):
 
 
 def from_variant(variant, structure):
-    """The dataset in a variant tensor, whose elements are as `structure` says."""
+    """Find the dataset in a variant tensor.
+
+    Args:
+      variant: the tensor, as `to_variant` gives it.
+      structure: the structure of specs of an element.
+
+    Returns:
+      A dataset.
+    """
     return leaves.from_tensors(element.DatasetSpec(structure), [variant])
 
 
-def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
-    """See Dataset.sample_from_datasets."""
+def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset: bool = False):
+    """Take elements from datasets that are chosen at random; see `Dataset.sample_from_datasets`.
+
+    Args:
+      datasets: a list of datasets of elements of one structure.
+      weights: the probability of each, a vector, or a dataset of such; None for equal ones.
+      seed: an integer; None for other choices each time.
+      stop_on_empty_dataset: whether to end when a chosen dataset has no more elements; if not, the others go on.
+
+    Returns:
+      A dataset.
+    """
     return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 

@@ -45,12 +45,27 @@ class ClusterResolver:
 
 
 class SimpleClusterResolver(ClusterResolver):
-    """A cluster that is given as it is."""
+    """A cluster that is given as it is.
+
+    Args:
+      cluster_spec: a `tf.train.ClusterSpec`.
+      master: the address of the master.
+      task_type: the type of this process's task, as "worker".
+      task_id: its number.
+      environment: where the cluster runs, as "google".
+      num_accelerators: how many accelerators each process has, a dict by kind.
+      rpc_layer: the protocol, as "grpc".
+
+    Raises:
+      TypeError: for a `cluster_spec` of another class.
+    """
 
     def __init__(
         self, cluster_spec: Any, master: str = "", task_type: Any = None, task_id: Any = None,
         environment: str = "", num_accelerators: Any = None, rpc_layer: Any = None,
     ):  # fmt: skip
+        if not isinstance(cluster_spec, train.ClusterSpec):
+            raise TypeError(f"`cluster_spec` must be a `tf.train.ClusterSpec`, got {cluster_spec!r}")
         self._spec, self._master = cluster_spec, master
         self.task_type, self.task_id = task_type, task_id
         self.environment, self.rpc_layer = environment, rpc_layer
@@ -71,7 +86,14 @@ class SimpleClusterResolver(ClusterResolver):
 
 
 class TFConfigClusterResolver(ClusterResolver):
-    """The cluster that the environment variable TF_CONFIG describes, in JSON."""
+    """The cluster that the environment variable TF_CONFIG describes, in JSON.
+
+    Args:
+      task_type: the type of this process's task, as "worker".
+      task_id: its number.
+      rpc_layer: the protocol, instead of the one that TF_CONFIG says.
+      environment: where the cluster runs, instead of what TF_CONFIG says.
+    """
 
     def __init__(
         self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None, environment: Any = None
@@ -90,14 +112,27 @@ class TFConfigClusterResolver(ClusterResolver):
 
 
 class UnionResolver(ClusterResolver):
-    """The processes of several resolvers together."""
+    """The processes of several resolvers together.
+
+    Args:
+      *args: the resolvers.
+      **kwargs: `task_type`, `task_id` and `rpc_layer` of this process, instead of those of the first resolver.
+
+    Raises:
+      ValueError: for no resolvers, and other arguments.
+      TypeError: for what is no resolver.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any):
         if not args:
             raise ValueError("At least one ClusterResolver is required.")
+        if not all(isinstance(resolver, ClusterResolver) for resolver in args):
+            raise TypeError(f"All arguments must be a sub-class of `ClusterResolver`, got {args}")
         self._resolvers = args
-        self.task_type, self.task_id = args[0].task_type, args[0].task_id
-        self.rpc_layer = kwargs.get("rpc_layer", args[0].rpc_layer)
+        for name in ("task_type", "task_id", "rpc_layer"):
+            setattr(self, name, kwargs.pop(name, None) or getattr(args[0], name))
+        if kwargs:
+            raise ValueError(f"Unexpected kwargs provided {kwargs!r}")
 
     def cluster_spec(self) -> Any:
         merged: dict[str, Any] = {}

@@ -20,7 +20,11 @@ _worker = threading.local()
 
 
 class RemoteValue:
-    """The result of a step, which may still be running."""
+    """The result of a step, which may still be running.
+
+    Args:
+      future: the `concurrent.futures.Future` of it.
+    """
 
     def __init__(self, future: Future[Any]):
         self._future = future
@@ -38,7 +42,7 @@ class PerWorkerValues:
     """A value for each worker.
 
     Args:
-      values: the values.
+      values: the workers' values, in their order.
     """
 
     def __init__(self, values: Any):

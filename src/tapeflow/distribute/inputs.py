@@ -29,7 +29,13 @@ class InputReplicationMode(enum.Enum):
 
 @dataclass(frozen=True)
 class InputContext:
-    """For which of how many workers an input function makes a dataset."""
+    """For which of how many workers an input function makes a dataset.
+
+    Args:
+      num_input_pipelines: how many workers there are.
+      input_pipeline_id: the number of this one.
+      num_replicas_in_sync: how many replicas share a batch.
+    """
 
     num_input_pipelines: int = 1
     input_pipeline_id: int = 0
@@ -47,7 +53,14 @@ class InputContext:
 
 @dataclass
 class InputOptions:
-    """How elements get to the devices; none of it changes them."""
+    """How elements get to the devices; none of it changes them.
+
+    Args:
+      experimental_fetch_to_device: whether they are brought to the devices ahead.
+      experimental_replication_mode: an `InputReplicationMode`.
+      experimental_place_dataset_on_device: whether the dataset is on the device.
+      experimental_per_replica_buffer_size: how many elements wait for each replica.
+    """
 
     experimental_fetch_to_device: Any = None
     experimental_replication_mode: Any = InputReplicationMode.PER_WORKER
@@ -71,7 +84,11 @@ def distributed(strategy: Any, dataset: Any, per_replica: bool = False) -> Distr
 
 
 class DistributedDataset(Dataset):
-    """A dataset; its elements have one component for each replica, where there are several."""
+    """A dataset; its elements have one component for each replica, where there are several.
+
+    Args:
+      variant_tensor: a scalar variant tensor that holds a dataset; strategies make such datasets themselves.
+    """
 
     _strategy: Any
     _plain: Any
@@ -97,7 +114,11 @@ class DistributedDataset(Dataset):
 
 
 class DistributedIterator:
-    """A pass over a distributed dataset: PerReplica values, a share of the batch for each replica."""
+    """A pass over a distributed dataset: PerReplica values, a share of the batch for each replica.
+
+    Args:
+      dataset: the dataset; `iter(dataset)` makes the same.
+    """
 
     def __init__(self, dataset: DistributedDataset):
         self._dataset = dataset

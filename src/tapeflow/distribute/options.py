@@ -21,7 +21,16 @@ class CommunicationImplementation(enum.Enum):
 
 @dataclass(init=False)
 class CommunicationOptions:
-    """How values travel between machines."""
+    """How values travel between machines; with one process, none of it counts.
+
+    Args:
+      bytes_per_pack: how many bytes travel together; 0 for any.
+      timeout_seconds: after how long to give up; None for never.
+      implementation: a `CommunicationImplementation`, or its name.
+
+    Raises:
+      ValueError: for a negative number of bytes, and an unknown name.
+    """
 
     bytes_per_pack: int
     timeout_seconds: float | None
@@ -41,7 +50,13 @@ class CommunicationOptions:
 
 @dataclass
 class RunOptions:
-    """How `Strategy.run` runs."""
+    """How `Strategy.run` runs; none of it changes results.
+
+    Args:
+      experimental_enable_dynamic_batch_size: whether sizes of batches may change.
+      experimental_bucketizing_dynamic_shape: whether changing sizes are rounded up.
+      experimental_xla_options: options of the compiler, or None.
+    """
 
     experimental_enable_dynamic_batch_size: bool = True
     experimental_bucketizing_dynamic_shape: bool = False

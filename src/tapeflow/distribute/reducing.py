@@ -83,7 +83,11 @@ def reduce_over_axis(reduce_op: ReduceOp, values: Any, axis: Any) -> Any:
 
 
 class CrossDeviceOps:
-    """How values get from device to device; all replicas share the memory of one process here."""
+    """How values get from device to device; all replicas share the memory of one process here.
+
+    Args:
+      num_packs: into how many groups gradients are put; nothing depends on it.
+    """
 
     def __init__(self, num_packs: int = 1):
         self.num_packs = num_packs
@@ -111,15 +115,28 @@ class CrossDeviceOps:
 
 
 class HierarchicalCopyAllReduce(CrossDeviceOps):
-    """See CrossDeviceOps."""
+    """Another name of what `CrossDeviceOps` does here.
+
+    Args:
+      num_packs: into how many groups gradients are put; nothing depends on it.
+    """
 
 
 class NcclAllReduce(CrossDeviceOps):
-    """See CrossDeviceOps."""
+    """Another name of what `CrossDeviceOps` does here.
+
+    Args:
+      num_packs: into how many groups gradients are put; nothing depends on it.
+    """
 
 
 class ReductionToOneDevice(CrossDeviceOps):
-    """See CrossDeviceOps."""
+    """Another name of what `CrossDeviceOps` does here.
+
+    Args:
+      reduce_to_device: the name of a device; nothing depends on it.
+      accumulation_fn: accepted; values are added.
+    """
 
     def __init__(self, reduce_to_device: Any = None, accumulation_fn: Any = None):
         super().__init__()

@@ -61,7 +61,15 @@ class MirroredStrategy(Strategy):
 
 
 class OneDeviceStrategy(Strategy):
-    """One replica, on one device."""
+    """One replica, on one device.
+
+    Args:
+      device: the name of the device.
+
+    >>> strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    >>> print(strategy.num_replicas_in_sync, int(strategy.run(lambda: tf.constant(3))))
+    1 3
+    """
 
     def __init__(self, device: Any):
         super().__init__([device])
@@ -73,7 +81,12 @@ class OneDeviceStrategy(Strategy):
 
 
 class MultiWorkerMirroredStrategy(MirroredStrategy):
-    """MirroredStrategy on several machines; this process is the only one."""
+    """MirroredStrategy on several machines; this process is the only one.
+
+    Args:
+      cluster_resolver: says which processes there are; None for the one that TF_CONFIG describes.
+      communication_options: a `CommunicationOptions`, or None.
+    """
 
     def __init__(self, cluster_resolver: Any = None, communication_options: Any = None):
         super().__init__()
@@ -81,7 +94,12 @@ class MultiWorkerMirroredStrategy(MirroredStrategy):
 
 
 class CentralStorageStrategy(MirroredStrategy):
-    """Variables on one device, replicas on all."""
+    """Variables on one device, replicas on all.
+
+    Args:
+      compute_devices: the names of the replicas' devices; None for all there are.
+      parameter_device: the name of the variables' device; None for the processor.
+    """
 
     def __init__(self, compute_devices: Any = None, parameter_device: Any = None):
         super().__init__(compute_devices)
@@ -105,7 +123,16 @@ class ParameterServerStrategy(Strategy):
 
 
 class TPUStrategy(Strategy):
-    """A replica on each core of a TPU. Raises NotFoundError: there is none."""
+    """A replica on each core of a TPU.
+
+    Args:
+      tpu_cluster_resolver: says where the TPU is.
+      experimental_device_assignment: which cores are used.
+      experimental_spmd_xla_partitioning: whether the compiler parts tensors.
+
+    Raises:
+      NotFoundError: always: there is none.
+    """
 
     def __init__(
         self, tpu_cluster_resolver: Any = None, experimental_device_assignment: Any = None,

@@ -39,7 +39,13 @@ __all__ = [
 
 
 class ReplicaContext:
-    """What a replica knows of itself, and how it meets the others."""
+    """What a replica knows of itself, and how it meets the others.
+
+    Args:
+      strategy: the strategy that it belongs to.
+      replica_id_in_sync_group: its number.
+      merge: how values of all replicas meet; None where there is one.
+    """
 
     def __init__(self, strategy: Any, replica_id_in_sync_group: int, merge: Any = None):
         self._strategy, self._id, self._merge = strategy, replica_id_in_sync_group, merge
@@ -137,7 +143,8 @@ class Strategy:
     """Runs a function on several devices, each with its share of the data. Make one of its subclasses.
 
     Args:
-      devices: names, one for each replica.
+      devices: names, one for each replica; None for one.
+      extended: a `StrategyExtended` of another package's strategy, or None.
     """
 
     def __init__(self, devices: Any = None, extended: Any = None):
@@ -173,10 +180,16 @@ class Strategy:
         return self._scope()
 
     def run(self, fn: Any, args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
-        """Calls `fn` once for each replica, with its components of the distributed arguments.
+        """Call a function once for each replica, with its components of the distributed arguments.
 
-        Returns the results: plain ones of a single replica, PerReplica values of several. Raises TypeError for
-        arguments that are no tuple or list.
+        Args:
+          fn: the function.
+          args: its positional arguments, a tuple.
+          kwargs: its keyword arguments, a dict.
+          options: a `RunOptions`, or None.
+
+        Returns:
+          Its results, as a structure of distributed values; of one replica the result itself.
         """
         if not isinstance(args, (list, tuple)):
             raise TypeError(f"positional args must be a list or tuple, got {type(args)}")
@@ -213,9 +226,15 @@ class Strategy:
         return context.device(self._devices[i])
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
-        """The sum or mean of a value over the replicas and, unless it is None, over `axis`.
+        """Compute the sum or mean of a value over the replicas.
 
-        Raises ValueError for the sum of a value that is the same on several replicas.
+        Args:
+          reduce_op: a `ReduceOp`, or its name.
+          value: a distributed value, or a structure of such.
+          axis: an axis that is reduced, too; None for none.
+
+        Returns:
+          A tensor, or a structure of tensors.
         """
         from tapeflow.core import nest
 
@@ -239,7 +258,15 @@ class Strategy:
         return nest.map_structure(reduced, value)
 
     def gather(self, value: Any, axis: int) -> Any:
-        """The components of all replicas, one after another along `axis`."""
+        """Put the components of all replicas one after another.
+
+        Args:
+          value: a distributed value.
+          axis: the axis along which they are joined.
+
+        Returns:
+          A tensor.
+        """
         from tapeflow.ops.joining import concat
 
         return concat(list(self.experimental_local_results(value)), axis)
@@ -251,11 +278,27 @@ class Strategy:
     unwrap = experimental_local_results
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        """The dataset, whose batches are shared out among the replicas."""
+        """Distribute a dataset, whose batches are shared out among the replicas.
+
+        Args:
+          dataset: a dataset in batches of the size of all replicas together.
+          options: an `InputOptions`, or None.
+
+        Returns:
+          A `DistributedDataset`.
+        """
         return inputs.distributed(self, dataset)
 
     def distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
-        """What `dataset_fn(InputContext)` returns; every replica takes batches of its own from it."""
+        """Distribute a dataset that a function makes; every replica takes batches of its own from it.
+
+        Args:
+          dataset_fn: a function of an `InputContext` that gives a dataset, in batches of the size of one replica.
+          options: an `InputOptions`, or None.
+
+        Returns:
+          A `DistributedDataset`.
+        """
         made = dataset_fn(inputs.InputContext(1, 0, self.num_replicas_in_sync))
         return inputs.distributed(self, made, per_replica=True)
 
@@ -272,12 +315,28 @@ class Strategy:
         return inputs.distributed(self, dataset).make_initializable_iterator()
 
     def make_input_fn_iterator(self, input_fn: Any, replication_mode: Any = None) -> Any:
-        """An iterator over what `input_fn(InputContext)` returns (1.x)."""
+        """Make an iterator over what a function returns (1.x).
+
+        Args:
+          input_fn: a function of an `InputContext` that gives a dataset.
+          replication_mode: an `InputReplicationMode`.
+
+        Returns:
+          An iterator of distributed values.
+        """
         made = input_fn(inputs.InputContext(1, 0, self.num_replicas_in_sync))
         return inputs.distributed(self, made, per_replica=True).make_initializable_iterator()
 
     def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
-        """A dataset of the rows of arrays."""
+        """Make a dataset of the rows of arrays.
+
+        Args:
+          numpy_input: an array, or a structure of arrays.
+          session: accepted as in 1.x.
+
+        Returns:
+          A dataset.
+        """
         from tapeflow.data.dataset import Dataset
 
         return Dataset.from_tensor_slices(numpy_input)
@@ -287,7 +346,12 @@ class Strategy:
         return config_proto
 
     def configure(self, session_config: Any = None, **kwargs: Any) -> None:
-        """Nothing is to be configured."""
+        """Do nothing: nothing is to be configured.
+
+        Args:
+          session_config: accepted as in 1.x.
+          **kwargs: accepted as in 1.x.
+        """
 
     # Whether steps are handed to workers by a coordinator.
     _should_use_with_coordinator = False
@@ -305,7 +369,12 @@ class Strategy:
 
 
 class ValueContext:
-    """For which replica a value is made."""
+    """For which replica a value is made.
+
+    Args:
+      replica_id_in_sync_group: the number of the replica.
+      num_replicas_in_sync: how many there are.
+    """
 
     def __init__(self, replica_id_in_sync_group: int = 0, num_replicas_in_sync: int = 1):
         self.replica_id_in_sync_group = replica_id_in_sync_group
@@ -313,7 +382,11 @@ class ValueContext:
 
 
 class StrategyExtended:
-    """What authors of libraries ask a strategy."""
+    """What authors of libraries ask a strategy.
+
+    Args:
+      strategy: the `Strategy` that it speaks for.
+    """
 
     def __init__(self, strategy: Any):
         self._strategy = strategy

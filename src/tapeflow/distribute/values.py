@@ -12,7 +12,11 @@ __all__ = ["DistributedValues", "PerReplica", "regroup", "select"]
 
 
 class DistributedValues:
-    """One value for each replica."""
+    """One value for each replica.
+
+    Args:
+      values: the values, in the order of the replicas.
+    """
 
     def __init__(self, values: Any):
         self._values = tuple(values)

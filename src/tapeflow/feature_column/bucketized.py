@@ -74,10 +74,25 @@ def ids_of_ranges(found, ranges, width):
 
 @public
 def bucketized_column(source_column, boundaries):
-    """The range that a number of `source_column`, a numeric one, is in, by the ascending `boundaries`.
+    """Make a column of the range that a number is in. Dense, it is one-hot.
 
-    A range includes its lower end. Dense, it is one-hot. Raises ValueError for other columns, more than one axis,
-    and boundaries that do not ascend.
+    Args:
+      source_column: a numeric column of one axis.
+      boundaries: the ascending numbers between ranges; a range includes its lower end.
+
+    Returns:
+      A column.
+
+    Raises:
+      ValueError: for other columns, more than one axis, and boundaries that do not ascend.
+
+    >>> age = tf.feature_column.numeric_column("age")
+    >>> column = tf.feature_column.bucketized_column(age, boundaries=[18, 65])
+    >>> layer = tf.keras.layers.DenseFeatures([column])
+    >>> print(layer({"age": tf.constant([[10.0], [18.0], [70.0]])}).numpy())
+    [[1. 0. 0.]
+     [0. 1. 0.]
+     [0. 0. 1.]]
     """
     if not isinstance(source_column, NumericColumn):
         raise ValueError(

@@ -63,9 +63,18 @@ class CrossedColumn(CategoricalColumn, namedtuple("CrossedColumn", ("keys", "has
 
 @public
 def crossed_column(keys, hash_bucket_size, hash_key=None):
-    """All combinations of the categories of features (of strings, by their keys) and columns, hashed.
+    """Make a column of all combinations of the categories of features and columns, hashed.
 
-    Raises ValueError for fewer than two of them, for other things and for columns that are hashed already.
+    Args:
+      keys: two or more features of strings, by name, and categorical columns.
+      hash_bucket_size: the number of ids.
+      hash_key: an integer that changes the hash; None for TensorFlow's.
+
+    Returns:
+      A column.
+
+    Raises:
+      ValueError: for fewer than two of them, for other things and for columns that are hashed already.
     """
     if not hash_bucket_size or hash_bucket_size < 1:
         raise ValueError(f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}")

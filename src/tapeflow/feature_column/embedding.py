@@ -88,19 +88,33 @@ class EmbeddingColumn(
 def embedding_column(
     categorical_column,
     dimension,
-    combiner="mean",
+    combiner: str = "mean",
     initializer=None,
     ckpt_to_load_from=None,
     tensor_name_in_ckpt=None,
     max_norm=None,
-    trainable=True,
-    use_safe_embedding_lookup=True,
+    trainable: bool = True,
+    use_safe_embedding_lookup: bool = True,
 ):
-    """Vectors of the size `dimension` for the categories of a column; those of one example are combined.
+    """Make a dense column of trained vectors for the categories of a column.
 
-    `combiner`: "mean", "sum" or "sqrtn". The weights start from `initializer` (a truncated normal), or from
-    `tensor_name_in_ckpt` of the checkpoint `ckpt_to_load_from`. Without `use_safe_embedding_lookup` every example
-    needs an id, and ids must be there. Raises ValueError for arguments that are wrong or do not fit.
+    Args:
+      categorical_column: the column.
+      dimension: the size of the vectors, above 0.
+      combiner: how vectors of one example become one: "mean", "sum", or "sqrtn" for the sum by the root of their
+        number.
+      initializer: first values of the vectors; None for a truncated normal.
+      ckpt_to_load_from: a checkpoint to start from instead; None for none.
+      tensor_name_in_ckpt: the name of the vectors in it.
+      max_norm: vectors that are longer are scaled down to this length; None for any.
+      trainable: whether the vectors are trained.
+      use_safe_embedding_lookup: whether examples may be without ids; if not, every example needs one.
+
+    Returns:
+      A column.
+
+    Raises:
+      ValueError: for arguments that are wrong or do not fit.
     """
     about = f" Embedding of column_name: {getattr(categorical_column, 'name', categorical_column)}"
     checks.require_embedding(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, about)

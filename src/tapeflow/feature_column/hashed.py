@@ -47,9 +47,18 @@ class HashedCategoricalColumn(
 
 @public
 def categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.string):
-    """Strings or integers, whose ids are their hashes modulo `hash_bucket_size`.
+    """Make a column of strings or integers, whose ids are their hashes modulo a number.
 
-    Raises ValueError for fewer than one bucket and for other dtypes.
+    Args:
+      key: the name of the feature.
+      hash_bucket_size: the number of ids, above 0.
+      dtype: the dtype of the feature, string or an integer.
+
+    Returns:
+      A column.
+
+    Raises:
+      ValueError: for fewer than one bucket and for other dtypes.
     """
     if hash_bucket_size is None:
         raise ValueError(f"hash_bucket_size must be set. key: {key}")

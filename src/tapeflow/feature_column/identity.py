@@ -50,9 +50,18 @@ class IdentityCategoricalColumn(
 
 @public
 def categorical_column_with_identity(key, num_buckets, default_value=None):
-    """Integers that are ids, below `num_buckets`; `default_value` stands for all others, if it is given.
+    """Make a column of integers that are ids themselves.
 
-    Raises ValueError for fewer than one bucket and a default value that is no id.
+    Args:
+      key: the name of the feature.
+      num_buckets: the number of ids; integers are from 0 to below it.
+      default_value: the id of all others; None where there must not be any.
+
+    Returns:
+      A column.
+
+    Raises:
+      ValueError: for fewer than one bucket and a default value that is no id.
     """
     if num_buckets < 1:
         raise ValueError(f"num_buckets {num_buckets} < 1, column_name {key}")

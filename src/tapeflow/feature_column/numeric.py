@@ -52,10 +52,25 @@ class NumericColumn(
 
 @public
 def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, normalizer_fn=None):
-    """Numbers of the given shape, as float32, through `normalizer_fn` if there is one.
+    """Make a column of numbers, as float32.
 
-    `default_value` is for examples without the feature. Raises ValueError or TypeError for a non-numeric dtype,
-    an invalid shape, and a default value that does not fit them.
+    Args:
+      key: the name of the feature.
+      shape: the shape of the numbers of an example.
+      default_value: the numbers of examples without the feature; None where all must have it.
+      dtype: the dtype of the feature.
+      normalizer_fn: a function of the tensor that gives a changed one; None for none.
+
+    Returns:
+      A column.
+
+    Raises:
+      TypeError: for a default value of another type.
+      ValueError: for a non-numeric dtype, an invalid shape, and a default value that does not fit it.
+
+    >>> column = tf.feature_column.numeric_column("price", normalizer_fn=lambda x: x / 10.0)
+    >>> print(tf.keras.layers.DenseFeatures([column])({"price": tf.constant([[5.0]])}).numpy())
+    [[0.5]]
     """
     shape = checks.shape_of(shape, key)
     checks.require_number(dtype, key)

@@ -91,13 +91,31 @@ def require_sequence(column, function: str) -> None:
 
 @public
 def sequence_categorical_column_with_identity(key, num_buckets, default_value=None):
-    """`categorical_column_with_identity`, in sequences."""
+    """Make a `categorical_column_with_identity` of sequences.
+
+    Args:
+      key: the name of the feature.
+      num_buckets: the number of ids; integers are from 0 to below it.
+      default_value: the id of all others; None where there must not be any.
+
+    Returns:
+      A column.
+    """
     return SequenceCategoricalColumn(categorical_column_with_identity(key, num_buckets, default_value))
 
 
 @public
 def sequence_categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.string):
-    """`categorical_column_with_hash_bucket`, in sequences."""
+    """Make a `categorical_column_with_hash_bucket` of sequences.
+
+    Args:
+      key: the name of the feature.
+      hash_bucket_size: the number of ids, above 0.
+      dtype: the dtype of the feature, string or an integer.
+
+    Returns:
+      A column.
+    """
     return SequenceCategoricalColumn(categorical_column_with_hash_bucket(key, hash_bucket_size, dtype))
 
 
@@ -105,7 +123,19 @@ def sequence_categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dt
 def sequence_categorical_column_with_vocabulary_file(
     key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None, dtype=dtypes.string
 ):
-    """`categorical_column_with_vocabulary_file`, in sequences."""
+    """Make a `categorical_column_with_vocabulary_file` of sequences.
+
+    Args:
+      key: the name of the feature.
+      vocabulary_file: the file.
+      vocabulary_size: how many lines count; None for all.
+      num_oov_buckets: into how many ids behind the others values that are not in the file are hashed.
+      default_value: the id of such values where there are no buckets; None for none.
+      dtype: the dtype of the feature, string or an integer.
+
+    Returns:
+      A column.
+    """
     return SequenceCategoricalColumn(
         categorical_column_with_vocabulary_file(
             key, vocabulary_file, vocabulary_size, dtype, default_value, num_oov_buckets
@@ -117,7 +147,18 @@ def sequence_categorical_column_with_vocabulary_file(
 def sequence_categorical_column_with_vocabulary_list(
     key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0
 ):
-    """`categorical_column_with_vocabulary_list`, in sequences."""
+    """Make a `categorical_column_with_vocabulary_list` of sequences.
+
+    Args:
+      key: the name of the feature.
+      vocabulary_list: the values, each once.
+      dtype: the dtype of the feature; None for that of the list.
+      default_value: the id of values that are not among them; -1 for none.
+      num_oov_buckets: into how many ids behind the others such values are hashed, instead.
+
+    Returns:
+      A column.
+    """
     return SequenceCategoricalColumn(
         categorical_column_with_vocabulary_list(key, vocabulary_list, dtype, default_value, num_oov_buckets)
     )

@@ -54,9 +54,21 @@ class SequenceNumericColumn(
 
 @public
 def sequence_numeric_column(key, shape=(1,), default_value=0.0, dtype=dtypes.float32, normalizer_fn=None):
-    """Sequences of numbers of the given shape; `default_value` fills what is missing.
+    """Make a column of sequences of numbers.
 
-    Raises ValueError or TypeError for a non-numeric dtype and for an invalid shape.
+    Args:
+      key: the name of the feature.
+      shape: the shape of the numbers of an example.
+      default_value: the number that fills what is missing.
+      dtype: the dtype of the feature.
+      normalizer_fn: a function of the tensor that gives a changed one; None for none.
+
+    Returns:
+      A column.
+
+    Raises:
+      TypeError: for a shape of other things than integers.
+      ValueError: for a non-numeric dtype and for an invalid shape.
     """
     shape = checks.shape_of(shape, key)
     checks.require_number(dtype, key)

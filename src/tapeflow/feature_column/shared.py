@@ -164,19 +164,37 @@ def require_graph() -> None:
 def shared_embeddings(
     categorical_columns,
     dimension,
-    combiner="mean",
+    combiner: str = "mean",
     initializer=None,
     shared_embedding_collection_name=None,
     ckpt_to_load_from=None,
     tensor_name_in_ckpt=None,
     max_norm=None,
-    trainable=True,
-    use_safe_embedding_lookup=True,
+    trainable: bool = True,
+    use_safe_embedding_lookup: bool = True,
 ):
-    """`embedding_column` of each of the columns, all with the same vectors.
+    """Make an `embedding_column` of each of several columns, all with the same vectors.
 
-    Raises RuntimeError eagerly, ValueError for columns of different kinds or numbers of categories, and for
-    arguments that are wrong or do not fit.
+    Args:
+      categorical_columns: the columns, of one kind and number of categories.
+      dimension: the size of the vectors, above 0.
+      combiner: how vectors of one example become one: "mean", "sum", or "sqrtn" for the sum by the root of their
+        number.
+      initializer: first values of the vectors; None for a truncated normal.
+      shared_embedding_collection_name: the name of the vectors; None for one made of the columns' names.
+      ckpt_to_load_from: a checkpoint to start from instead; None for none.
+      tensor_name_in_ckpt: the name of the vectors in it.
+      max_norm: vectors that are longer are scaled down to this length; None for any.
+      trainable: whether the vectors are trained.
+      use_safe_embedding_lookup: whether examples may be without ids; if not, every example needs one.
+
+    Returns:
+      A list of columns.
+
+    Raises:
+      RuntimeError: eagerly.
+      ValueError: for columns of different kinds or numbers of categories, and for arguments that are wrong or do not
+        fit.
     """
     require_graph()
     checks.require_embedding(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)

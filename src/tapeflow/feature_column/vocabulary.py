@@ -163,10 +163,22 @@ def categorical_column_with_vocabulary_file(
     num_oov_buckets=0,
     file_format=None,
 ):
-    """Strings or integers, whose ids are the numbers of their lines in a file.
+    """Make a column of strings or integers, whose ids are the numbers of their lines in a file.
 
-    Others have the id `default_value` (-1: none), or one of `num_oov_buckets` ids behind the file's, by hash.
-    `file_format`: None for lines, "tfrecord_gzip" for records. Raises ValueError for wrong arguments.
+    Args:
+      key: the name of the feature.
+      vocabulary_file: the file.
+      vocabulary_size: how many lines count; None for all.
+      dtype: the dtype of the feature, string or an integer.
+      default_value: the id of values that are not among them; -1 for none.
+      num_oov_buckets: into how many ids behind the others such values are hashed, instead.
+      file_format: None for lines, "tfrecord_gzip" for records.
+
+    Returns:
+      A column.
+
+    Raises:
+      ValueError: for wrong arguments.
     """
     if not vocabulary_file:
         raise ValueError(f"Missing vocabulary_file in {key}.")
@@ -199,10 +211,26 @@ def categorical_column_with_vocabulary_file_v1(
 def categorical_column_with_vocabulary_list(
     key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0
 ):
-    """Strings or integers, whose ids are their places in `vocabulary_list`.
+    """Make a column of strings or integers, whose ids are their places in a list.
 
-    Others have the id `default_value` (-1: none), or one of `num_oov_buckets` ids behind the list's, by hash.
-    Raises ValueError for a list that is empty or repeats itself, and for other dtypes.
+    Args:
+      key: the name of the feature.
+      vocabulary_list: the values, each once.
+      dtype: the dtype of the feature; None for that of the list.
+      default_value: the id of values that are not among them; -1 for none.
+      num_oov_buckets: into how many ids behind the others such values are hashed, instead.
+
+    Returns:
+      A column.
+
+    Raises:
+      ValueError: for a list that is empty or repeats itself, and for other dtypes.
+
+    >>> column = tf.feature_column.categorical_column_with_vocabulary_list("colour", ["red", "green"])
+    >>> layer = tf.keras.layers.DenseFeatures([tf.feature_column.indicator_column(column)])
+    >>> print(layer({"colour": tf.constant([["green"], ["red"]])}).numpy())
+    [[0. 1.]
+     [1. 0.]]
     """
     if vocabulary_list is None or len(vocabulary_list) < 1:
         raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")

@@ -58,9 +58,18 @@ class WeightedCategoricalColumn(
 
 @public
 def weighted_categorical_column(categorical_column, weight_feature_key, dtype=dtypes.float32):
-    """The ids of `categorical_column`, with the feature `weight_feature_key` as their weights.
+    """Make a column of the ids of another one, with weights.
 
-    Raises ValueError for a non-numeric dtype.
+    Args:
+      categorical_column: the other column.
+      weight_feature_key: the name of the feature that has the weights.
+      dtype: the dtype of the weights.
+
+    Returns:
+      A column.
+
+    Raises:
+      ValueError: for a non-numeric dtype.
     """
     if dtype is None or not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype {dtype} is not convertible to float.")

@@ -36,14 +36,37 @@ def linear(x):
 
 @tensor_function
 def elu(x, alpha=1.0):
-    """x for positive x, alpha * (exp(x) - 1) otherwise."""
+    """x for positive x, alpha * (exp(x) - 1) otherwise.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      alpha: the negative of what large negative numbers come near to.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     outputs = nn_elu(x)
     return outputs if alpha == 1.0 else where(x > 0, outputs, alpha * outputs)
 
 
 @tensor_function
 def relu(x, alpha=0.0, max_value=None, threshold=0.0):
-    """max(x, 0); more generally max_value above it, alpha * (x - threshold) below the threshold."""
+    """max(x, 0), with a slope below `threshold` and an upper limit.
+
+    The result is `max_value` above it, and alpha * (x - threshold) below the threshold.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      alpha: the slope below the threshold.
+      max_value: the upper limit; None for none.
+      threshold: the number below which x is damped.
+
+    Returns:
+      A tensor of the shape of x.
+
+    >>> print(tf.keras.activations.relu(tf.constant([-1.0, 0.0, 2.0])).numpy())
+    [0. 0. 2.]
+    """
     if alpha == 0.0 and threshold == 0.0:
         if max_value is None:
             return nn_relu(x)
@@ -64,7 +87,21 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
 
 @tensor_function
 def softmax(x, axis=-1):
-    """exp(x) / sum(exp(x)) along `axis`. Raises ValueError for vectors."""
+    """exp(x) / sum(exp(x)) along `axis`.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis along which the results add up to 1.
+
+    Returns:
+      A tensor of the shape of x.
+
+    Raises:
+      ValueError: for vectors.
+
+    >>> print(tf.keras.activations.softmax(tf.constant([[1.0, 1.0]])).numpy())
+    [[0.5 0.5]]
+    """
     if convert_to_tensor(x).shape.rank is not None and convert_to_tensor(x).shape.rank < 2:
         raise ValueError(f"Cannot apply softmax to a tensor that is 1D. Received input: {x}")
     return nn_softmax(x, axis=axis)
@@ -92,7 +129,15 @@ def mish(x):
 
 @tensor_function
 def leaky_relu(x, negative_slope=0.2):
-    """x where positive, negative_slope * x otherwise."""
+    """x where positive, negative_slope * x otherwise.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      negative_slope: the slope of negative numbers.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     return nn_leaky_relu(x, negative_slope)
 
 
@@ -129,35 +174,76 @@ def tanh_shrink(x):
 
 @tensor_function
 def soft_shrink(x, threshold=0.5):
-    """x moved by `threshold` towards 0, and 0 within it."""
+    """x moved by `threshold` towards 0, and 0 within it.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      threshold: how far.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     x = convert_to_tensor(x)
     return sign(x) * nn_relu(absolute(x) - threshold)
 
 
 @tensor_function
 def hard_shrink(x, threshold=0.5):
-    """x, but 0 where |x| is `threshold` or less."""
+    """x, but 0 where |x| is `threshold` or less.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      threshold: the limit.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     return where(absolute(x) > threshold, x, 0.0)
 
 
 @tensor_function
 def threshold(x, threshold, default_value):
-    """x where it is greater than `threshold`, `default_value` elsewhere."""
+    """x where it is greater than `threshold`, `default_value` elsewhere.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      threshold: the limit.
+      default_value: the number for what is not above it.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     return where(convert_to_tensor(x) > threshold, x, default_value)
 
 
 @tensor_function
 def celu(x, alpha=1.0):
-    """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
+    """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)).
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      alpha: the negative of what large negative numbers come near to.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     x = convert_to_tensor(x)
     return nn_relu(x) + alpha * expm1(minimum(x, 0.0) / alpha)
 
 
 @tensor_function
 def glu(x, axis=-1):
-    """The first half of x along `axis` times the sigmoid of the second.
+    """The first half of x along `axis` times the sigmoid of the second (Dauphin et al. 2017, arXiv:1612.08083).
 
-    Raises ValueError for an odd size (Dauphin et al. 2017, arXiv:1612.08083).
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, of an even size.
+
+    Returns:
+      A tensor with half the size along the axis.
+
+    Raises:
+      ValueError: for an odd size.
     """
     x = convert_to_tensor(x)
     size = x.shape[axis]
@@ -171,7 +257,15 @@ def glu(x, axis=-1):
 
 @tensor_function
 def squareplus(x, b=4):
-    """(x + sqrt(x**2 + b)) / 2."""
+    """(x + sqrt(x**2 + b)) / 2.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      b: how smooth the bend at 0 is.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     x = convert_to_tensor(x)
     return (x + sqrt(square(x) + b)) / 2
 
@@ -197,13 +291,29 @@ def log_sigmoid(x):
 
 @tensor_function
 def log_softmax(x, axis=-1):
-    """log(softmax(x)) along `axis`."""
+    """log(softmax(x)) along `axis`.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     return nn_log_softmax(x, axis=axis)
 
 
 @tensor_function
 def sparsemax(x, axis=-1):
-    """The point of the probability simplex that is nearest to x (Martins and Astudillo 2016, arXiv:1602.02068)."""
+    """The point of the probability simplex that is nearest to x (Martins and Astudillo 2016, arXiv:1602.02068).
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis along which the results add up to 1.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     x = convert_to_tensor(x)
     falling = sort(x, axis, "DESCENDING")
     count = cumsum(ones_like(x), axis)

@@ -61,8 +61,23 @@ def _convolve(x, kernel, strides, padding, data_format, dilation_rate, rank):
 
 
 @computes_tensors
-def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
-    """The convolution of steps; `padding` may also be "causal"."""
+def conv1d(x, kernel, strides=1, padding: str = "valid", data_format=None, dilation_rate=1):
+    """Convolve sequences.
+
+    Args:
+      x: a tensor `(batch, steps, channels)`, or with the channels first.
+      kernel: a tensor `(window, channels, filters)`.
+      strides: how far the window moves.
+      padding: "valid", "same", or "causal" for outputs that depend on no later steps.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
     if padding == "causal":
         size = kernel.shape.as_list()[0]
         axis = 1 if _format(data_format) == "channels_last" else 2
@@ -73,24 +88,70 @@ def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rat
 
 
 @computes_tensors
-def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
-    """The convolution of images. Raises ValueError for an unknown format."""
+def conv2d(x, kernel, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)):
+    """Convolve images.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      kernel: a tensor `(rows, columns, channels, filters)`.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
     return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 2)
 
 
 @computes_tensors
 def conv3d(
-    x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)
+    x, kernel, strides=(1, 1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1, 1)
 ):
-    """The convolution of volumes. Raises ValueError for an unknown format."""
+    """Convolve volumes.
+
+    Args:
+      x: a tensor `(batch, depth, rows, columns, channels)`, or with the channels first.
+      kernel: a tensor `(depth, rows, columns, channels, filters)`.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
     return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 3)
 
 
 @computes_tensors
 def conv2d_transpose(
-    x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
+    x, kernel, output_shape, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)
 ):
-    """The gradient of a convolution of images of `output_shape`."""
+    """Compute the gradient of a convolution of images.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      kernel: a tensor `(rows, columns, filters, channels)`.
+      output_shape: the shape of the images, with the batch.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
     data_format = _format(data_format)
     x = _last(convert_to_tensor(x), data_format)
     if isinstance(output_shape, (tuple, list)):
@@ -108,9 +169,24 @@ def conv2d_transpose(
 
 @computes_tensors
 def depthwise_conv2d(
-    x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
+    x, depthwise_kernel, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)
 ):
-    """The convolution of each channel of images by kernels of its own."""
+    """Convolve each channel of images by kernels of its own.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      depthwise_kernel: a tensor `(rows, columns, channels, multiplier)`.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
     data_format = _format(data_format)
     outputs = nn_depthwise(
         _last(convert_to_tensor(x), data_format), depthwise_kernel, (1, *strides, 1), _padding(padding),
@@ -125,11 +201,27 @@ def separable_conv1d(
     depthwise_kernel,
     pointwise_kernel,
     strides=1,
-    padding="valid",
+    padding: str = "valid",
     data_format=None,
     dilation_rate=1,
 ):
-    """The convolution of each channel of steps by itself, then of all channels at each step."""
+    """Convolve each channel of sequences by itself, then all channels at each step.
+
+    Args:
+      x: a tensor `(batch, steps, channels)`, or with the channels first.
+      depthwise_kernel: a tensor `(window, channels, multiplier)`.
+      pointwise_kernel: a tensor `(1, channels * multiplier, filters)`.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
     data_format = _format(data_format)
     strides, dilations = (normalize_tuple(v, 1, "strides") for v in (strides, dilation_rate))
     x = expand_dims(_last(convert_to_tensor(x), data_format), 1)
@@ -146,11 +238,27 @@ def separable_conv2d(
     depthwise_kernel,
     pointwise_kernel,
     strides=(1, 1),
-    padding="valid",
+    padding: str = "valid",
     data_format=None,
     dilation_rate=(1, 1),
 ):
-    """The convolution of each channel of images by itself, then of all channels at each position."""
+    """Convolve each channel of images by itself, then all channels at each position.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      depthwise_kernel: a tensor `(rows, columns, channels, multiplier)`.
+      pointwise_kernel: a tensor `(1, 1, channels * multiplier, filters)`.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
     data_format = _format(data_format)
     if len(strides) != 2:
         raise ValueError("`strides` must be a tuple of 2 integers.")
@@ -177,20 +285,58 @@ def _pool(x, pool_size, strides, padding, data_format, pool_mode, rank):
 
 
 @computes_tensors
-def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
-    """The largest value ("max") or the mean ("avg") of windows of images."""
+def pool2d(x, pool_size, strides=(1, 1), padding: str = "valid", data_format=None, pool_mode: str = "max"):
+    """Reduce windows of images to their largest value or their mean.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      pool_size: the sizes of the window, 2 integers.
+      strides: how far it moves along each axis, 2 integers.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      pool_mode: "max" or "avg".
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding, format or mode, and other numbers of integers.
+    """
     return _pool(x, pool_size, strides, padding, data_format, pool_mode, 2)
 
 
 @computes_tensors
-def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
-    """The largest value ("max") or the mean ("avg") of windows of volumes."""
+def pool3d(x, pool_size, strides=(1, 1, 1), padding: str = "valid", data_format=None, pool_mode: str = "max"):
+    """Reduce windows of volumes to their largest value or their mean.
+
+    Args:
+      x: a tensor `(batch, depth, rows, columns, channels)`, or with the channels first.
+      pool_size: the sizes of the window, 3 integers.
+      strides: how far it moves along each axis, 3 integers.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      pool_mode: "max" or "avg".
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding, format or mode, and other numbers of integers.
+    """
     return _pool(x, pool_size, strides, padding, data_format, pool_mode, 3)
 
 
 @computes_tensors
 def temporal_padding(x, padding=(1, 1)):
-    """(batch, steps, features) with steps of zeros before and after."""
+    """Add steps of zeros before and after sequences.
+
+    Args:
+      x: a tensor `(batch, steps, features)`.
+      padding: how many before and after.
+
+    Returns:
+      A tensor.
+    """
     return pad(x, [[0, 0], [padding[0], padding[1]], [0, 0]])
 
 
@@ -207,19 +353,57 @@ def _pad_space(x, padding, data_format, rank):
 
 @computes_tensors
 def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
-    """Images with rows and columns of zeros around them."""
+    """Add rows and columns of zeros around images.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      padding: `((top, bottom), (left, right))`.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown format and another padding.
+    """
     return _pad_space(x, padding, data_format, 2)
 
 
 @computes_tensors
 def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
-    """Volumes with planes of zeros around them."""
+    """Add planes of zeros around volumes.
+
+    Args:
+      x: a tensor `(batch, depth, rows, columns, channels)`, or with the channels first.
+      padding: three pairs `(before, after)`.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown format and another padding.
+    """
     return _pad_space(x, padding, data_format, 3)
 
 
 @computes_tensors
-def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
-    """Images enlarged by whole numbers. Raises ValueError for an unknown format or interpolation."""
+def resize_images(x, height_factor, width_factor, data_format, interpolation: str = "nearest"):
+    """Enlarge images by whole numbers.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      height_factor: the factor of the rows.
+      width_factor: the factor of the columns.
+      data_format: "channels_last" or "channels_first".
+      interpolation: "nearest", "bilinear", "area", "bicubic", "gaussian", "lanczos3", "lanczos5" or "mitchellcubic".
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown format or interpolation.
+    """
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError(f"Invalid `data_format` argument: {data_format}")
     if interpolation not in ("nearest", "bilinear", "area", "bicubic", "gaussian", "lanczos3", "lanczos5",
@@ -239,7 +423,21 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
 
 @computes_tensors
 def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
-    """Volumes enlarged by whole numbers. Raises ValueError for an unknown format."""
+    """Enlarge volumes by whole numbers, repeating their elements.
+
+    Args:
+      x: a tensor `(batch, depth, rows, columns, channels)`, or with the channels first.
+      depth_factor: the factor of the depth.
+      height_factor: the factor of the rows.
+      width_factor: the factor of the columns.
+      data_format: "channels_last" or "channels_first".
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown format.
+    """
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError(f"Invalid data_format: {data_format}")
     start = 2 if data_format == "channels_first" else 1
@@ -249,7 +447,19 @@ def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
 
 
 def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
-    """A convolution with a kernel (positions, window * channels, filters) of its own at every position."""
+    """Convolve with a kernel of its own at every position.
+
+    Args:
+      inputs: a tensor `(batch, ..., channels)`, or with the channels first.
+      kernel: a tensor `(positions, window * channels, filters)`.
+      kernel_size: the sizes of the window.
+      strides: how far it moves along each axis.
+      output_shape: the number of positions along each axis.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+
+    Returns:
+      A tensor.
+    """
     from tapeflow.ops.einsum import einsum
     from tapeflow.ops.layout import reshape
 
@@ -270,7 +480,18 @@ def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=N
 
 @computes_tensors
 def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
-    """A convolution of steps with a kernel of its own at every position."""
+    """Convolve sequences with a kernel of its own at every position.
+
+    Args:
+      inputs: a tensor `(batch, steps, channels)`, or with the channels first.
+      kernel: a tensor `(positions, window * channels, filters)`.
+      kernel_size: the length of the window, a tuple of one integer.
+      strides: how far it moves, a tuple of one integer.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+
+    Returns:
+      A tensor.
+    """
     return local_conv(
         inputs, kernel, kernel_size, strides, (kernel.shape.as_list()[0],), data_format
     )
@@ -278,7 +499,19 @@ def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
 
 @computes_tensors
 def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
-    """A convolution of images with a kernel of its own at every position."""
+    """Convolve images with a kernel of its own at every position.
+
+    Args:
+      inputs: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      kernel: a tensor `(positions, window * channels, filters)`.
+      kernel_size: the sizes of the window.
+      strides: how far it moves along each axis.
+      output_shape: the number of positions along each axis.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+
+    Returns:
+      A tensor.
+    """
     return local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)
 
 boundaries(globals())

@@ -106,61 +106,133 @@ def softsign(x):
 
 @computes_tensors
 def pow(x, a):
-    """x to the power a."""
+    """Compute x to the power a, element by element.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      a: the power, a number or a tensor.
+
+    Returns:
+      A tensor of the shape of both together.
+    """
     return arithmetic.pow(x, a)
 
 
 @computes_tensors
 def maximum(x, y):
-    """The larger one, element by element."""
+    """Take the larger of two numbers, element by element.
+
+    Args:
+      x, y: tensors that broadcast against each other.
+
+    Returns:
+      A tensor of the shape of both together.
+    """
     return arithmetic.maximum(x, y)
 
 
 @computes_tensors
 def minimum(x, y):
-    """The smaller one, element by element."""
+    """Take the smaller of two numbers, element by element.
+
+    Args:
+      x, y: tensors that broadcast against each other.
+
+    Returns:
+      A tensor of the shape of both together.
+    """
     return arithmetic.minimum(x, y)
 
 
 @computes_tensors
 def equal(x, y):
-    """x == y, element by element."""
+    """Compute whether x == y, element by element.
+
+    Args:
+      x, y: tensors that broadcast against each other.
+
+    Returns:
+      A bool tensor of the shape of both together.
+    """
     return comparison.equal(x, y)
 
 
 @computes_tensors
 def not_equal(x, y):
-    """x != y, element by element."""
+    """Compute whether x != y, element by element.
+
+    Args:
+      x, y: tensors that broadcast against each other.
+
+    Returns:
+      A bool tensor of the shape of both together.
+    """
     return comparison.not_equal(x, y)
 
 
 @computes_tensors
 def greater(x, y):
-    """x > y, element by element."""
+    """Compute whether x > y, element by element.
+
+    Args:
+      x, y: tensors that broadcast against each other.
+
+    Returns:
+      A bool tensor of the shape of both together.
+    """
     return comparison.greater(x, y)
 
 
 @computes_tensors
 def greater_equal(x, y):
-    """x >= y, element by element."""
+    """Compute whether x >= y, element by element.
+
+    Args:
+      x, y: tensors that broadcast against each other.
+
+    Returns:
+      A bool tensor of the shape of both together.
+    """
     return comparison.greater_equal(x, y)
 
 
 @computes_tensors
 def less(x, y):
-    """x < y, element by element."""
+    """Compute whether x < y, element by element.
+
+    Args:
+      x, y: tensors that broadcast against each other.
+
+    Returns:
+      A bool tensor of the shape of both together.
+    """
     return comparison.less(x, y)
 
 
 @computes_tensors
 def less_equal(x, y):
-    """x <= y, element by element."""
+    """Compute whether x <= y, element by element.
+
+    Args:
+      x, y: tensors that broadcast against each other.
+
+    Returns:
+      A bool tensor of the shape of both together.
+    """
     return comparison.less_equal(x, y)
 
 
 @computes_tensors
 def reshape(x, shape):
-    """x in another shape."""
+    """Give a tensor another shape.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      shape: the new sizes; one may be -1, for what is left.
+
+    Returns:
+      A tensor with the same elements.
+    """
     return layout.reshape(x, shape)
 
 
@@ -186,14 +258,30 @@ def stop_gradient(variables):
 
 @computes_tensors
 def repeat(x, n):
-    """(samples, features) -> (samples, n, features)."""
+    """Repeat each example as the steps of a sequence.
+
+    Args:
+      x: a tensor `(samples, features)`.
+      n: the number of steps.
+
+    Returns:
+      A tensor `(samples, n, features)`.
+    """
     x = convert_to_tensor(x)
     return broadcasting.tile(layout.expand_dims(x, 1), [1, n, 1])
 
 
 @computes_tensors
 def tile(x, n):
-    """x repeated n times along each axis."""
+    """Repeat a tensor along its axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      n: how often along each axis, a list; an integer for a vector.
+
+    Returns:
+      A tensor.
+    """
     return broadcasting.tile(x, [n] if isinstance(n, int) else n)
 
 
@@ -223,7 +311,17 @@ def to_dense(tensor):
 
 
 def standardize_dtype(dtype):
-    """The name of a dtype, floatx for None. Raises ValueError for unknown ones."""
+    """Find the name of a dtype.
+
+    Args:
+      dtype: a dtype, a NumPy or Python type, a name, or None.
+
+    Returns:
+      The name; `keras.config.floatx()` for None.
+
+    Raises:
+      ValueError: for unknown ones.
+    """
     if dtype is None:
         return settings.floatx()
     if dtype in ("int", int):
@@ -260,8 +358,17 @@ def result_type(*dtypes_given):
     return np.result_type(*(dtypes.as_dtype(n).as_numpy_dtype for n in names)).name
 
 
-def print_tensor(x, message="", summarize=3):
-    """x, printed with a message when it is computed."""
+def print_tensor(x, message: str = "", summarize=3):
+    """Print a tensor when it is computed.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      message: what is printed before it.
+      summarize: how many elements at the ends of each axis are printed.
+
+    Returns:
+      The tensor.
+    """
     from tapeflow.ops.control import control_dependencies
 
     printed = print_(message, x, summarize=summarize)
@@ -270,7 +377,15 @@ def print_tensor(x, message="", summarize=3):
 
 
 def gradients(loss, variables):
-    """The derivatives of a loss in a graph."""
+    """Compute the derivatives of a loss in a graph.
+
+    Args:
+      loss: a tensor of a graph.
+      variables: variables or tensors that it depends on, a list.
+
+    Returns:
+      A list of tensors, None where the loss does not depend on one.
+    """
     from tapeflow.graph.derivatives import gradients as of_graph
 
     return of_graph(loss, variables)
@@ -278,9 +393,22 @@ def gradients(loss, variables):
 
 @computes_tensors
 def batch_dot(x, y, axes=None):
-    """The products of x and y, example by example, summed over one axis of each: the last of x, the first of y.
+    """Multiply tensors example by example, summing over one axis of each.
 
-    Raises ValueError for ranks below 2, and for axes of different sizes.
+    Args:
+      x, y: tensors `(batch, ...)` of rank 2 or more.
+      axes: the axis of x and that of y, or one for both; None for the last of x and the last but one of y (the last,
+        if y has two).
+
+    Returns:
+      A tensor `(batch, other axes of x, other axes of y)`; `(batch, 1)` for two matrices.
+
+    Raises:
+      ValueError: for ranks below 2, axis 0, and axes of different sizes.
+
+    >>> x, y = tf.ones([2, 3, 4]), tf.ones([2, 4, 5])
+    >>> print(tf.keras.backend.batch_dot(x, y).shape)
+    (2, 3, 5)
     """
     x, y = convert_to_tensor(x), convert_to_tensor(y)
     ranks = x.shape.rank, y.shape.rank
@@ -326,7 +454,18 @@ def batch_dot(x, y, axes=None):
 
 @computes_tensors
 def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
-    """(x - mean) / sqrt(var + epsilon) * gamma + beta."""
+    """Compute (x - mean) / sqrt(var + epsilon) * gamma + beta.
+
+    Args:
+      x: a tensor.
+      mean, var: the mean and the variance of each feature.
+      beta, gamma: offset and factor of each feature, or None.
+      axis: the axis of the features.
+      epsilon: a small number that keeps the division finite.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     x = convert_to_tensor(x)
     rank = x.shape.rank
     axis = axis % rank
@@ -342,7 +481,17 @@ def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
 
 @computes_tensors
 def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
-    """(x normalized by its own mean and variance, the mean, the variance)."""
+    """Normalize a tensor by its own mean and variance.
+
+    Args:
+      x: a tensor.
+      gamma, beta: factor and offset of each feature, or None.
+      reduction_axes: the axes of the mean and the variance.
+      epsilon: a small number that keeps the division finite.
+
+    Returns:
+      (the normalized tensor, the mean, the variance).
+    """
     x = convert_to_tensor(x)
     mean, variance = moments(x, list(reduction_axes))
     rank = x.shape.rank
@@ -358,24 +507,64 @@ def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
     return nn_batch_normalization(x, *parts, epsilon), mean, variance
 
 
-def map_fn(fn, elems, name=None, dtype=None):
-    """fn of every element along the first axis, stacked."""
+def map_fn(fn, elems, name: str | None = None, dtype=None):
+    """Apply a function to every element along the first axis.
+
+    Args:
+      fn: a function of one element.
+      elems: a tensor, or a structure of tensors.
+      name: accepted as in Keras 2.
+      dtype: the dtype of the results, where it is not that of the elements.
+
+    Returns:
+      The results, stacked.
+    """
     return mapping.map_fn(fn, elems, dtype=dtype)
 
 
-def foldl(fn, elems, initializer=None, name=None):
-    """fn(so far, element) from the first element to the last."""
+def foldl(fn, elems, initializer=None, name: str | None = None):
+    """Combine elements by fn(so far, element) from the first element to the last.
+
+    Args:
+      fn: a function of the result so far and one element.
+      elems: a tensor, whose first axis is that of the elements.
+      initializer: the result to start from; None for the element that comes first.
+      name: accepted as in Keras 2.
+
+    Returns:
+      The last result.
+    """
     return mapping.foldl(fn, elems, initializer=initializer)
 
 
-def foldr(fn, elems, initializer=None, name=None):
-    """fn(so far, element) from the last element to the first."""
+def foldr(fn, elems, initializer=None, name: str | None = None):
+    """Combine elements by fn(so far, element) from the last element to the first.
+
+    Args:
+      fn: a function of the result so far and one element.
+      elems: a tensor, whose first axis is that of the elements.
+      initializer: the result to start from; None for the element that comes first.
+      name: accepted as in Keras 2.
+
+    Returns:
+      The last result.
+    """
     return mapping.foldr(fn, elems, initializer=initializer)
 
 
 @computes_tensors
 def random_bernoulli(shape, p=0.0, dtype=None, seed=None):
-    """Ones with the probability p, else zeros."""
+    """Draw ones with the probability p, else zeros.
+
+    Args:
+      shape: the shape of the result.
+      p: the probability, from 0 to 1.
+      dtype: its dtype; None for `keras.config.floatx()`.
+      seed: an integer; None for other numbers each time.
+
+    Returns:
+      A tensor.
+    """
     dtype = settings.default_dtype(dtype)
     return cast(uniform(shape, 0.0, 1.0, dtypes.float32, seed=seed) <= p, dtype)
 
@@ -392,9 +581,21 @@ def _clipped(output, from_logits, softmax):
 
 @computes_tensors
 def binary_focal_crossentropy(
-    target, output, apply_class_balancing=False, alpha=0.25, gamma=2.0, from_logits=False
+    target, output, apply_class_balancing: bool = False, alpha=0.25, gamma=2.0, from_logits: bool = False
 ):
-    """The binary crossentropy, of each element, with less weight on what is predicted well."""
+    """Compute the binary crossentropy of each element, with less weight on what is predicted well.
+
+    Args:
+      target: labels 0 and 1.
+      output: predictions of the same shape.
+      apply_class_balancing: whether class 1 is weighted by `alpha`, and class 0 by `1 - alpha`.
+      alpha: the weight of class 1.
+      gamma: how much less what is predicted well counts.
+      from_logits: whether predictions are logits.
+
+    Returns:
+      A tensor of the shape of the labels.
+    """
     p = _clipped(convert_to_tensor(output), from_logits, trigonometric.sigmoid)
     target = cast(target, p.dtype)
     right = target * p + (1.0 - target) * (1.0 - p)
@@ -406,9 +607,21 @@ def binary_focal_crossentropy(
 
 @computes_tensors
 def categorical_focal_crossentropy(
-    target, output, alpha=0.25, gamma=2.0, from_logits=False, axis=-1
+    target, output, alpha=0.25, gamma=2.0, from_logits: bool = False, axis=-1
 ):
-    """The categorical crossentropy with less weight on what is predicted well."""
+    """Compute the categorical crossentropy with less weight on what is predicted well.
+
+    Args:
+      target: one-hot labels.
+      output: predictions of the same shape.
+      alpha: the weight of the classes, a number or one for each.
+      gamma: how much less what is predicted well counts.
+      from_logits: whether predictions are logits.
+      axis: the axis of the classes.
+
+    Returns:
+      A tensor without that axis.
+    """
     from tapeflow.ops.softmax import softmax
 
     output = convert_to_tensor(output)
@@ -425,7 +638,15 @@ def categorical_focal_crossentropy(
 
 @computes_tensors
 def ctc_label_dense_to_sparse(labels, label_lengths):
-    """Labels (batch, longest) as a sparse tensor of those that count."""
+    """Make a sparse tensor of the labels that count.
+
+    Args:
+      labels: a tensor `(batch, longest)`.
+      label_lengths: how many of each row count, `(batch,)`.
+
+    Returns:
+      A `SparseTensor`.
+    """
     from tapeflow.ops.comparison import where
     from tapeflow.ops.construction import sequence_mask
 
@@ -438,7 +659,17 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
 
 @computes_tensors
 def ctc_batch_cost(y_true, y_pred, input_length, label_length):
-    """The CTC loss (batch, 1) of probabilities (batch, time, classes), the last class being the blank."""
+    """Compute the CTC loss of probabilities; the last class is the blank.
+
+    Args:
+      y_true: labels, `(batch, longest)`.
+      y_pred: probabilities, `(batch, time, classes)`.
+      input_length: the number of steps of each example, `(batch, 1)`.
+      label_length: the number of labels of each example, `(batch, 1)`.
+
+    Returns:
+      The losses, `(batch, 1)`.
+    """
     from tapeflow.ops.ctc import ctc_loss_v1
 
     label_length = cast(layout.squeeze(convert_to_tensor(label_length), [-1]), dtypes.int32)
@@ -450,8 +681,19 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
 
 
 @computes_tensors
-def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
-    """([the best label sequences, -1 where they end], their log probabilities) of probabilities over time."""
+def ctc_decode(y_pred, input_length, greedy: bool = True, beam_width=100, top_paths=1):
+    """Find the label sequences that probabilities over time say; the last class is the blank.
+
+    Args:
+      y_pred: probabilities, `(batch, time, classes)`.
+      input_length: the number of steps of each example, `(batch,)`.
+      greedy: take the best class of each step instead of searching.
+      beam_width: how many sequences the search keeps.
+      top_paths: how many sequences it gives.
+
+    Returns:
+      ([the sequences, -1 where they end], their log probabilities).
+    """
     from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
     from tapeflow.ops.sparse import to_dense as dense
 

@@ -39,86 +39,208 @@ def _number(x):
 
 
 @computes_tensors
-def sum(x, axis=None, keepdims=False):
-    """The sum."""
+def sum(x, axis=None, keepdims: bool = False):
+    """Sum numbers along axes.
+
+    Args:
+      x: a tensor.
+      axis: an axis, or several; None for all.
+      keepdims: whether these axes stay, with size 1.
+
+    Returns:
+      A tensor without these axes.
+    """
     return reduce_sum(x, axis, keepdims)
 
 
 @computes_tensors
-def prod(x, axis=None, keepdims=False):
-    """The product."""
+def prod(x, axis=None, keepdims: bool = False):
+    """Multiply numbers along axes.
+
+    Args:
+      x: a tensor.
+      axis: an axis, or several; None for all.
+      keepdims: whether these axes stay, with size 1.
+
+    Returns:
+      A tensor without these axes.
+    """
     return reduce_prod(x, axis, keepdims)
 
 
 @computes_tensors
-def mean(x, axis=None, keepdims=False):
-    """The mean."""
+def mean(x, axis=None, keepdims: bool = False):
+    """Compute the mean along axes; of bools as floats.
+
+    Args:
+      x: a tensor.
+      axis: an axis, or several; None for all.
+      keepdims: whether these axes stay, with size 1.
+
+    Returns:
+      A tensor without these axes.
+    """
     return reduce_mean(_number(x), axis, keepdims)
 
 
 @computes_tensors
-def var(x, axis=None, keepdims=False):
-    """The variance."""
+def var(x, axis=None, keepdims: bool = False):
+    """Compute the variance along axes; of bools as floats.
+
+    Args:
+      x: a tensor.
+      axis: an axis, or several; None for all.
+      keepdims: whether these axes stay, with size 1.
+
+    Returns:
+      A tensor without these axes.
+    """
     return reduce_variance(_number(x), axis, keepdims)
 
 
 @computes_tensors
-def std(x, axis=None, keepdims=False):
-    """The standard deviation."""
+def std(x, axis=None, keepdims: bool = False):
+    """Compute the standard deviation along axes; of bools as floats.
+
+    Args:
+      x: a tensor.
+      axis: an axis, or several; None for all.
+      keepdims: whether these axes stay, with size 1.
+
+    Returns:
+      A tensor without these axes.
+    """
     return reduce_std(_number(x), axis, keepdims)
 
 
 @computes_tensors
-def max(x, axis=None, keepdims=False):
-    """The largest."""
+def max(x, axis=None, keepdims: bool = False):
+    """Find the largest number along axes.
+
+    Args:
+      x: a tensor.
+      axis: an axis, or several; None for all.
+      keepdims: whether these axes stay, with size 1.
+
+    Returns:
+      A tensor without these axes.
+    """
     return reduce_max(x, axis, keepdims)
 
 
 @computes_tensors
-def min(x, axis=None, keepdims=False):
-    """The smallest."""
+def min(x, axis=None, keepdims: bool = False):
+    """Find the smallest number along axes.
+
+    Args:
+      x: a tensor.
+      axis: an axis, or several; None for all.
+      keepdims: whether these axes stay, with size 1.
+
+    Returns:
+      A tensor without these axes.
+    """
     return reduce_min(x, axis, keepdims)
 
 
 @computes_tensors
-def any(x, axis=None, keepdims=False):
-    """Whether any is true."""
+def any(x, axis=None, keepdims: bool = False):
+    """Compute whether any element along axes is true.
+
+    Args:
+      x: a tensor.
+      axis: an axis, or several; None for all.
+      keepdims: whether these axes stay, with size 1.
+
+    Returns:
+      A tensor without these axes.
+    """
     return reduce_any(cast_tensor(x, dtypes.bool), axis, keepdims)
 
 
 @computes_tensors
-def all(x, axis=None, keepdims=False):
-    """Whether all are true."""
+def all(x, axis=None, keepdims: bool = False):
+    """Compute whether all elements along axes are true.
+
+    Args:
+      x: a tensor.
+      axis: an axis, or several; None for all.
+      keepdims: whether these axes stay, with size 1.
+
+    Returns:
+      A tensor without these axes.
+    """
     return reduce_all(cast_tensor(x, dtypes.bool), axis, keepdims)
 
 
 @computes_tensors
-def logsumexp(x, axis=None, keepdims=False):
-    """log(sum(exp(x)))."""
+def logsumexp(x, axis=None, keepdims: bool = False):
+    """Compute log(sum(exp(x))) along axes, without overflow.
+
+    Args:
+      x: a tensor.
+      axis: an axis, or several; None for all.
+      keepdims: whether these axes stay, with size 1.
+
+    Returns:
+      A tensor without these axes.
+    """
     return reduce_logsumexp(x, axis, keepdims)
 
 
 @computes_tensors
 def argmax(x, axis=-1):
-    """Where the largest is."""
+    """Find where the largest number along an axis is.
+
+    Args:
+      x: a tensor.
+      axis: the axis, an integer.
+
+    Returns:
+      An int64 tensor without that axis.
+    """
     return argmax_of(x, axis)
 
 
 @computes_tensors
 def argmin(x, axis=-1):
-    """Where the smallest is."""
+    """Find where the smallest number along an axis is.
+
+    Args:
+      x: a tensor.
+      axis: the axis, an integer.
+
+    Returns:
+      An int64 tensor without that axis.
+    """
     return argmin_of(x, axis)
 
 
 @computes_tensors
 def cumsum(x, axis=0):
-    """The sums so far."""
+    """Compute the sums so far along an axis, each with the number itself.
+
+    Args:
+      x: a tensor.
+      axis: the axis, an integer.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     return cumsum_of(x, axis)
 
 
 @computes_tensors
 def cumprod(x, axis=0):
-    """The products so far."""
+    """Compute the products so far along an axis, each with the number itself.
+
+    Args:
+      x: a tensor.
+      axis: the axis, an integer.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     return cumprod_of(x, axis)
 
 
@@ -131,7 +253,16 @@ def sqrt(x):
 
 @computes_tensors
 def clip(x, min_value, max_value):
-    """x cut off at two limits."""
+    """Cut numbers off at two limits.
+
+    Args:
+      x: a tensor.
+      min_value: the lower limit; None for none.
+      max_value: the upper limit; None for none.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     if isinstance(min_value, (int, float)) and isinstance(max_value, (int, float)):
         max_value = builtins.max(max_value, min_value)
     low = -np.inf if min_value is None else min_value

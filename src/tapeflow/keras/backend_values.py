@@ -28,43 +28,108 @@ from tapeflow.ops.tensor_diagonal import eye as eye_of
 from tapeflow.ops.variable import Variable
 
 
-def variable(value, dtype=None, name=None, constraint=None):
-    """A variable, of floatx unless another dtype is given."""
+def variable(value, dtype=None, name: str | None = None, constraint=None):
+    """Make a variable.
+
+    Args:
+      value: its first value.
+      dtype: its dtype; None for `keras.config.floatx()`.
+      name: its name.
+      constraint: a function that optimizers apply to it after each update; None for none.
+
+    Returns:
+      The variable.
+    """
     return Variable(
         convert_to_tensor(value, settings.default_dtype(dtype)), name=name, constraint=constraint
     )
 
 
-def zeros(shape, dtype=None, name=None):
-    """A variable of zeros."""
+def zeros(shape, dtype=None, name: str | None = None):
+    """Make a variable of zeros.
+
+    Args:
+      shape: its shape.
+      dtype: its dtype; None for `keras.config.floatx()`.
+      name: its name.
+
+    Returns:
+      The variable.
+    """
     return variable(zeros_of(shape, settings.default_dtype(dtype)), dtype, name)
 
 
-def ones(shape, dtype=None, name=None):
-    """A variable of ones."""
+def ones(shape, dtype=None, name: str | None = None):
+    """Make a variable of ones.
+
+    Args:
+      shape: its shape.
+      dtype: its dtype; None for `keras.config.floatx()`.
+      name: its name.
+
+    Returns:
+      The variable.
+    """
     return variable(ones_of(shape, settings.default_dtype(dtype)), dtype, name)
 
 
-def eye(size, dtype=None, name=None):
-    """A variable that is the identity matrix."""
+def eye(size, dtype=None, name: str | None = None):
+    """Make a variable that is the identity matrix.
+
+    Args:
+      size: the number of rows and columns.
+      dtype: its dtype; None for `keras.config.floatx()`.
+      name: its name.
+
+    Returns:
+      The variable.
+    """
     return variable(eye_of(size, dtype=settings.default_dtype(dtype)), dtype, name)
 
 
 @computes_tensors
-def zeros_like(x, dtype=None, name=None):
-    """Zeros in the shape of x."""
+def zeros_like(x, dtype=None, name: str | None = None):
+    """Make zeros in the shape of a tensor.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      dtype: another dtype; None for that of x.
+      name: accepted as in Keras 2.
+
+    Returns:
+      A tensor.
+    """
     return zeros_like_of(x, dtype)
 
 
 @computes_tensors
-def ones_like(x, dtype=None, name=None):
-    """Ones in the shape of x."""
+def ones_like(x, dtype=None, name: str | None = None):
+    """Make ones in the shape of a tensor.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      dtype: another dtype; None for that of x.
+      name: accepted as in Keras 2.
+
+    Returns:
+      A tensor.
+    """
     return ones_like_of(x, dtype)
 
 
 @computes_tensors
 def arange(start, stop=None, step=1, dtype="int32"):
-    """start, start + step, ... below stop; from 0 to start when stop is None."""
+    """Make the numbers start, start + step, ... below stop.
+
+    Args:
+      start: the first number; where `stop` is None the end, and the first is 0.
+      stop: the end, which is not among the numbers.
+      step: the distance between them.
+      dtype: the dtype of the result.
+
+    Returns:
+      A vector.
+    """
     if stop is None and start < 0:
         start = 0
     result = range_of(start, stop, step)
@@ -84,7 +149,12 @@ eval = get_value
 
 
 def set_value(x, value):
-    """Sets a variable."""
+    """Set a variable.
+
+    Args:
+      x: the variable.
+      value: its new value, an array or what NumPy makes one of.
+    """
     session.set_values([(x, np.asarray(value, x.dtype.as_numpy_dtype))])
 
 
@@ -100,22 +170,55 @@ def batch_set_value(tuples):
 
 
 def update(x, new_x):
-    """Sets a variable."""
+    """Set a variable.
+
+    Args:
+      x: the variable.
+      new_x: its new value.
+
+    Returns:
+      The variable, or in a graph the operation.
+    """
     return x.assign(new_x)
 
 
 def update_add(x, increment):
-    """Adds to a variable."""
+    """Add to a variable.
+
+    Args:
+      x: the variable.
+      increment: what is added.
+
+    Returns:
+      The variable, or in a graph the operation.
+    """
     return x.assign_add(increment)
 
 
 def update_sub(x, decrement):
-    """Subtracts from a variable."""
+    """Subtract from a variable.
+
+    Args:
+      x: the variable.
+      decrement: what is subtracted.
+
+    Returns:
+      The variable, or in a graph the operation.
+    """
     return x.assign_sub(decrement)
 
 
 def moving_average_update(x, value, momentum):
-    """x * momentum + value * (1 - momentum), into x."""
+    """Move an average: x * momentum + value * (1 - momentum), into x.
+
+    Args:
+      x: the variable.
+      value: the new number.
+      momentum: the weight of the past, from 0 to 1.
+
+    Returns:
+      The variable, or in a graph the operation.
+    """
     return x.assign_sub((x - value) * cast_tensor(1.0 - momentum, x.dtype))
 
 
@@ -151,7 +254,15 @@ def is_keras_tensor(x):
 
 @computes_tensors
 def cast(x, dtype):
-    """x in another dtype."""
+    """Convert a tensor to another dtype.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      dtype: the dtype, or its name.
+
+    Returns:
+      A tensor.
+    """
     return cast_tensor(x, dtype)
 
 
@@ -178,7 +289,17 @@ def learning_phase_scope(value):
 
 @computes_tensors
 def in_train_phase(x, alt, training=None):
-    """x (or x()) while training, alt otherwise."""
+    """Give one value while training, and another otherwise.
+
+    Args:
+      x: the one value, or a function that gives it.
+      alt: the other, or a function.
+      training: whether the model is being trained; None for what `set_learning_phase`, or the layer being called,
+        says.
+
+    Returns:
+      A value.
+    """
     if training is None:
         training = calling.state.training
     if training is None:
@@ -192,13 +313,35 @@ def in_train_phase(x, alt, training=None):
 
 @computes_tensors
 def in_test_phase(x, alt, training=None):
-    """x (or x()) while not training, alt otherwise."""
+    """Give one value while not training, and another otherwise.
+
+    Args:
+      x: the one value, or a function that gives it.
+      alt: the other, or a function.
+      training: whether the model is being trained; None for what `set_learning_phase`, or the layer being called,
+        says.
+
+    Returns:
+      A value.
+    """
     return in_train_phase(alt, x, training)
 
 
 @computes_tensors
 def switch(condition, then_expression, else_expression):
-    """One of two values, which may be functions, or elementwise for a condition of some rank."""
+    """Give one of two values, or choose between them element by element.
+
+    Args:
+      condition: a scalar that chooses the whole value, or a tensor that chooses elements.
+      then_expression: the value where it is true, or a function that gives it.
+      else_expression: the value where it is false, or a function.
+
+    Returns:
+      A value.
+
+    Raises:
+      ValueError: for a condition of more axes than the values.
+    """
     condition = convert_to_tensor(condition)
     if condition.shape.rank == 0:
 

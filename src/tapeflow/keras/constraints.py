@@ -37,7 +37,18 @@ def _norm(w, axis):
 
 
 class MaxNorm(Constraint):
-    """Scales down vectors along `axis` that are longer than max_value."""
+    """Vectors along `axis` are scaled down to a length of at most `max_value`.
+
+    Args:
+      max_value: the largest length.
+      axis: the axes of the vectors: 0 for the inputs of each unit of a Dense kernel, `[0, 1, 2]` for each filter of a
+        Conv2D.
+
+    >>> constraint = tf.keras.constraints.MaxNorm(max_value=5.0)
+    >>> print(np.round(constraint(tf.constant([[6.0, 3.0], [8.0, 4.0]])).numpy(), 4))
+    [[3. 3.]
+     [4. 4.]]
+    """
 
     def __init__(self, max_value=2, axis=0):
         self.max_value, self.axis = max_value, axis
@@ -58,7 +69,11 @@ class NonNeg(Constraint):
 
 
 class UnitNorm(Constraint):
-    """Scales vectors along `axis` to length 1."""
+    """Vectors along `axis` are scaled to length 1.
+
+    Args:
+      axis: the axes of the vectors: 0 for the inputs of each unit of a Dense kernel.
+    """
 
     def __init__(self, axis=0):
         self.axis = axis
@@ -71,7 +86,14 @@ class UnitNorm(Constraint):
 
 
 class MinMaxNorm(Constraint):
-    """Brings the length of vectors along `axis` into [min_value, max_value], at a rate."""
+    """Vectors along `axis` are scaled to a length between two bounds.
+
+    Args:
+      min_value: the smallest length.
+      max_value: the largest length.
+      rate: how far vectors are moved to these bounds, from 0 to 1 (all the way).
+      axis: the axes of the vectors: 0 for the inputs of each unit of a Dense kernel.
+    """
 
     def __init__(self, min_value=0.0, max_value=1.0, rate=1.0, axis=0):
         self.min_value, self.max_value, self.rate, self.axis = min_value, max_value, rate, axis
@@ -124,7 +146,17 @@ _NAMES = {cls.__name__: cls for cls in _CLASSES} | {
 
 
 def get(identifier):
-    """A constraint from a name, a config or a function."""
+    """Find a constraint.
+
+    Args:
+      identifier: the name of a constraint, its config, a function, or None.
+
+    Returns:
+      The constraint, or None.
+
+    Raises:
+      ValueError: for an unknown name.
+    """
     return resolve(identifier, _NAMES, "constraint", instantiate=False)
 
 
@@ -134,7 +166,15 @@ def serialize(constraint):
 
 
 def deserialize(config, custom_objects=None):
-    """A constraint from its config."""
+    """Make a constraint of its config.
+
+    Args:
+      config: what `serialize` gave.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The constraint.
+    """
     return resolve(config, _NAMES, "constraint", custom_objects)
 
 boundaries(globals())

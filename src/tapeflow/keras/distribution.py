@@ -51,7 +51,16 @@ def get_device_count(device_type=None):
 
 
 def initialize(job_addresses=None, num_processes=None, process_id=None):
-    """Do nothing for one process. Raises NotImplementedError for several, for which `tf.distribute` is there."""
+    """Do nothing for one process.
+
+    Args:
+      job_addresses: the addresses of the processes, separated by commas.
+      num_processes: how many there are; None or 1.
+      process_id: which one this is.
+
+    Raises:
+      NotImplementedError: for several processes, for which `tf.distribute` is there.
+    """
     if num_processes not in (None, 1) or (job_addresses and "," in job_addresses):
         raise NotImplementedError(
             "keras.distribution runs in one process. Use tf.distribute.MultiWorkerMirroredStrategy for several."
@@ -316,7 +325,14 @@ def set_distribution(value):
 
 
 def distribute_tensor(tensor, layout):
-    """Return a tensor with a layout, which on one device is the tensor itself.
+    """Give a tensor a layout, which on one device is the tensor itself.
+
+    Args:
+      tensor: a tensor, or what can be converted to one.
+      layout: a `TensorLayout`, or None.
+
+    Returns:
+      The tensor.
 
     Raises:
       NotImplementedError: for a layout over more than one device.

@@ -234,7 +234,15 @@ def serialize(policy):
 
 
 def deserialize(config, custom_objects=None):
-    """A policy from its config. Raises ValueError for a class that is neither one of ours nor given or registered."""
+    """Make a dtype policy of its config.
+
+    Args:
+      config: what `serialize` gave, or a name.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The policy.
+    """
     if not isinstance(config, dict):
         return get(config)
     if "class_name" not in config:

@@ -35,9 +35,11 @@ def export_saved_model(
     model, saved_model_path, custom_objects=None, as_text=False, input_signature=None,
     serving_only=False,
 ):  # fmt: skip
-    """Writes a model as a SavedModel.
+    """Write a model as a SavedModel.
 
     Args:
+      model: a `keras.Model`.
+      saved_model_path: the folder.
       custom_objects: classes and functions by the names that the model's config has for them.
       as_text: whether the graph is written as text.
       input_signature: TensorSpecs of the inputs, for a model that does not say what they are.
@@ -59,7 +61,15 @@ def export_saved_model(
 
 
 def load_from_saved_model(saved_model_path, custom_objects=None):
-    """The model of a SavedModel."""
+    """Load the model of a SavedModel.
+
+    Args:
+      saved_model_path: its folder.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The model.
+    """
     return load_model(saved_model_path, custom_objects)
 
 

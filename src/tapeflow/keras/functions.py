@@ -15,9 +15,21 @@ from tapeflow.ops.variable import Variable
 
 
 def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
-    """A tensor to be fed: symbolic, or of the graph that is being built.
+    """Make a tensor to be fed: symbolic, or of the graph that is being built.
 
-    Raises ValueError where both kinds, sparse and ragged, are asked for.
+    Args:
+      shape: its shape, with the batch; None for unknown sizes.
+      ndim: the number of axes, where there is no shape.
+      dtype: its dtype; None for `keras.config.floatx()`.
+      sparse: whether it stands for a `SparseTensor`.
+      name: its name.
+      ragged: whether it stands for a `RaggedTensor`.
+
+    Returns:
+      The tensor.
+
+    Raises:
+      ValueError: where both kinds, sparse and ragged, are asked for.
     """
     if sparse and ragged:
         raise ValueError(
@@ -130,9 +142,25 @@ class _SymbolicFunction:
 
 
 def function(inputs, outputs, updates=None, name=None, **kwargs):
-    """A function from a list of arrays to arrays, in the structure of `outputs`; runs `updates` too.
+    """Make a function from a list of arrays to arrays, of tensors of a model or a graph.
 
-    Raises ValueError for keywords that only sessions know, where there is none.
+    Args:
+      inputs: a list of the tensors to feed.
+      outputs: the tensors to compute, in any structure.
+      updates: operations to run too, in a graph alone.
+      name: accepted as in Keras 2.
+      **kwargs: `feed_dict`, `fetches`, `options` and `run_metadata` of the session, in a graph alone.
+
+    Returns:
+      A function that gives arrays in the structure of `outputs`.
+
+    Raises:
+      ValueError: for `updates` and keywords of sessions where there is none.
+
+    >>> x = tf.keras.Input(shape=(2,))
+    >>> double = tf.keras.backend.function([x], x * 2)
+    >>> print(double([np.ones([1, 2])]))
+    [[2. 2.]]
     """
     if current_graph() is not None:
         return _GraphFunction(inputs, outputs, updates, **kwargs)

@@ -26,7 +26,7 @@ _TRUNCATED_STDDEV = 0.87962566103423978
 
 
 class Initializer(Bounded):
-    """A function of shape and dtype that gives a tensor, and can be described by a config."""
+    """A function of shape and dtype that gives a tensor, and can be described by a config; the base of initializers."""
 
     def __call__(self, shape, dtype=None, **kwargs):
         raise TypeError(f"{type(self).__name__} must define __call__(shape, dtype)")
@@ -68,7 +68,11 @@ def _float_dtype(dtype):
 
 
 class Zeros(Initializer):
-    """All zeros."""
+    """All zeros.
+
+    >>> print(tf.keras.initializers.Zeros()((2,)).numpy())
+    [0. 0.]
+    """
 
     def __call__(self, shape, dtype=None, **kwargs):
         return construction.zeros(_sizes(shape), _number_dtype(dtype, "Zeros"))
@@ -82,7 +86,15 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """A number everywhere, or the given values in the given shape."""
+    """A number everywhere, or the given values in the given shape.
+
+    Args:
+      value: a number, or an array with as many numbers as the shape has, or that broadcasts to it.
+
+    >>> print(tf.keras.initializers.Constant(3.0)((2, 2)).numpy())
+    [[3. 3.]
+     [3. 3.]]
+    """
 
     def __init__(self, value=0):
         self.value = value
@@ -134,7 +146,18 @@ class _Random(Initializer):
 
 
 class RandomUniform(_Random):
-    """Uniform on [minval, maxval)."""
+    """Random numbers, uniform on [minval, maxval).
+
+    Args:
+      minval: the lower bound.
+      maxval: the upper bound, which does not occur.
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+
+    >>> values = tf.keras.initializers.RandomUniform(0.0, 1.0, seed=1)((100,))
+    >>> bool(tf.reduce_all((values >= 0.0) & (values < 1.0)))
+    True
+    """
 
     def __init__(self, minval=-0.05, maxval=0.05, seed=None):
         super().__init__(seed)
@@ -151,7 +174,14 @@ class RandomUniform(_Random):
 
 
 class RandomNormal(_Random):
-    """Normal."""
+    """Random numbers with a normal distribution.
+
+    Args:
+      mean: the mean of the distribution.
+      stddev: the standard deviation.
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+    """
 
     def __init__(self, mean=0.0, stddev=0.05, seed=None):
         super().__init__(seed)
@@ -165,14 +195,36 @@ class RandomNormal(_Random):
 
 
 class TruncatedNormal(RandomNormal):
-    """Normal; values more than two standard deviations from the mean are drawn again."""
+    """Random numbers with a normal distribution; those more than two standard deviations from the mean are drawn again.
+
+    Args:
+      mean: the mean of the distribution.
+      stddev: the standard deviation, before this.
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+    """
 
     def __call__(self, shape, dtype=None, **kwargs):
         return self._truncated(_sizes(shape), self.mean, self.stddev, _float_dtype(dtype))
 
 
 class VarianceScaling(_Random):
-    """Random values whose variance is scale / (number of inputs, outputs, or their mean)."""
+    """Random values whose variance is scale / (number of inputs, outputs, or their mean).
+
+    For a kernel `(..., inputs, outputs)` both numbers are multiplied by the sizes of the window.
+
+    Args:
+      scale: the factor, above 0.
+      mode: "fan_in" for the number of inputs, "fan_out" for that of outputs, "fan_avg" for their mean.
+      distribution: "truncated_normal" (or "normal"), "untruncated_normal" or "uniform".
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+      input_axes: the axes that count the inputs; None for the last but one.
+      output_axes: the axes that count the outputs; None for the last.
+
+    Raises:
+      ValueError: for a factor that is not positive, and unknown names.
+    """
 
     def __init__(
         self,
@@ -267,43 +319,96 @@ class _Scaled(VarianceScaling):
 
 
 class GlorotUniform(_Scaled):
-    """Uniform with variance 2 / (fan_in + fan_out)."""
+    """Uniform with variance 2 / (fan_in + fan_out), the default of most layers (Glorot & Bengio 2010).
+
+    Args:
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+      input_axes: the axes that count the inputs; None for the last but one.
+      output_axes: the axes that count the outputs; None for the last.
+
+    >>> print(tf.keras.initializers.GlorotUniform()((3, 4)).shape)
+    (3, 4)
+    """
 
     _settings = (1.0, "fan_avg", "uniform")
 
 
 class GlorotNormal(_Scaled):
-    """Truncated normal with variance 2 / (fan_in + fan_out)."""
+    """Truncated normal with variance 2 / (fan_in + fan_out) (Glorot & Bengio 2010).
+
+    Args:
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+      input_axes: the axes that count the inputs; None for the last but one.
+      output_axes: the axes that count the outputs; None for the last.
+    """
 
     _settings = (1.0, "fan_avg", "truncated_normal")
 
 
 class HeUniform(_Scaled):
-    """Uniform with variance 2 / fan_in."""
+    """Uniform with variance 2 / fan_in, for layers with ReLU (He et al. 2015).
+
+    Args:
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+      input_axes: the axes that count the inputs; None for the last but one.
+      output_axes: the axes that count the outputs; None for the last.
+    """
 
     _settings = (2.0, "fan_in", "uniform")
 
 
 class HeNormal(_Scaled):
-    """Truncated normal with variance 2 / fan_in."""
+    """Truncated normal with variance 2 / fan_in, for layers with ReLU (He et al. 2015).
+
+    Args:
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+      input_axes: the axes that count the inputs; None for the last but one.
+      output_axes: the axes that count the outputs; None for the last.
+    """
 
     _settings = (2.0, "fan_in", "truncated_normal")
 
 
 class LecunUniform(_Scaled):
-    """Uniform with variance 1 / fan_in."""
+    """Uniform with variance 1 / fan_in (LeCun et al. 1998).
+
+    Args:
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+      input_axes: the axes that count the inputs; None for the last but one.
+      output_axes: the axes that count the outputs; None for the last.
+    """
 
     _settings = (1.0, "fan_in", "uniform")
 
 
 class LecunNormal(_Scaled):
-    """Truncated normal with variance 1 / fan_in."""
+    """Truncated normal with variance 1 / fan_in, for layers with SELU (LeCun et al. 1998).
+
+    Args:
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+      input_axes: the axes that count the inputs; None for the last but one.
+      output_axes: the axes that count the outputs; None for the last.
+    """
 
     _settings = (1.0, "fan_in", "truncated_normal")
 
 
 class Orthogonal(_Random):
-    """A matrix with orthonormal rows or columns, times gain."""
+    """A matrix with orthonormal rows or columns, times gain (Saxe et al. 2014).
+
+    All axes but the last count as rows.
+
+    Args:
+      gain: the factor.
+      seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
+        (under Keras 2 every call draws other numbers).
+    """
 
     def __init__(self, gain=1.0, seed=None):
         super().__init__(seed)
@@ -331,7 +436,11 @@ class Orthogonal(_Random):
 
 
 class Identity(Initializer):
-    """The identity matrix, times gain."""
+    """The identity matrix, times gain; for matrices alone.
+
+    Args:
+      gain: the factor.
+    """
 
     def __init__(self, gain=1.0):
         self.gain = gain
@@ -368,9 +477,13 @@ class STFT(Initializer):
     """Waves in a window, as kernels that make convolutions short Fourier transforms.
 
     Args:
-      side: "real" or "imag".
+      side: "real" for cosines or "imag" for sines.
       window: a name that scipy.signal.get_window knows, values, or None.
       scaling: "density", "spectrum" or None.
+      periodic: whether the window is one period of a periodic function, rather than symmetric.
+
+    Raises:
+      ValueError: for other names.
     """
 
     def __init__(self, side="real", window="hann", scaling="density", periodic=False):
@@ -412,13 +525,25 @@ class STFT(Initializer):
 
 
 class random_uniform_initializer(RandomUniform):
-    """`tf.random_uniform_initializer`: draws again at every call, whichever Keras there is."""
+    """`tf.random_uniform_initializer`: draws again at every call, whichever Keras there is.
+
+    Args:
+      minval: the lower bound.
+      maxval: the upper bound, which does not occur.
+      seed: an integer for the same numbers at every call; None for others each time.
+    """
 
     _draws_seed = False
 
 
 class random_normal_initializer(RandomNormal):
-    """`tf.random_normal_initializer`: draws again at every call, whichever Keras there is."""
+    """`tf.random_normal_initializer`: draws again at every call, whichever Keras there is.
+
+    Args:
+      mean: the mean of the distribution.
+      stddev: the standard deviation.
+      seed: an integer for the same numbers at every call; None for others each time.
+    """
 
     _draws_seed = False
 
@@ -481,7 +606,17 @@ STFTInitializer = stft = STFT
 
 
 def get(identifier):
-    """An initializer from a name, a config, a function or an initializer."""
+    """Find an initializer.
+
+    Args:
+      identifier: the name of an initializer, its config, a function, an initializer, or None.
+
+    Returns:
+      The initializer, or None.
+
+    Raises:
+      ValueError: for an unknown name.
+    """
     return resolve(identifier, _NAMES, "initializer")
 
 
@@ -491,7 +626,18 @@ def serialize(initializer):
 
 
 def deserialize(config, custom_objects=None):
-    """An initializer from its config."""
+    """Make an initializer of its name or config.
+
+    Args:
+      config: what `serialize` gave.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The initializer.
+
+    Raises:
+      ValueError: for an unknown name.
+    """
     return resolve(config, _NAMES, "initializer", custom_objects)
 
 boundaries(globals())

@@ -136,14 +136,32 @@ def fake_quant_with_min_max_vars(inputs, min_vals, max_vals, num_bits=8, narrow_
 
 @computes_tensors
 def compute_float8_scale(amax, scale, dtype_max, margin=0):
-    """Return the scale by which the greatest absolute value fits a dtype, or `scale` where there is no such value."""
+    """Compute the scale by which the greatest absolute value fits a dtype.
+
+    Args:
+      amax: the greatest absolute value.
+      scale: the scale where there is no such value.
+      dtype_max: the greatest number of the dtype.
+      margin: how many powers of 2 are left free.
+
+    Returns:
+      The scale, a scalar.
+    """
     found = dtype_max / amax / 2**margin
     return 1 / where(is_finite(amax), where(amax > 0.0, found, 1 / scale), 1 / scale)
 
 
 @computes_tensors
 def compute_float8_amax_history(x, amax_history):
-    """Return a history of greatest absolute values, moved by one, with that of x in the first place."""
+    """Move a history of greatest absolute values by one, with that of x in the first place.
+
+    Args:
+      x: a tensor.
+      amax_history: the history, a vector.
+
+    Returns:
+      The new history, a vector of the same length.
+    """
     history = convert_to_tensor(amax_history)
     latest = cast(reduce_max(absolute(x)), history.dtype)
     return concat([reshape(latest, [1]), history[2:], history[:1]], 0)
@@ -151,7 +169,17 @@ def compute_float8_amax_history(x, amax_history):
 
 @computes_tensors
 def quantize_and_dequantize(inputs, scale, quantized_dtype, compute_dtype):
-    """Return floats rounded to what a smaller float dtype can say of them, divided by a scale."""
+    """Round floats to what a smaller float dtype can say of them, divided by a scale.
+
+    Args:
+      inputs: floats.
+      scale: what they are divided by before rounding, and multiplied by after.
+      quantized_dtype: the smaller dtype.
+      compute_dtype: the dtype of the result.
+
+    Returns:
+      Floats of the shape of the inputs.
+    """
     limit = float(dtypes.as_dtype(quantized_dtype).max)
     scale = cast(scale, compute_dtype)
     x = clip_by_value(cast(inputs, compute_dtype) / scale, -limit, limit)

@@ -58,9 +58,15 @@ class SeedGenerator:
     Args:
       seed: the first seed, an int; by default one that Python's `random` gives.
       name: the name of the generator.
+      **kwargs: `backend`, which changes nothing.
 
     Raises:
-      ValueError: if `seed` is not an int.
+      ValueError: if `seed` is not an int, and for other arguments.
+
+    >>> generator = tf.keras.random.SeedGenerator(7)
+    >>> a, b = tf.keras.random.uniform([2], seed=generator), tf.keras.random.uniform([2], seed=generator)
+    >>> bool(tf.reduce_all(a == b))
+    False
     """
 
     def __init__(self, seed=None, name=None, **kwargs):
@@ -154,9 +160,17 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
     Args:
       shape: the shape of the result.
-      mean, stddev: the mean and the standard deviation.
-      dtype: a floating dtype, by default `floatx`.
+      mean: the mean of the distribution.
+      stddev: the standard deviation.
+      dtype: a floating dtype; None for `keras.config.floatx()`.
       seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
+
+    Returns:
+      A tensor.
+
+    >>> a, b = (tf.keras.random.normal([3], seed=1) for _ in range(2))
+    >>> bool(tf.reduce_all(a == b))
+    True
     """
     dtype = settings.default_dtype(dtype)
     return random_stateless.stateless_normal(shape, draw_seed(seed), mean, stddev, dtype)
@@ -164,14 +178,39 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
 @public
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
-    """Draw normal numbers at most two standard deviations from the mean; arguments as for `normal`."""
+    """Draw normal numbers at most two standard deviations from the mean.
+
+    Args:
+      shape: the shape of the result.
+      mean: the mean of the distribution.
+      stddev: the standard deviation, before numbers are left out.
+      dtype: a floating dtype; None for `keras.config.floatx()`.
+      seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
+
+    Returns:
+      A tensor.
+    """
     dtype = settings.default_dtype(dtype)
     return random_stateless.stateless_truncated_normal(shape, draw_seed(seed), mean, stddev, dtype)
 
 
 @public
 def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
-    """Draw uniform numbers of [minval, maxval); shape, dtype and seed as for `normal`."""
+    """Draw uniform numbers of [minval, maxval).
+
+    Args:
+      shape: the shape of the result.
+      minval: the lower bound.
+      maxval: the upper bound, which does not occur.
+      dtype: a floating dtype; None for `keras.config.floatx()`.
+      seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for a dtype that is not floating.
+    """
     dtype = settings.default_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"`keras.random.uniform` requires a floating point `dtype`. Received: dtype={dtype.name}")
@@ -185,7 +224,21 @@ def _uniform(shape, minval, maxval, dtype, seed):
 
 @public
 def randint(shape, minval, maxval, dtype="int32", seed=None):
-    """Draw integers of [minval, maxval) of an integer dtype; shape and seed as for `normal`."""
+    """Draw integers of [minval, maxval).
+
+    Args:
+      shape: the shape of the result.
+      minval: the lower bound.
+      maxval: the upper bound, which does not occur.
+      dtype: an integer dtype.
+      seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for another dtype.
+    """
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_integer:
         raise ValueError(f"`keras.random.randint` requires an integer `dtype`. Received: dtype={dtype.name}")
@@ -195,7 +248,20 @@ def randint(shape, minval, maxval, dtype="int32", seed=None):
 
 @public
 def categorical(logits, num_samples, dtype="int32", seed=None):
-    """Draw `num_samples` classes for each row of `logits`, unnormalized log-probabilities of shape (n, classes)."""
+    """Draw classes for each row of logits.
+
+    Args:
+      logits: unnormalized log-probabilities, `(n, classes)`.
+      num_samples: how many for each row.
+      dtype: an integer dtype.
+      seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
+
+    Returns:
+      A tensor `(n, num_samples)`.
+
+    Raises:
+      ValueError: for logits of another rank.
+    """
     logits = convert_to_tensor(logits)
     if logits.shape.rank != 2:
         raise ValueError(f"`logits` should be a 2-D tensor with shape [batch_size, num_classes]. Received: "
@@ -232,7 +298,16 @@ def _noise_shape(inputs, noise_shape):
 
 @public
 def shuffle(x, axis=0, seed=None):
-    """Put the parts of `x` along `axis` into a random order."""
+    """Put the parts of a tensor along an axis into a random order.
+
+    Args:
+      x: a tensor.
+      axis: the axis, an integer.
+      seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
+
+    Returns:
+      A tensor of the shape of x.
+    """
     x = convert_to_tensor(x)
     keys = random_stateless.stateless_uniform([shape_of(x)[axis]], draw_seed(seed))
     return gather(x, argsort(keys), axis=axis)
@@ -240,7 +315,17 @@ def shuffle(x, axis=0, seed=None):
 
 @public
 def gamma(shape, alpha, dtype=None, seed=None):
-    """Draw from gamma distributions of shape parameter `alpha` and scale 1; shape, dtype and seed as for `normal`."""
+    """Draw from gamma distributions of scale 1.
+
+    Args:
+      shape: the shape of the result.
+      alpha: the shape parameter, which broadcasts to the shape.
+      dtype: a floating dtype; None for `keras.config.floatx()`.
+      seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
+
+    Returns:
+      A tensor.
+    """
     return _gamma(shape, alpha, settings.default_dtype(dtype), draw_seed(seed))
 
 
@@ -251,7 +336,18 @@ def _gamma(shape, alpha, dtype, seed):
 
 @public
 def binomial(shape, counts, probabilities, dtype=None, seed=None):
-    """Draw numbers of successes in `counts` trials of `probabilities`; shape, dtype and seed as for `normal`."""
+    """Draw numbers of successes in trials.
+
+    Args:
+      shape: the shape of the result.
+      counts: the number of trials, which broadcasts to the shape.
+      probabilities: the probability of success, which broadcasts to the shape.
+      dtype: a floating dtype; None for `keras.config.floatx()`.
+      seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
+
+    Returns:
+      A tensor.
+    """
     dtype = settings.default_dtype(dtype)
     drawn = dtypes.float32 if dtype == dtypes.bfloat16 else dtype
     return cast(stateless_binomial(shape, draw_seed(seed), counts, probabilities, drawn), dtype)
@@ -259,7 +355,18 @@ def binomial(shape, counts, probabilities, dtype=None, seed=None):
 
 @public
 def beta(shape, alpha, beta, dtype=None, seed=None):
-    """Draw from beta distributions of parameters `alpha` and `beta`; shape, dtype and seed as for `normal`."""
+    """Draw from beta distributions.
+
+    Args:
+      shape: the shape of the result.
+      alpha: the first parameter, which broadcasts to the shape.
+      beta: the second parameter, which broadcasts to the shape.
+      dtype: a floating dtype; None for `keras.config.floatx()`.
+      seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
+
+    Returns:
+      A tensor.
+    """
     dtype = settings.default_dtype(dtype)
     drawn = dtypes.float32 if dtype == dtypes.bfloat16 else dtype
     seed = draw_seed(seed)

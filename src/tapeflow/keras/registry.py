@@ -15,7 +15,11 @@ _custom: dict[str, object] = {}
 
 
 class CustomObjectScope:
-    """A context in which names of the user's own classes and functions are known."""
+    """A context in which names of the program's own classes and functions are known.
+
+    Args:
+      *args: dicts of classes and functions by name.
+    """
 
     def __init__(self, *args):
         self._objects = {name: value for mapping in args for name, value in mapping.items()}
@@ -37,7 +41,18 @@ def get_custom_objects():
 
 
 def register_keras_serializable(package="Custom", name=None):
-    """A decorator that makes a class or function known by `package>name`."""
+    """Make a decorator that makes a class or function known by `package>name`, so that saved models find it.
+
+    Args:
+      package: the first part of the name.
+      name: the second part; None for that of the class or function.
+
+    Returns:
+      The decorator.
+
+    Raises:
+      ValueError: when it is applied to a class without `get_config`, or the name is taken.
+    """
 
     def decorate(value):
         known = f"{package}>{name or value.__name__}"
@@ -60,7 +75,16 @@ def get_registered_name(obj):
 
 
 def get_registered_object(name, custom_objects=None, module_objects=None):
-    """The class or function registered by a name; None where there is none."""
+    """Find a class or function by the name that it is registered by.
+
+    Args:
+      name: the name, `package>name`.
+      custom_objects: a dict of the program's own, looked through first.
+      module_objects: a dict looked through last.
+
+    Returns:
+      The class or function; None where there is none.
+    """
     for names in (custom_objects or {}, _custom, module_objects or {}):
         if name in names:
             return names[name]

@@ -42,7 +42,18 @@ def _factor(value, name):
 
 
 class L1L2(Regularizer):
-    """l1 * sum |x| + l2 * sum x^2."""
+    """A penalty of l1 * sum |x| + l2 * sum x^2.
+
+    Args:
+      l1: the factor of the absolute values, at least 0.
+      l2: the factor of the squares, at least 0.
+
+    Raises:
+      ValueError: for what is not a finite number.
+
+    >>> print(tf.keras.regularizers.L1L2(l1=1.0, l2=0.5)(tf.constant([1.0, -2.0])).numpy())
+    5.5
+    """
 
     def __init__(self, l1=0.0, l2=0.0):
         self.l1 = _factor(l1, "l1")
@@ -61,7 +72,12 @@ class L1L2(Regularizer):
 
 
 class L1(L1L2):
-    """l1 * sum |x|."""
+    """A penalty of l1 * sum |x|.
+
+    Args:
+      l1: the factor, at least 0.
+      **kwargs: `l`, the old name of the factor.
+    """
 
     def __init__(self, l1=0.01, **kwargs):
         super().__init__(l1=_alias(l1, kwargs))
@@ -71,7 +87,15 @@ class L1(L1L2):
 
 
 class L2(L1L2):
-    """l2 * sum x^2."""
+    """A penalty of l2 * sum x^2.
+
+    Args:
+      l2: the factor, at least 0.
+      **kwargs: `l`, the old name of the factor.
+
+    >>> print(tf.keras.regularizers.L2(0.5)(tf.constant([1.0, -2.0])).numpy())
+    2.5
+    """
 
     def __init__(self, l2=0.01, **kwargs):
         super().__init__(l2=_alias(l2, kwargs))
@@ -81,7 +105,15 @@ class L2(L1L2):
 
 
 class OrthogonalRegularizer(Regularizer):
-    """Penalizes the cosines between the rows (or columns) of a matrix: the mean of |cos|, times factor."""
+    """A penalty on the cosines between the rows (or columns) of a matrix: the mean of |cos|, times factor.
+
+    Args:
+      factor: the factor, at least 0.
+      mode: "rows" or "columns".
+
+    Raises:
+      ValueError: for another mode, and at the call for tensors that are not matrices.
+    """
 
     def __init__(self, factor=0.01, mode="rows"):
         self.factor = _factor(factor, "factor")
@@ -119,7 +151,15 @@ def _alias(value, kwargs):
 
 
 def l1_l2(l1=0.01, l2=0.01):
-    """A regularizer of both kinds."""
+    """Make a regularizer of both kinds.
+
+    Args:
+      l1: the factor of the absolute values, at least 0.
+      l2: the factor of the squares, at least 0.
+
+    Returns:
+      An `L1L2`.
+    """
     return L1L2(l1=l1, l2=l2)
 
 
@@ -133,7 +173,17 @@ _NAMES: dict[str, Any] = {
 
 
 def get(identifier):
-    """A regularizer from a name, a config or a function."""
+    """Find a regularizer.
+
+    Args:
+      identifier: the name of a regularizer, its config, a function, or None.
+
+    Returns:
+      The regularizer, or None.
+
+    Raises:
+      ValueError: for an unknown name.
+    """
     if identifier == "l1_l2":
         return L1L2(0.01, 0.01)
     return resolve(identifier, _NAMES, "regularizer", instantiate=False)
@@ -145,7 +195,15 @@ def serialize(regularizer):
 
 
 def deserialize(config, custom_objects=None):
-    """A regularizer from its config."""
+    """Make a regularizer of its config.
+
+    Args:
+      config: what `serialize` gave.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The regularizer.
+    """
     return resolve(config, _NAMES, "regularizer", custom_objects)
 
 boundaries(globals())

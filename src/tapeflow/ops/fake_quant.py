@@ -285,7 +285,19 @@ def fake_quant_with_min_max_args(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`inputs` clamped to [min, max] and rounded to one of 2 ** num_bits numbers, of which zero is one."""
+    """Clamp numbers to [min, max] and round them to one of 2 ** num_bits numbers, of which zero is one.
+
+    Args:
+      inputs: a tensor of floats.
+      min: the least number.
+      max: the greatest number; both are moved a little, so that zero is exact.
+      num_bits: the number of bits, from 2 to 16.
+      narrow_range: whether the least number is left out, so that the others lie evenly around the middle.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor of floats of the shape of the inputs.
+    """
     return FakeQuantWithMinMaxArgs(inputs, float(min), float(max), num_bits, narrow_range)
 
 
@@ -299,7 +311,20 @@ def fake_quant_with_min_max_args_gradient(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The gradient of `fake_quant_with_min_max_args`: that of a clamp."""
+    """Compute the gradient of `fake_quant_with_min_max_args`: that of a clamp.
+
+    Args:
+      gradients: the gradients of its outputs.
+      inputs: its inputs.
+      min: the least number.
+      max: the greatest number.
+      num_bits: the number of bits, from 2 to 16.
+      narrow_range: whether the least number is left out, so that the others lie evenly around the middle.
+      name: the name of the operation in a graph.
+
+    Returns:
+      The gradients of the inputs: zero for those out of the range.
+    """
     return FakeQuantWithMinMaxArgsGradient(
         gradients, inputs, float(min), float(max), num_bits, narrow_range
     )
@@ -314,15 +339,40 @@ def fake_quant_with_min_max_vars(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`fake_quant_with_min_max_args` with limits that are tensors, and learn."""
+    """Clamp and round numbers as `fake_quant_with_min_max_args`, with limits that are tensors, and learn.
+
+    Args:
+      inputs: a tensor of floats.
+      min: the least number, a scalar.
+      max: the greatest number, a scalar.
+      num_bits: the number of bits, from 2 to 16.
+      narrow_range: whether the least number is left out, so that the others lie evenly around the middle.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor of floats of the shape of the inputs.
+    """
     return FakeQuantWithMinMaxVars(inputs, min, max, num_bits, narrow_range)
 
 
 @tensor_function
 def fake_quant_with_min_max_vars_gradient(
-    gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
+    gradients, inputs, min, max, num_bits=8, narrow_range: bool = False, name: str | None = None
 ):
-    """(gradient of inputs, of min, of max) of `fake_quant_with_min_max_vars`."""
+    """Compute the gradients of `fake_quant_with_min_max_vars`.
+
+    Args:
+      gradients: the gradients of its outputs.
+      inputs: its inputs.
+      min: the least number, a scalar.
+      max: the greatest number, a scalar.
+      num_bits: the number of bits, from 2 to 16.
+      narrow_range: whether the least number is left out, so that the others lie evenly around the middle.
+      name: the name of the operation in a graph.
+
+    Returns:
+      The gradients of the inputs, of `min` and of `max`.
+    """
     return FakeQuantWithMinMaxVarsGradient(gradients, inputs, min, max, num_bits, narrow_range)
 
 
@@ -335,15 +385,40 @@ def fake_quant_with_min_max_vars_per_channel(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`fake_quant_with_min_max_vars` with limits for each channel, the last dimension."""
+    """Clamp and round numbers as `fake_quant_with_min_max_vars`, with limits for each channel, the last dimension.
+
+    Args:
+      inputs: a tensor of floats `[..., channels]`.
+      min: the least numbers, `[channels]`.
+      max: the greatest numbers, `[channels]`.
+      num_bits: the number of bits, from 2 to 16.
+      narrow_range: whether the least number is left out, so that the others lie evenly around the middle.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor of floats of the shape of the inputs.
+    """
     return FakeQuantWithMinMaxVarsPerChannel(inputs, min, max, num_bits, narrow_range)
 
 
 @tensor_function
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
+    gradients, inputs, min, max, num_bits=8, narrow_range: bool = False, name: str | None = None
 ):
-    """(gradient of inputs, of min, of max) of `fake_quant_with_min_max_vars_per_channel`."""
+    """Compute the gradients of `fake_quant_with_min_max_vars_per_channel`.
+
+    Args:
+      gradients: the gradients of its outputs.
+      inputs: its inputs.
+      min: the least numbers, `[channels]`.
+      max: the greatest numbers, `[channels]`.
+      num_bits: the number of bits, from 2 to 16.
+      narrow_range: whether the least number is left out, so that the others lie evenly around the middle.
+      name: the name of the operation in a graph.
+
+    Returns:
+      The gradients of the inputs, of `min` and of `max`.
+    """
     return FakeQuantWithMinMaxVarsPerChannelGradient(
         gradients, inputs, min, max, num_bits, narrow_range
     )

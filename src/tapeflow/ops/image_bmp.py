@@ -39,6 +39,15 @@ DecodeBmp.gradient(None)
 
 
 @tensor_function
-def decode_bmp(contents, channels=0, name=None):
-    """A BMP as uint8 `[height, width, channels]`."""
+def decode_bmp(contents, channels=0, name: str | None = None):
+    """Decode a BMP.
+
+    Args:
+      contents: the bytes of the file, a scalar string.
+      channels: 3 or 4 for RGB and RGBA; 0 for as many as the file has.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A uint8 tensor `(height, width, channels)`.
+    """
     return DecodeBmp(contents, channels)

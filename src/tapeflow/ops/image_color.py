@@ -261,11 +261,23 @@ def hsv_to_rgb(images, name=None):
 
 
 @tensor_function
-def convert_image_dtype(image, dtype, saturate=False, name=None):
-    """`image` in another dtype, scaled: floating point stands for [0, 1], integers for [0, their maximum].
+def convert_image_dtype(image, dtype, saturate: bool = False, name: str | None = None):
+    """Convert images to another dtype, scaled: floating point stands for [0, 1], integers for [0, their maximum].
 
-    With `saturate` values that do not fit become the nearest that do. Raises AttributeError for a dtype that is no
-    number.
+    Args:
+      image: images of any shape.
+      dtype: the dtype, or its name.
+      saturate: whether values that do not fit become the nearest that do.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor of the shape of the image.
+
+    Raises:
+      AttributeError: for a dtype that is no number.
+
+    >>> print(tf.image.convert_image_dtype(tf.constant([0, 255], tf.uint8), tf.float32).numpy())
+    [0. 1.]
     """
     image, dtype = convert_to_tensor(image), dtypes.as_dtype(dtype)
     if not (dtype.is_floating or dtype.is_integer):
@@ -299,23 +311,57 @@ def in_floats(change, image, kept=(dtypes.float16, dtypes.float32)):
 @tensor_function
 @in_scope("adjust_brightness")
 def adjust_brightness(image, delta):
-    """`image + delta`, the image being taken for [0, 1] if it is of integers."""
+    """Add a number to all values of images.
+
+    Images of integers are taken for [0, 1] in between, so that `delta` means the same for all dtypes.
+
+    Args:
+      image: images of any shape.
+      delta: what is added, from -1 to 1.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    >>> print(tf.image.adjust_brightness(tf.constant([[[0.25]]]), 0.5).numpy())
+    [[[0.75]]]
+    """
     return in_floats(lambda x: x + cast(delta, x.dtype), image)
 
 
 @tensor_function
 @in_scope("adjust_contrast")
 def adjust_contrast(images, contrast_factor):
-    """Images `[..., height, width, channels]` with the distance from the mean of their channel scaled."""
+    """Multiply the distance of values from the mean of their channel, of each image.
+
+    Args:
+      images: images `[..., height, width, channels]`.
+      contrast_factor: the factor; 1 for no change.
+
+    Returns:
+      A tensor of the shape and dtype of the images.
+
+    >>> print(tf.image.adjust_contrast(tf.constant([[[1.0], [3.0]]]), 2.0).numpy().ravel())
+    [0. 4.]
+    """
     return in_floats(lambda x: AdjustContrastv2(x, contrast_factor), as_images(images))
 
 
 @tensor_function
 @in_scope("adjust_gamma")
 def adjust_gamma(image, gamma=1, gain=1):
-    """`gain * image ** gamma`, the image being taken for [0, 1] if it is of integers.
+    """Compute `gain * image ** gamma`, the image being taken for [0, 1] if it is of integers.
 
-    Raises ValueError for a negative gamma, InvalidArgumentError for one that is a tensor.
+    Args:
+      image: images of any shape.
+      gamma: the exponent, at least 0.
+      gain: the factor.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for a negative gamma.
+      InvalidArgumentError: for one that is a tensor.
     """
     text = "Gamma should be a non-negative real number."
     if is_tensor(gamma):
@@ -328,8 +374,20 @@ def adjust_gamma(image, gamma=1, gain=1):
 
 
 @tensor_function
-def adjust_hue(image, delta, name=None):
-    """RGB images with their hue turned by `delta` in [-1, 1] of the colour circle."""
+def adjust_hue(image, delta, name: str | None = None):
+    """Turn the hue of RGB images.
+
+    Args:
+      image: images `[..., 3]`; those of integers are taken for [0, 1].
+      delta: the part of the colour circle, from -1 to 1.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for a `delta` out of range.
+    """
     known = static_value(delta)
     if known is not None and known.ndim == 0 and not -1 <= known <= 1:
         raise ValueError("delta must be in the interval [-1, 1]")
@@ -337,8 +395,17 @@ def adjust_hue(image, delta, name=None):
 
 
 @tensor_function
-def adjust_saturation(image, saturation_factor, name=None):
-    """RGB images with their saturation multiplied by `saturation_factor`."""
+def adjust_saturation(image, saturation_factor, name: str | None = None):
+    """Multiply the saturation of RGB images.
+
+    Args:
+      image: images `[..., 3]`; those of integers are taken for [0, 1].
+      saturation_factor: the factor: 0 for gray, 1 for no change.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+    """
     return in_floats(lambda x: AdjustSaturation(x, saturation_factor), image)
 
 

@@ -350,12 +350,30 @@ def _(grads, image, boxes, box_ind, method):
 
 @tensor_function
 def crop_and_resize(
-    image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0.0, name=None
+    image, boxes, box_indices, crop_size, method: str = "bilinear", extrapolation_value=0.0, name: str | None = None
 ):
-    """Boxes `[y1, x1, y2, x2]` of the batch of images `box_indices`, each resized to `crop_size`; float32.
+    """Cut boxes out of images, and resize each to one size.
 
-    Coordinates are in units of the image less one pixel; what lies outside is `extrapolation_value`. Raises
-    InvalidArgumentError for a box of no image.
+    Args:
+      image: a batch of images `(batch, height, width, channels)`.
+      boxes: floats `[n, 4]` of `y1, x1, y2, x2`, in units of the image less one pixel; larger first ones mirror the
+        box.
+      box_indices: the number of the image of each box, int32 `[n]`.
+      crop_size: [height, width] of the result, int32.
+      method: "bilinear" or "nearest".
+      extrapolation_value: the value of what lies outside of the image.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A float32 tensor `(n, *crop_size, channels)`.
+
+    Raises:
+      InvalidArgumentError: for a box of no image.
+
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> print(tf.image.crop_and_resize(image, [[0.0, 0.0, 0.5, 0.5]], [0], [2, 2]).numpy()[0, :, :, 0])
+    [[0. 1.]
+     [3. 4.]]
     """
     return CropAndResize(image, boxes, box_indices, crop_size, method, extrapolation_value)
 
@@ -471,10 +489,24 @@ def _count(size, taps, step, hole, padding):
 
 
 @tensor_function
-def extract_patches(images, sizes, strides, rates, padding, name=None):
-    """What a window of `sizes` sees of each image, flattened into the depth.
+def extract_patches(images, sizes, strides, rates, padding, name: str | None = None):
+    """Flatten what a window sees of images into the depth, at each of its positions.
 
-    `sizes`, `strides` and `rates` have the form [1, rows, columns, 1]; `padding` is "SAME" or "VALID".
+    Args:
+      images: a batch of images `(batch, rows, columns, depth)`.
+      sizes: the size of the window, [1, rows, columns, 1].
+      strides: how far it moves, [1, rows, columns, 1].
+      rates: how far the pixels of a window are apart, [1, rows, columns, 1].
+      padding: "VALID" for whole windows alone, "SAME" for zeros around the image.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor `(batch, rows, columns, size of the window * depth)`.
+
+    >>> image = tf.reshape(tf.range(9), [1, 3, 3, 1])
+    >>> print(tf.image.extract_patches(image, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID").numpy()[0, 0])
+    [[0 1 3 4]
+     [1 2 4 5]]
     """
     return ExtractImagePatches(images, list(sizes), list(strides), list(rates), padding)
 
@@ -607,12 +639,22 @@ ExtractGlimpseV2 = _glimpse("ExtractGlimpseV2", False)
 
 @tensor_function
 def extract_glimpse(
-    input, size, offsets, centered=True, normalized=True, noise="uniform", name=None
-):
-    """A window of `size` of each image, at `offsets` `[batch, 2]` (y, x).
+    input, size, offsets, centered: bool = True, normalized: bool = True, noise: str = "uniform",
+    name: str | None = None,
+):  # fmt: skip
+    """Cut a window out of each image, at a place of its own.
 
-    Offsets are in units of the image if `normalized`, and count from its middle to that of the window if `centered`.
-    What lies outside of the image is noise: "uniform", "gaussian" or "zero".
+    Args:
+      input: a batch of images `(batch, height, width, channels)`.
+      size: [height, width] of the window, int32.
+      offsets: the places, floats `(batch, 2)` of y and x.
+      centered: whether offsets count from the middle of the image to that of the window.
+      normalized: whether offsets are in units of the image; if not, in pixels.
+      noise: what lies outside of the image: "uniform", "gaussian" or "zero".
+      name: the name of the operation in a graph.
+
+    Returns:
+      A float32 tensor `(batch, *size, channels)`.
     """
     return ExtractGlimpseV2(input, size, offsets, centered, normalized, False, noise)
 

@@ -113,11 +113,24 @@ DecodeImage.gradient(None)
 
 
 @tensor_function
-def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True):
-    """An image of any of the formats; a GIF has a leading dimension of frames if `expand_animations`.
+def decode_image(contents, channels=None, dtype=dtypes.uint8, name: str | None = None, expand_animations: bool = True):
+    """Decode an image of any of the formats: BMP, GIF, JPEG, PNG, WebP.
 
     Values are integers of uint8 or uint16, in [0, 1] of a floating dtype, and those of uint16 scaled to the range of
-    another integer dtype. Raises InvalidArgumentError for bytes that are no image.
+    another integer dtype.
+
+    Args:
+      contents: the bytes of the file, a scalar string.
+      channels: 1, 3 or 4 for gray, RGB and RGBA; None or 0 for as many as the file has.
+      dtype: the dtype of the result.
+      name: the name of the operation in a graph.
+      expand_animations: whether a GIF has a leading dimension of frames; if not, it is its first frame.
+
+    Returns:
+      A tensor `(height, width, channels)`, or with frames `(frames, height, width, channels)`.
+
+    Raises:
+      InvalidArgumentError: for bytes that are no image.
     """
     wanted = dtypes.as_dtype(dtype)
     if wanted in (dtypes.uint8, dtypes.uint16, dtypes.float32):

@@ -42,7 +42,17 @@ def _flipped(image, axis: int):
 @tensor_function
 @in_scope("flip_left_right")
 def flip_left_right(image):
-    """Images `[..., height, width, channels]` of 3 or 4 dimensions, mirrored along their width."""
+    """Mirror images along their width.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    >>> print(tf.image.flip_left_right(tf.constant([[[1], [2]]])).numpy()[:, :, 0])
+    [[2 1]]
+    """
     return _flipped(image, 1)
 
 
@@ -62,8 +72,21 @@ def transpose(image, name=None):
 
 
 @tensor_function
-def rot90(image, k=1, name=None):
-    """Images of 3 or 4 dimensions, turned counter-clockwise by 90 degrees, `k` times."""
+def rot90(image, k=1, name: str | None = None):
+    """Turn images counter-clockwise by 90 degrees, `k` times.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      k: how often; an integer or a scalar tensor.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor of the rank and dtype of the image.
+
+    >>> print(tf.image.rot90(tf.constant([[[1], [2]], [[3], [4]]])).numpy()[:, :, 0])
+    [[2 4]
+     [1 3]]
+    """
     image, single = as_batch(as_images(image))
     turns = [
         lambda: image,
@@ -137,9 +160,20 @@ def _bounds(*values):
 @tensor_function
 @in_scope("crop_to_bounding_box")
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    """The box of the given upper left corner and size, of images of 3 or 4 dimensions.
+    """Cut a box out of images.
 
-    Raises ValueError for a box that is not inside of the image.
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      offset_height: the first row of the box.
+      offset_width: its first column.
+      target_height: how many rows it has.
+      target_width: how many columns it has.
+
+    Returns:
+      The box, a tensor of the rank and dtype of the image.
+
+    Raises:
+      ValueError: for a box that is not inside of the image.
     """
     image, single = as_batch(as_images(image))
     return unbatched(
@@ -150,9 +184,20 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 @tensor_function
 @in_scope("pad_to_bounding_box")
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    """Images of 3 or 4 dimensions set into zeros of the target size, with the given upper left corner.
+    """Set images into zeros of a larger size.
 
-    Raises ValueError for a target that does not hold the image.
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      offset_height: how many rows of zeros are above the image.
+      offset_width: how many columns of zeros are on its left.
+      target_height: the rows of the result.
+      target_width: the columns of the result.
+
+    Returns:
+      A tensor of the rank and dtype of the image.
+
+    Raises:
+      ValueError: for a target that does not hold the image.
     """
     image, single = as_batch(as_images(image))
     return unbatched(
@@ -175,9 +220,24 @@ def _half(value):
 @tensor_function
 @in_scope("resize_image_with_crop_or_pad")
 def resize_with_crop_or_pad(image, target_height, target_width):
-    """Images of 3 or 4 dimensions cut or zero-padded evenly on both sides to the target size.
+    """Cut images or pad them with zeros, evenly on both sides, to a size.
 
-    Raises ValueError for a target that is not positive.
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      target_height: the rows of the result.
+      target_width: the columns of the result.
+
+    Returns:
+      A tensor of the rank and dtype of the image.
+
+    Raises:
+      ValueError: for a target that is not positive.
+
+    >>> print(tf.image.resize_with_crop_or_pad(tf.ones([2, 6, 1]), 4, 4).numpy()[:, :, 0])
+    [[0. 0. 0. 0.]
+     [1. 1. 1. 1.]
+     [1. 1. 1. 1.]
+     [0. 0. 0. 0.]]
     """
     image, single = as_batch(as_images(image))
     height, width = _bounds(target_height, target_width)
@@ -202,9 +262,20 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 @tensor_function
 @in_scope("central_crop")
 def central_crop(image, central_fraction):
-    """The middle of images of 3 or 4 dimensions: `central_fraction` of their height and of their width.
+    """Cut out the middle of images.
 
-    Raises ValueError for a fraction outside of (0, 1].
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      central_fraction: the part of the height and of the width that is kept, above 0, at most 1.
+
+    Returns:
+      A tensor of the rank and dtype of the image.
+
+    Raises:
+      ValueError: for a fraction out of range.
+
+    >>> print(tf.image.central_crop(tf.ones([8, 8, 3]), 0.5).shape)
+    (4, 4, 3)
     """
     known = static_value(central_fraction)
     if known is not None and not 0.0 < known <= 1.0:
@@ -328,15 +399,33 @@ def resize(
     images,
     size,
     method=ResizeMethod.BILINEAR,
-    preserve_aspect_ratio=False,
-    antialias=False,
-    name=None,
+    preserve_aspect_ratio: bool = False,
+    antialias: bool = False,
+    name: str | None = None,
 ):
-    """Images of 3 or 4 dimensions in the size `[height, width]`.
+    """Resize images to `[height, width]`.
 
-    The result is of float32, but of the dtype of the images for "nearest".
-    With `antialias` the kernel grows with the pixels of a smaller result. Raises ValueError for another rank, size or
-    method.
+    Args:
+      images: an image `(height, width, channels)`, or a batch of these.
+      size: the new height and width.
+      method: a `ResizeMethod` or its name: "bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5",
+        "gaussian" or "mitchellcubic".
+      preserve_aspect_ratio: whether the size is a bound that one of height and width meets, the image keeping its
+        proportions.
+      antialias: whether the kernel grows with the pixels of a smaller result; not for "nearest" and "area".
+      name: the name of the operation in a graph.
+
+    Returns:
+      A float32 tensor; of the dtype of the images for "nearest".
+
+    Raises:
+      ValueError: for another rank, size or method.
+
+    >>> image = tf.constant([[[0.0], [4.0]]])
+    >>> print(tf.image.resize(image, [1, 4]).numpy()[0, :, 0])
+    [0. 1. 3. 4.]
+    >>> print(tf.image.resize(image, [1, 4], method="nearest").numpy()[0, :, 0])
+    [0. 0. 4. 4.]
     """
     if method in _SCALED:
         resizer = _scaled(_SCALED[method], antialias)
@@ -426,8 +515,21 @@ def _resize_with_pad(image, height, width, resizer):
 
 
 @tensor_function
-def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False):  # fmt: skip
-    """Images resized in proportion to fit into the target size, and padded evenly with zeros to it."""
+def resize_with_pad(
+    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
+):
+    """Resize images in proportion to fit into a size, and pad them evenly with zeros to it.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      target_height: the rows of the result.
+      target_width: the columns of the result.
+      method: as that of `resize`.
+      antialias: as that of `resize`.
+
+    Returns:
+      A float32 tensor; of the dtype of the image for "nearest".
+    """
     return _resize_with_pad(image, target_height, target_width,
                             lambda x, s: resize(x, s, method, antialias=antialias))  # fmt: skip
 

@@ -219,15 +219,29 @@ def decode_jpeg(
     contents,
     channels=0,
     ratio=1,
-    fancy_upscaling=True,
-    try_recover_truncated=False,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
     acceptable_fraction=1,
-    dct_method="",
-    name=None,
+    dct_method: str = "",
+    name: str | None = None,
 ):
-    """A JPEG as uint8 `[height, width, channels]`, made smaller by `ratio` (1, 2, 4 or 8).
+    """Decode a JPEG.
 
-    `fancy_upscaling` and `dct_method` are hints: colours are always spread smoothly, by the exact transform.
+    Args:
+      contents: the bytes of the file, a scalar string.
+      channels: 1 or 3 for gray and RGB; 0 for as many as the file has.
+      ratio: 1, 2, 4 or 8: the result is smaller by it.
+      fancy_upscaling, dct_method: hints of TensorFlow that change nothing: colours are always spread smoothly, by the
+        exact transform.
+      try_recover_truncated: whether the rest of a file that ends too early is filled up, instead of being an error.
+      acceptable_fraction: accepted; what part of the file has to be there.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A uint8 tensor `(height, width, channels)`.
+
+    Raises:
+      InvalidArgumentError: for bytes that are no JPEG.
     """
     return DecodeJpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated,
                       float(acceptable_fraction), dct_method)  # fmt: skip
@@ -239,13 +253,31 @@ def decode_and_crop_jpeg(
     crop_window,
     channels=0,
     ratio=1,
-    fancy_upscaling=True,
-    try_recover_truncated=False,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
     acceptable_fraction=1,
-    dct_method="",
-    name=None,
+    dct_method: str = "",
+    name: str | None = None,
 ):
-    """The window [top, left, height, width] of a JPEG."""
+    """Decode a window of a JPEG.
+
+    Args:
+      contents: the bytes of the file, a scalar string.
+      crop_window: [top, left, height, width], int32.
+      channels: 1 or 3 for gray and RGB; 0 for as many as the file has.
+      ratio: 1, 2, 4 or 8: the image is made smaller by it before.
+      fancy_upscaling, dct_method: hints of TensorFlow that change nothing: colours are always spread smoothly, by the
+        exact transform.
+      try_recover_truncated: whether the rest of a file that ends too early is filled up, instead of being an error.
+      acceptable_fraction: accepted; what part of the file has to be there.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A uint8 tensor `(height, width, channels)`.
+
+    Raises:
+      InvalidArgumentError: for bytes that are no JPEG, and a window that is not inside of the image.
+    """
     return DecodeAndCropJpeg(contents, crop_window, channels, ratio, fancy_upscaling, try_recover_truncated,
                              float(acceptable_fraction), dct_method)  # fmt: skip
 
@@ -253,18 +285,39 @@ def decode_and_crop_jpeg(
 @tensor_function
 def encode_jpeg(
     image,
-    format="",
+    format: str = "",
     quality=95,
-    progressive=False,
-    optimize_size=False,
-    chroma_downsampling=True,
-    density_unit="in",
+    progressive: bool = False,
+    optimize_size: bool = False,
+    chroma_downsampling: bool = True,
+    density_unit: str = "in",
     x_density=300,
     y_density=300,
-    xmp_metadata="",
-    name=None,
+    xmp_metadata: str = "",
+    name: str | None = None,
 ):
-    """An image `[height, width, 1 or 3]` of uint8 as JPEG."""
+    """Encode an image as JPEG.
+
+    Args:
+      image: a uint8 tensor `(height, width, 1 or 3)`.
+      format: "grayscale", "rgb", or "" for what the channels say.
+      quality: from 0 to 100.
+      progressive: whether the file shows the image in steps.
+      optimize_size: whether more time is spent to make the file smaller.
+      chroma_downsampling: whether colours have half the resolution.
+      density_unit: "in" or "cm", the unit of the next two.
+      x_density: pixels per unit along the width.
+      y_density: pixels per unit along the height.
+      xmp_metadata: XMP metadata that go into the file.
+      name: the name of the operation in a graph.
+
+    Returns:
+      The bytes of the file, a scalar string.
+
+    >>> contents = tf.io.encode_jpeg(tf.zeros([4, 6, 3], tf.uint8))
+    >>> print(tf.io.decode_jpeg(contents).shape)
+    (4, 6, 3)
+    """
     return EncodeJpeg(image, format, quality, progressive, optimize_size, chroma_downsampling, density_unit,
                       x_density, y_density, xmp_metadata)  # fmt: skip
 
@@ -276,14 +329,33 @@ def is_jpeg(contents, name=None):
 
 
 @tensor_function
-def extract_jpeg_shape(contents, output_type=dtypes.int32, name=None):
-    """[height, width, channels] of a JPEG, without decoding it."""
+def extract_jpeg_shape(contents, output_type=dtypes.int32, name: str | None = None):
+    """Read the shape of a JPEG, without decoding it.
+
+    Args:
+      contents: the bytes of the file, a scalar string.
+      output_type: int32 or int64.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A vector of height, width and channels.
+    """
     return ExtractJpegShape(contents, dtypes.as_dtype(output_type))
 
 
 @tensor_function
-def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
-    """RGB images, one or a batch, as they come back from JPEG of quality 0 to 100."""
+def adjust_jpeg_quality(image, jpeg_quality, dct_method: str = "", name: str | None = None):
+    """Encode RGB images as JPEG of a quality, and decode them again.
+
+    Args:
+      image: an image `(height, width, 3)`, or a batch of these.
+      jpeg_quality: from 0 to 100.
+      dct_method: a hint of TensorFlow that changes nothing.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+    """
     image = convert_to_tensor(image)
     original = image.dtype
     small = convert_image_dtype(image, dtypes.uint8, saturate=True)

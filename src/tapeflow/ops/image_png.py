@@ -82,13 +82,42 @@ EncodePng.gradient(None)
 
 
 @tensor_function
-def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None):
-    """A PNG as `[height, width, channels]` of uint8 or uint16; channels 0 means as many as the file has."""
+def decode_png(contents, channels=0, dtype=dtypes.uint8, name: str | None = None):
+    """Decode a PNG.
+
+    Args:
+      contents: the bytes of the file, a scalar string.
+      channels: 1, 3 or 4 for gray, RGB and RGBA; 0 for as many as the file has.
+      dtype: uint8 or uint16.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor `(height, width, channels)`.
+
+    Raises:
+      InvalidArgumentError: for bytes that are no PNG.
+    """
     return DecodePng(contents, channels, dtypes.as_dtype(dtype))
 
 
 @tensor_function
-def encode_png(image, compression=-1, name=None):
-    """Images `[..., height, width, channels]` of uint8 or uint16 as PNG, compressed at level -1 or 0 to 9."""
+def encode_png(image, compression=-1, name: str | None = None):
+    """Encode images as PNG.
+
+    Args:
+      image: a uint8 or uint16 tensor `[..., height, width, channels]` with 1 to 4 channels.
+      compression: 0 for none to 9 for the smallest file; -1 for a middle one.
+      name: the name of the operation in a graph.
+
+    Returns:
+      The bytes of the files, strings `[...]`.
+
+    Raises:
+      InvalidArgumentError: for another level, and images without pixels.
+
+    >>> image = tf.constant([[[7], [9]]], tf.uint8)
+    >>> print(tf.io.decode_png(tf.io.encode_png(image)).numpy()[:, :, 0])
+    [[7 9]]
+    """
     image = convert_to_tensor(image, None if hasattr(image, "dtype") else dtypes.uint8)
     return EncodePng(image, compression)

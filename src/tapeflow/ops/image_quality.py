@@ -94,8 +94,21 @@ def _checked_pair(first, second):
 
 
 @tensor_function
-def psnr(a, b, max_val, name=None):
-    """The peak signal-to-noise ratio in decibels of images `[..., h, w, depth]` whose values span `max_val`."""
+def psnr(a, b, max_val, name: str | None = None):
+    """Compute the peak signal-to-noise ratio of two images, in decibels.
+
+    Args:
+      a: images `[..., height, width, channels]`.
+      b: images of the same shape and dtype.
+      max_val: the range of the values, as 255 for uint8.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A float32 tensor `[...]`.
+
+    Raises:
+      ValueError: for shapes that do not fit.
+    """
     a, b = convert_to_tensor(a), convert_to_tensor(b)
     peak = convert_image_dtype(cast(max_val, a.dtype), dtypes.float32)
     a, b = convert_image_dtype(a, dtypes.float32), convert_image_dtype(b, dtypes.float32)
@@ -176,11 +189,27 @@ def _fitting(image, size):
 
 
 @tensor_function
-def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):  # fmt: skip
-    """The structural similarity of images `[..., h, w, depth]` whose values span `max_val`: one for the same image.
+def ssim(
+    img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map: bool = False
+):
+    """Compute the structural similarity of two images: 1 for the same image (Wang et al., 2004).
 
-    With `return_index_map` it is that of each place under the window. Raises ValueError for shapes that do not fit,
-    InvalidArgumentError for images smaller than the window.
+    Args:
+      img1: images `[..., height, width, channels]`, not smaller than the window.
+      img2: images of the same shape and dtype.
+      max_val: the range of the values, as 255 for uint8.
+      filter_size: the size of the window.
+      filter_sigma: the standard deviation of the bell curve in it, in pixels.
+      k1: the constant that keeps the luminance's quotient finite.
+      k2: the constant that keeps the structure's quotient finite.
+      return_index_map: whether the similarity of each place under the window is given.
+
+    Returns:
+      A float32 tensor `[...]`, or with `return_index_map` `[..., rows, columns]`.
+
+    Raises:
+      ValueError: for shapes that do not fit.
+      InvalidArgumentError: for images smaller than the window.
     """
     if not return_index_map:
         found = _of_unknown_rank(
@@ -224,7 +253,25 @@ def ssim_multiscale(
     k1=0.01,
     k2=0.03,
 ):
-    """Structural similarity over images halved again and again, weighted by `power_factors` (Wang et al., 2003)."""
+    """Compute the structural similarity over images halved again and again (Wang et al., 2003).
+
+    Args:
+      img1: images `[..., height, width, channels]`.
+      img2: images of the same shape and dtype.
+      max_val: the range of the values, as 255 for uint8.
+      power_factors: the weights of the scales, the largest images first.
+      filter_size: the size of the window.
+      filter_sigma: the standard deviation of the bell curve in it, in pixels.
+      k1: the constant that keeps the luminance's quotient finite.
+      k2: the constant that keeps the structure's quotient finite.
+
+    Returns:
+      A float32 tensor `[...]`.
+
+    Raises:
+      ValueError: for shapes that do not fit.
+      InvalidArgumentError: for images that become smaller than the window.
+    """
     found = _of_unknown_rank(
         lambda a, b: ssim_multiscale(a, b, max_val, power_factors, filter_size, filter_sigma, k1, k2), img1, img2
     )

@@ -41,28 +41,60 @@ def _flipped(image, axis: int, draw):
 @tensor_function
 @in_scope("random_flip_left_right")
 def random_flip_left_right(image, seed=None):
-    """Each image mirrored along its width with even odds."""
+    """Mirror each image along its width with even odds.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      seed: an integer, with which and the global seed the numbers repeat; None for other numbers each time.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+    """
     return _flipped(image, 1, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
 
 
 @tensor_function
 @in_scope("random_flip_up_down")
 def random_flip_up_down(image, seed=None):
-    """Each image mirrored along its height with even odds."""
+    """Mirror each image along its height with even odds.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      seed: an integer, with which and the global seed the numbers repeat; None for other numbers each time.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+    """
     return _flipped(image, 0, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
 
 
 @tensor_function
 @in_scope("stateless_random_flip_left_right")
 def stateless_random_flip_left_right(image, seed):
-    """`random_flip_left_right` that depends on `seed` (two integers) only."""
+    """Mirror each image along its width with even odds, which depend on the seed only.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      seed: two integers, an int32 or int64 tensor; the same numbers for the same seed.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+    """
     return _flipped(image, 1, lambda shape: random_stateless.stateless_uniform(shape, seed))
 
 
 @tensor_function
 @in_scope("stateless_random_flip_up_down")
 def stateless_random_flip_up_down(image, seed):
-    """`random_flip_up_down` that depends on `seed` (two integers) only."""
+    """Mirror each image along its height with even odds, which depend on the seed only.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      seed: two integers, an int32 or int64 tensor; the same numbers for the same seed.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+    """
     return _flipped(image, 0, lambda shape: random_stateless.stateless_uniform(shape, seed))
 
 
@@ -99,49 +131,149 @@ def _factor(draw, lower, upper, seed):
 
 @tensor_function
 def random_brightness(image, max_delta, seed=None):
-    """`adjust_brightness` by a random number of [-max_delta, max_delta). Raises ValueError for a negative one."""
+    """Change the brightness by a random number of [-max_delta, max_delta), as `adjust_brightness`.
+
+    Args:
+      image: images of any shape.
+      max_delta: the largest change, at least 0.
+      seed: an integer, with which and the global seed the numbers repeat; None for other numbers each time.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for a negative one.
+    """
     return adjust_brightness(image, _delta(_between, max_delta, seed))
 
 
 @tensor_function
 def stateless_random_brightness(image, max_delta, seed):
-    """`random_brightness` that depends on `seed` (two integers) only."""
+    """Change the brightness by a number of [-max_delta, max_delta) that depends on the seed only.
+
+    Args:
+      image: images of any shape.
+      max_delta: the largest change, at least 0.
+      seed: two integers, an int32 or int64 tensor; the same numbers for the same seed.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for a negative one.
+    """
     return adjust_brightness(image, _delta(_stateless_between, max_delta, seed))
 
 
 @tensor_function
 def random_contrast(image, lower, upper, seed=None):
-    """`adjust_contrast` by a random factor of [lower, upper). Raises ValueError for no such range."""
+    """Change the contrast by a random factor of [lower, upper), as `adjust_contrast`.
+
+    Args:
+      image: images `[..., height, width, channels]`.
+      lower: the least factor, at least 0.
+      upper: the bound of the factor, above it.
+      seed: an integer, with which and the global seed the numbers repeat; None for other numbers each time.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for no such range.
+    """
     return adjust_contrast(image, _factor(_between, lower, upper, seed))
 
 
 @tensor_function
 def stateless_random_contrast(image, lower, upper, seed):
-    """`random_contrast` that depends on `seed` (two integers) only."""
+    """Change the contrast by a factor of [lower, upper) that depends on the seed only.
+
+    Args:
+      image: images `[..., height, width, channels]`.
+      lower: the least factor, at least 0.
+      upper: the bound of the factor, above it.
+      seed: two integers, an int32 or int64 tensor; the same numbers for the same seed.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for no such range.
+    """
     return adjust_contrast(image, _factor(_stateless_between, lower, upper, seed))
 
 
 @tensor_function
 def random_hue(image, max_delta, seed=None):
-    """`adjust_hue` by a random number of [-max_delta, max_delta), max_delta being at most 0.5."""
+    """Turn the hue by a random part of the colour circle of [-max_delta, max_delta), as `adjust_hue`.
+
+    Args:
+      image: RGB images `[..., 3]`.
+      max_delta: the largest change, from 0 to 0.5.
+      seed: an integer, with which and the global seed the numbers repeat; None for other numbers each time.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for a number out of range.
+    """
     return adjust_hue(image, _delta(_between, max_delta, seed, 0.5))
 
 
 @tensor_function
 def stateless_random_hue(image, max_delta, seed):
-    """`random_hue` that depends on `seed` (two integers) only."""
+    """Turn the hue by a part of the colour circle of [-max_delta, max_delta) that depends on the seed only.
+
+    Args:
+      image: RGB images `[..., 3]`.
+      max_delta: the largest change, from 0 to 0.5.
+      seed: two integers, an int32 or int64 tensor; the same numbers for the same seed.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for a number out of range.
+    """
     return adjust_hue(image, _delta(_stateless_between, max_delta, seed, 0.5))
 
 
 @tensor_function
 def random_saturation(image, lower, upper, seed=None):
-    """`adjust_saturation` by a random factor of [lower, upper). Raises ValueError for no such range."""
+    """Change the saturation by a random factor of [lower, upper), as `adjust_saturation`.
+
+    Args:
+      image: RGB images `[..., 3]`.
+      lower: the least factor, at least 0.
+      upper: the bound of the factor, above it.
+      seed: an integer, with which and the global seed the numbers repeat; None for other numbers each time.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for no such range.
+    """
     return adjust_saturation(image, _factor(_between, lower, upper, seed))
 
 
 @tensor_function
 def stateless_random_saturation(image, lower, upper, seed=None):
-    """`random_saturation` that depends on `seed` (two integers) only."""
+    """Change the saturation by a factor of [lower, upper) that depends on the seed only.
+
+    Args:
+      image: RGB images `[..., 3]`.
+      lower: the least factor, at least 0.
+      upper: the bound of the factor, above it.
+      seed: two integers, an int32 or int64 tensor; the same numbers for the same seed.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for no such range.
+    """
     return adjust_saturation(image, _factor(_stateless_between, lower, upper, seed))
 
 
@@ -155,14 +287,40 @@ def _jpeg(draw, image, lowest, highest, seed):
 
 @tensor_function
 def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
-    """`adjust_jpeg_quality` by a random integer of [min_jpeg_quality, max_jpeg_quality)."""
+    """Encode images as JPEG of a random quality, and decode them again, as `adjust_jpeg_quality`.
+
+    Args:
+      image: an image `(height, width, 3)`, or a batch of these.
+      min_jpeg_quality: the lowest quality, from 0 to 100.
+      max_jpeg_quality: the bound of the quality, above it.
+      seed: an integer, with which and the global seed the numbers repeat; None for other numbers each time.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for no such range.
+    """
     return _jpeg(lambda low, high, s: random.uniform([], low, high, dtypes.int32, s), image,
                  min_jpeg_quality, max_jpeg_quality, seed)  # fmt: skip
 
 
 @tensor_function
 def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
-    """`random_jpeg_quality` that depends on `seed` (two integers) only."""
+    """Encode images as JPEG of a quality that depends on the seed only, and decode them again.
+
+    Args:
+      image: an image `(height, width, 3)`, or a batch of these.
+      min_jpeg_quality: the lowest quality, from 0 to 100.
+      max_jpeg_quality: the bound of the quality, above it.
+      seed: two integers, an int32 or int64 tensor; the same numbers for the same seed.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    Raises:
+      ValueError: for no such range.
+    """
 
     def draw(low, high, seed):
         return random_stateless.stateless_uniform([], seed, low, high, dtypes.int32)
@@ -171,10 +329,20 @@ def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, see
 
 
 @tensor_function
-def stateless_random_crop(value, size, seed, name=None):
-    """A slice of shape `size` at a random place, that depends on `seed` (two integers) only.
+def stateless_random_crop(value, size, seed, name: str | None = None):
+    """Cut a window out of a tensor, at a place that depends on the seed only.
 
-    Raises InvalidArgumentError for a size that does not fit.
+    Args:
+      value: a tensor.
+      size: the shape of the window, an integer for each axis.
+      seed: two integers, an int32 or int64 tensor; the same numbers for the same seed.
+      name: the name of the operation in a graph.
+
+    Returns:
+      The window, a tensor of the dtype of `value`.
+
+    Raises:
+      InvalidArgumentError: for a size that does not fit.
     """
     value = convert_to_tensor(value)
     size = convert_to_tensor(size, dtype_hint=dtypes.int32)

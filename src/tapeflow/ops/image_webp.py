@@ -34,6 +34,16 @@ DecodeWebP.gradient(None)
 
 
 @tensor_function
-def decode_webp(contents, channels=0, dtype=dtypes.uint8, name=None):
-    """A WebP as `[frames, height, width, channels]`, of its first frame."""
+def decode_webp(contents, channels=0, dtype=dtypes.uint8, name: str | None = None):
+    """Decode the first frame of a WebP.
+
+    Args:
+      contents: the bytes of the file, a scalar string.
+      channels: 3 or 4 for RGB and RGBA; 0 for as many as the file has.
+      dtype: uint8.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor `(1, height, width, channels)`.
+    """
     return DecodeWebP(contents, channels, dtypes.as_dtype(dtype))

@@ -288,16 +288,36 @@ def quantize(
     min_range,
     max_range,
     T,
-    mode="MIN_COMBINED",
-    round_mode="HALF_AWAY_FROM_ZERO",
-    name=None,
-    narrow_range=False,
+    mode: str = "MIN_COMBINED",
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+    name: str | None = None,
+    narrow_range: bool = False,
     axis=None,
     ensure_minimum_range=0.01,
 ):
-    """(`input` as numbers of the quantized dtype `T`, the least and the greatest float that these stand for).
+    """Compute numbers of a quantized dtype that stand for floats.
 
-    Raises InvalidArgumentError for a range that ends before it begins, or ranges that do not fit `axis`.
+    Args:
+      input: a tensor of floats.
+      min_range: the least float to stand for; with `axis` one for each slice.
+      max_range: the greatest float to stand for; with `axis` one for each slice.
+      T: the quantized dtype, as `tf.quint8`.
+      mode: how numbers stand for floats: "MIN_COMBINED", "MIN_FIRST" or "SCALED".
+      round_mode: "HALF_AWAY_FROM_ZERO" or "HALF_TO_EVEN".
+      name: the name of the operation in a graph.
+      narrow_range: whether the least number is left out.
+      axis: the axis whose slices have ranges of their own; None for one range.
+      ensure_minimum_range: ranges that are smaller than this, relative to their ends, are made larger.
+
+    Returns:
+      The quantized numbers, and the least and the greatest float that these stand for.
+
+    Raises:
+      InvalidArgumentError: for a range that ends before it begins, or ranges that do not fit `axis`.
+
+    >>> numbers, low, high = tf.quantization.quantize([0.0, 0.5, 1.0], 0.0, 1.0, tf.quint8)
+    >>> print(tf.cast(numbers, tf.int32).numpy(), low.numpy(), high.numpy())
+    [  0 128 255] 0.0 1.0
     """
     return QuantizeV2(
         input,
@@ -342,7 +362,21 @@ def dequantize(
     narrow_range: bool = False,
     dtype: DTypeLike = dtypes.float32,
 ) -> Tensor:
-    """The floating numbers that quantized ones stand for, if these cover `min_range` to `max_range`."""
+    """Compute the floating numbers that quantized ones stand for, if these cover `min_range` to `max_range`.
+
+    Args:
+      input: a tensor of a quantized dtype.
+      min_range: the number that the least quantized one stands for; with `axis` one for each slice.
+      max_range: the number that the greatest quantized one stands for; with `axis` one for each slice.
+      mode: how numbers stand for floats: "MIN_COMBINED", "MIN_FIRST" or "SCALED".
+      name: the name of the operation in a graph.
+      axis: the axis whose slices have ranges of their own; None for one range.
+      narrow_range: whether the least number is left out.
+      dtype: float32 or bfloat16.
+
+    Returns:
+      A tensor of floats of the shape of the input.
+    """
     return Dequantize(
         input,
         min_range,
@@ -355,8 +389,19 @@ def dequantize(
 
 
 @tensor_function
-def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
-    """(quantized tensors joined along `concat_dim`, the least and the greatest float of the range that all share)."""
+def quantized_concat(concat_dim, values, input_mins, input_maxes, name: str | None = None):
+    """Join quantized tensors, as numbers of one range.
+
+    Args:
+      concat_dim: the axis along which they are joined, a scalar.
+      values: a list of quantized tensors.
+      input_mins: the least float of each, a list of scalars.
+      input_maxes: the greatest float of each, a list of scalars.
+      name: the name of the operation in a graph.
+
+    Returns:
+      The joined tensor, and the least and the greatest float of the range that all share.
+    """
     return QuantizedConcat(concat_dim, list(values), list(input_mins), list(input_maxes))
 
 

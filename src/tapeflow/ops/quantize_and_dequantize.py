@@ -214,10 +214,22 @@ def quantize_and_dequantize_v2(
     """`input` rounded to the numbers that `num_bits` can hold; the gradient is that of the identity in the range.
 
     Args:
+      input: a tensor of floats.
+      input_min: the least number of the range; with `axis` one for each slice.
+      input_max: the greatest number of the range; with `axis` one for each slice.
+      signed_input: whether the integers are signed.
+      num_bits: how many bits they have.
       range_given: whether the range is `input_min` to `input_max`; if not, that of the numbers in `input`.
-      axis: the dimension of which each slice has a range of its own.
+      round_mode: "HALF_TO_EVEN" or "HALF_UP".
+      name: the name of the operation in a graph.
+      narrow_range: whether the least integer is left out.
+      axis: the dimension of which each slice has a range of its own; None for one range.
 
-    Raises InvalidArgumentError for ranges that end before they begin or do not fit `axis`.
+    Returns:
+      A tensor of the shape and dtype of the input.
+
+    Raises:
+      InvalidArgumentError: for ranges that end before they begin or do not fit `axis`.
     """
     return QuantizeAndDequantizeV4(
         input, input_min, input_max, signed_input, num_bits, range_given, round_mode, narrow_range,
@@ -238,7 +250,23 @@ def quantize_and_dequantize(
     narrow_range: bool = False,
     axis=None,
 ) -> Tensor:
-    """`quantize_and_dequantize_v2` with the gradient of the identity everywhere."""
+    """Round numbers to those that `num_bits` can hold; the gradient is that of the identity everywhere.
+
+    Args:
+      input: a tensor of floats.
+      input_min: the least number of the range; with `axis` one for each slice.
+      input_max: the greatest number of the range; with `axis` one for each slice.
+      signed_input: whether the integers are signed.
+      num_bits: how many bits they have.
+      range_given: whether the range is `input_min` to `input_max`; if not, that of the numbers in `input`.
+      round_mode: "HALF_TO_EVEN" or "HALF_UP".
+      name: the name of the operation in a graph.
+      narrow_range: whether the least integer is left out.
+      axis: the dimension of which each slice has a range of its own; None for one range.
+
+    Returns:
+      A tensor of the shape and dtype of the input.
+    """
     return QuantizeAndDequantizeV2(
         input, input_min, input_max, signed_input, num_bits, range_given, round_mode, narrow_range,
         -1 if axis is None else axis,

@@ -54,7 +54,18 @@ def preprocess_input(x, data_format=None, mode="caffe"):
 
 
 def decode_predictions(preds, top=5):
-    """For each row of probabilities, the `top` likeliest (id, name, probability). Raises ValueError."""
+    """Find the likeliest classes of ImageNet; their names are downloaded unless they are there.
+
+    Args:
+      preds: probabilities, `(batch, 1000)`.
+      top: how many for each row.
+
+    Returns:
+      For each row a list of (id, name, probability), the likeliest first.
+
+    Raises:
+      ValueError: for another shape.
+    """
     preds = np.asarray(preds)
     if preds.ndim != 2 or preds.shape[1] != 1000:
         raise ValueError(

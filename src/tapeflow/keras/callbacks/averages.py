@@ -9,7 +9,11 @@ from tapeflow.keras.session import set_values, values_of
 class SwapEMAWeights(Callback):
     """Swaps the weights with their moving averages (`use_ema=True`) before evaluations, and back after.
 
-    With `swap_on_epoch`, also at the end of epochs, so that callbacks save the averages.
+    Args:
+      swap_on_epoch: whether also at the end of epochs, so that callbacks save the averages.
+
+    Raises:
+      ValueError: in `fit`, where the optimizer keeps no averages.
     """
 
     def __init__(self, swap_on_epoch=False):

@@ -15,9 +15,20 @@ _BATCHES = tuple(
 
 
 class Callback(Bounded):
-    """What fit calls; `self.model` is the model, `self.params` has verbose, epochs and steps.
+    """What `fit`, `evaluate` and `predict` call at every stage; the base of callbacks.
 
-    To be subclassed. Logs are dicts of floats.
+    Subclasses define the methods of the events that they want: `on_epoch_end(self, epoch, logs=None)` and so on.
+    Epochs and batches are counted from 0; `logs` has loss and metrics by name. `self.model` is the model,
+    `self.params` has verbose, epochs and steps.
+
+    >>> class Report(tf.keras.callbacks.Callback):
+    ...     def on_epoch_end(self, epoch, logs=None):
+    ...         print(epoch, sorted(logs))
+    >>> model = tf.keras.Sequential([tf.keras.Input(shape=(1,)), tf.keras.layers.Dense(1)])
+    >>> model.compile(optimizer="sgd", loss="mse")
+    >>> _ = model.fit(np.zeros([4, 1]), np.zeros([4, 1]), epochs=2, verbose=0, callbacks=[Report()])
+    0 ['loss']
+    1 ['loss']
     """
 
     def __init__(self):
@@ -107,7 +118,12 @@ class History(Callback):
 
 
 class ProgbarLogger(Callback):
-    """Shows the progress of epochs, evaluations and predictions in the terminal."""
+    """Shows the progress of epochs, evaluations and predictions in the terminal.
+
+    Args:
+      count_mode: accepted as in Keras 2; steps are counted.
+      stateful_metrics: accepted as in Keras 2.
+    """
 
     def __init__(self, count_mode="samples", stateful_metrics=None):
         super().__init__()
@@ -188,7 +204,15 @@ def as_number(value):
 
 
 class CallbackList:
-    """Calls all callbacks in turn. Logs become numbers only where somebody looks at them."""
+    """Calls all callbacks in turn. Logs become numbers only where somebody looks at them.
+
+    Args:
+      callbacks: the callbacks, a list, one alone, or None.
+      add_history: whether a `History` is added.
+      add_progbar: whether a `ProgbarLogger` is added.
+      model: the model that they are called for.
+      **params: what callbacks find in `params`: verbose, epochs, steps.
+    """
 
     def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):
         given = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]

@@ -18,6 +18,10 @@ class BackupAndRestore(Callback):
       save_freq: "epoch", or a number of batches.
       double_checkpoint: whether the state before the last one is kept too.
       delete_checkpoint: whether the folder is removed when the training has ended.
+      **kwargs: accepted as in Keras 2.
+
+    Raises:
+      ValueError: for an empty folder's name and another `save_freq`.
     """
 
     def __init__(

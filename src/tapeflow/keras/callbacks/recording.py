@@ -16,7 +16,11 @@ from tapeflow.train.checkpoint_options import CheckpointOptions
 
 
 class BaseLogger(Callback):
-    """Nothing: means over epochs are kept by metrics."""
+    """Nothing: means over epochs are kept by metrics. It is there for programs that name it.
+
+    Args:
+      stateful_metrics: names that are kept in an attribute.
+    """
 
     def __init__(self, stateful_metrics=None):
         super().__init__()
@@ -24,7 +28,19 @@ class BaseLogger(Callback):
 
 
 class LambdaCallback(Callback):
-    """A callback made of functions, given by the names of the events."""
+    """A callback made of functions, given by the names of the events.
+
+    Args:
+      on_epoch_begin, on_epoch_end: functions of the epoch and the logs.
+      on_train_begin, on_train_end: functions of the logs.
+      on_train_batch_begin, on_train_batch_end: functions of the batch and the logs.
+      on_batch_begin, on_batch_end: their old names.
+      **kwargs: functions of other events, by name.
+
+    >>> callback = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: print("epoch", epoch))
+    >>> callback.on_epoch_end(3, {})
+    epoch 3
+    """
 
     def __init__(
         self,
@@ -56,7 +72,13 @@ class LambdaCallback(Callback):
 
 
 class CSVLogger(Callback):
-    """Writes the numbers of every epoch as a line of a file."""
+    """Writes the numbers of every epoch as a line of a file.
+
+    Args:
+      filename: the file.
+      separator: what stands between the numbers.
+      append: whether lines are added to a file that exists, instead of replacing it.
+    """
 
     def __init__(self, filename, separator=",", append=False):
         super().__init__()
@@ -100,9 +122,21 @@ def _cell(value):
 class ModelCheckpoint(Callback):
     """Saves the model, or its weights, after epochs or every `save_freq` batches.
 
-    `filepath` may name `epoch` and logs: "weights.{epoch:02d}-{val_loss:.2f}". Raises ValueError for a
-    `save_freq` that is neither "epoch" nor a number, TypeError for `options` that are not
-    `tf.train.CheckpointOptions` for weights, or `tf.saved_model.SaveOptions` for models.
+    Args:
+      filepath: the file, which may name `epoch` (from 1), `batch` and logs: "model.{epoch:02d}-{val_loss:.2f}.keras".
+      monitor: the name of what says which model is the best, among the logs.
+      verbose: whether lines are printed.
+      save_best_only: whether to save only what is better than all before.
+      save_weights_only: whether weights alone are saved, by `Model.save_weights`.
+      mode: "min" or "max" for what is better; "auto" for "max" of accuracies and AUC, and "min" otherwise.
+      save_freq: "epoch", or a number of batches.
+      options: `tf.train.CheckpointOptions` for weights, or `tf.saved_model.SaveOptions` for models.
+      initial_value_threshold: what has to be bettered for the first time; None for anything.
+      **kwargs: `period`, a number of epochs, and `load_weights_on_restart`, as in Keras 2.
+
+    Raises:
+      ValueError: for a `save_freq` that is neither "epoch" nor a number.
+      TypeError: for other arguments, and `options` of another class.
     """
 
     def __init__(

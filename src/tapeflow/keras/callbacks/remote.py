@@ -14,7 +14,15 @@ from tapeflow.keras.callbacks.base import Callback
 
 
 class RemoteMonitor(Callback):
-    """Posts the numbers of every epoch to `root + path`, as a form field or as JSON."""
+    """Posts the numbers of every epoch to `root + path`, as a form field or as JSON.
+
+    Args:
+      root: the address of the server.
+      path: the path on it.
+      field: the name of the form field that has the numbers as JSON.
+      headers: a dict of HTTP headers.
+      send_as_json: whether the body is the JSON itself.
+    """
 
     def __init__(
         self,

@@ -51,7 +51,25 @@ class Monitor:
 
 
 class EarlyStopping(Callback):
-    """Stops when `monitor` has not improved by min_delta for `patience` epochs."""
+    """Stops when `monitor` has not improved by `min_delta` for `patience` epochs.
+
+    Args:
+      monitor: the name of what is watched, among the logs of epochs.
+      min_delta: what counts as an improvement, at least.
+      patience: after how many epochs without improvement to stop.
+      verbose: whether a line is printed.
+      mode: "min" or "max" for what is better; "auto" for "max" of accuracies and AUC, and "min" otherwise.
+      baseline: a value that has to be reached for epochs to count as an improvement; None for none.
+      restore_best_weights: whether the weights of the best epoch are put back.
+      start_from_epoch: before which epoch nothing counts.
+
+    >>> model = tf.keras.Sequential([tf.keras.Input(shape=(1,)), tf.keras.layers.Dense(1, kernel_initializer="zeros")])
+    >>> model.compile(optimizer=tf.keras.optimizers.SGD(0.0), loss="mse")
+    >>> stop = tf.keras.callbacks.EarlyStopping(monitor="loss", patience=2)
+    >>> history = model.fit(np.ones([4, 1]), np.ones([4, 1]), epochs=10, verbose=0, callbacks=[stop])
+    >>> len(history.history["loss"])
+    3
+    """
 
     def __init__(
         self,
@@ -110,7 +128,11 @@ class EarlyStopping(Callback):
 
 
 class TerminateOnNaN(Callback):
-    """Stops when the loss is no number; with `raise_error`, by a RuntimeError."""
+    """Stops the training after a batch whose loss is NaN or infinite.
+
+    Args:
+      raise_error: whether to stop by a RuntimeError.
+    """
 
     def __init__(self, raise_error=False):
         super().__init__()
@@ -128,7 +150,23 @@ class TerminateOnNaN(Callback):
 
 
 class LearningRateScheduler(Callback):
-    """Sets the learning rate to schedule(epoch, rate) before every epoch."""
+    """Sets the learning rate to `schedule(epoch, rate)` before every epoch.
+
+    Args:
+      schedule: a function of the epoch, counted from 0, and the current rate, or of the epoch alone; it gives a
+        float.
+      verbose: whether a line is printed.
+
+    Raises:
+      ValueError: in `fit`, for a rate that is not a float.
+
+    >>> model = tf.keras.Sequential([tf.keras.Input(shape=(1,)), tf.keras.layers.Dense(1)])
+    >>> model.compile(optimizer=tf.keras.optimizers.SGD(1.0), loss="mse")
+    >>> halve = tf.keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)
+    >>> history = model.fit(np.zeros([4, 1]), np.zeros([4, 1]), epochs=3, verbose=0, callbacks=[halve])
+    >>> history.history["learning_rate"]
+    [0.5, 0.25, 0.125]
+    """
 
     def __init__(self, schedule, verbose=0):
         super().__init__()
@@ -155,7 +193,22 @@ class LearningRateScheduler(Callback):
 
 
 class ReduceLROnPlateau(Callback):
-    """Multiplies the learning rate by `factor` when `monitor` has not improved for `patience` epochs."""
+    """Multiplies the learning rate by `factor` when `monitor` has not improved for `patience` epochs.
+
+    Args:
+      monitor: the name of what is watched, among the logs of epochs.
+      factor: the factor, below 1.
+      patience: after how many epochs without improvement.
+      verbose: whether a line is printed.
+      mode: "min" or "max" for what is better; "auto" for "max" of accuracies and AUC, and "min" otherwise.
+      min_delta: what counts as an improvement, at least.
+      cooldown: for how many epochs after a change nothing counts.
+      min_lr: the smallest rate.
+      **kwargs: `epsilon`, the old name of `min_delta`.
+
+    Raises:
+      ValueError: for a factor of 1 or more.
+    """
 
     def __init__(
         self,

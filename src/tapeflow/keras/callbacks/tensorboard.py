@@ -27,7 +27,14 @@ class TensorBoard(Callback):
       write_images: whether weights are also written as images, with the histograms.
       write_steps_per_second: whether the speed is written.
       update_freq: "batch", "epoch", or a number of batches, after which losses are written.
+      profile_batch: accepted as in Keras; nothing is profiled.
       embeddings_freq: every how many epochs the embeddings are saved for TensorBoard's projector.
+      embeddings_metadata: a file with a line per row of the embeddings, or a dict of such files by the layers' names.
+      **kwargs: `batch_size`, `write_grads`, `embeddings_layer_names` and `embeddings_data` of Keras 2, which change
+        nothing.
+
+    Raises:
+      ValueError: for other arguments.
     """
 
     def __init__(

@@ -9,7 +9,19 @@ _ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 
 
 def load_data(path="boston_housing.npz", test_split=0.2, seed=113):
-    """`(x_train, y_train), (x_test, y_test)`. Raises ValueError for a part outside [0, 1)."""
+    """Load prices of houses in Boston, and 13 numbers about each: the file is downloaded unless it is there.
+
+    Args:
+      path: the name of the file among those that were downloaded.
+      test_split: the part for testing, from 0 to 1.
+      seed: the seed of the order.
+
+    Returns:
+      `(x_train, y_train), (x_test, y_test)`, arrays.
+
+    Raises:
+      ValueError: for a part outside [0, 1).
+    """
     if not 0 <= test_split < 1:
         raise ValueError(f"test_split must be in [0, 1), got {test_split}")
     file = get_file(

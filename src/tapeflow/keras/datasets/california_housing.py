@@ -5,7 +5,20 @@ from tapeflow.keras.utils.files import get_file
 
 
 def load_data(version="large", path="california_housing.npz", test_split=0.2, seed=113):
-    """`(x_train, y_train), (x_test, y_test)`; the "small" version has the first 600 rows. Raises ValueError."""
+    """Load prices of houses in California, and 8 numbers about each: the file is downloaded unless it is there.
+
+    Args:
+      version: "large", or "small" for the first 600 rows.
+      path: the name of the file among those that were downloaded.
+      test_split: the part for testing, from 0 to 1.
+      seed: the seed of the order.
+
+    Returns:
+      `(x_train, y_train), (x_test, y_test)`, arrays.
+
+    Raises:
+      ValueError: for a part outside [0, 1), and another version.
+    """
     if not 0 <= test_split < 1:
         raise ValueError(f"test_split must be in [0, 1), got {test_split}")
     if version not in ("large", "small"):

@@ -21,9 +21,23 @@ def load_data(
     index_from=3,
     **kwargs,
 ):
-    """`(x_train, y_train), (x_test, y_test)`: arrays of lists, and labels 0 and 1.
+    """Load reviews of films as lists of the numbers of words, and labels 0 and 1: downloaded unless they are there.
 
     The file is Keras' own, whose lists are pickled: its hash is checked before it is read.
+
+    Args:
+      path: the name of the file among those that were downloaded.
+      num_words: numbers from here on become `oov_char`; None for all words.
+      skip_top: numbers below this, after `index_from` is added, become `oov_char`.
+      maxlen: longer lists are left out; None for none.
+      seed: the seed of the order.
+      start_char: the number that lists begin with; None for none.
+      oov_char: the number for words that are left out; None to remove them.
+      index_from: what is added to the numbers of words.
+      **kwargs: `nb_words`, the old name of `num_words`.
+
+    Returns:
+      `(x_train, y_train), (x_test, y_test)`: arrays of lists, and labels.
     """
     if "nb_words" in kwargs:
         num_words = kwargs.pop("nb_words")

@@ -29,9 +29,23 @@ def load_data(
     oov_char=2,
     index_from=3,
 ):
-    """`(x_train, y_train), (x_test, y_test)`: arrays of lists, and topics.
+    """Load news as lists of the numbers of words, and their topics, of 46: downloaded unless they are there.
 
     The file is Keras' own, whose lists are pickled: its hash is checked before it is read.
+
+    Args:
+      path: the name of the file among those that were downloaded.
+      num_words: numbers from here on become `oov_char`; None for all words.
+      skip_top: numbers below this, after `index_from` is added, become `oov_char`.
+      maxlen: longer lists are left out; None for none.
+      test_split: the part for testing, from 0 to 1.
+      seed: the seed of the order.
+      start_char: the number that lists begin with; None for none.
+      oov_char: the number for words that are left out; None to remove them.
+      index_from: what is added to the numbers of words.
+
+    Returns:
+      `(x_train, y_train), (x_test, y_test)`: arrays of lists, and topics.
     """
     file = get_file(
         path, _ORIGIN + "reuters.npz",

@@ -45,13 +45,32 @@ _ARGUMENTS = {
 class Layer(Connections, Protocol, Tracked):
     """A function of tensors with weights.
 
-    Subclasses define `call(inputs, ...)`, and `build(input_shape)` where weights depend on shapes.
+    Subclasses define `call(inputs, ...)`, and `build(input_shape)` where weights depend on shapes. `call` may take
+    `training`, whether the model is being trained, and `mask`, which steps of the inputs count; both are passed on to
+    the layers that it calls.
 
     Args:
       trainable: whether the weights made by it count as trainable.
       name: the layer's name; made from the class's name and a number when None.
-      dtype: of the computation and of the weights, floatx when None; None inside `call` for none.
+      dtype: of the computation and of the weights, as a dtype or a `DTypePolicy`; None for the global policy.
       dynamic: accepted for compatibility; every layer may run Python eagerly.
+      **kwargs: `input_shape`, `batch_input_shape`, `input_dim` and `batch_size` for the first layer of a model,
+        `weights` to begin with, `activity_regularizer` for outputs, and `autocast`, whether inputs are cast to
+        `dtype`.
+
+    Raises:
+      ValueError: for other arguments (TypeError under Keras 2).
+
+    >>> class Scaled(tf.keras.layers.Layer):
+    ...     def build(self, input_shape):
+    ...         self.factor = self.add_weight(name="factor", shape=(input_shape[-1],), initializer="ones")
+    ...     def call(self, inputs):
+    ...         return inputs * self.factor
+    >>> layer = Scaled()
+    >>> print(layer(tf.constant([[1.0, 2.0]])).numpy())
+    [[1. 2.]]
+    >>> print([weight.shape for weight in layer.trainable_weights])
+    [TensorShape([2])]
     """
 
     # A class sets this where `call` takes one tensor, does not depend on `training`, adds no losses
@@ -136,11 +155,26 @@ class Layer(Connections, Protocol, Tracked):
     # What subclasses define
 
     def build(self, input_shape):
-        """Makes the weights; called before the first call with the shape of the inputs."""
+        """Make the weights; called before the first call. Subclasses define it.
+
+        Args:
+          input_shape: the shape of the inputs, or a structure of shapes for several.
+        """
         self.built = True
 
     def call(self, inputs, *args, **kwargs):
-        """The layer's function: the inputs as they are in Keras 2, and an error in Keras 3."""
+        """Compute the outputs. Subclasses define it.
+
+        Args:
+          inputs: a tensor, or a structure of tensors.
+          *args, **kwargs: further arguments, as `training` and `mask`.
+
+        Returns:
+          The outputs; of this class the inputs as they are under Keras 2.
+
+        Raises:
+          NotImplementedError: for a layer that does not define it.
+        """
         if not keras_2():
             raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call` method implemented.")
         return inputs
@@ -166,7 +200,18 @@ class Layer(Connections, Protocol, Tracked):
         )
 
     def compute_mask(self, inputs, mask=None):
-        """The mask of the outputs: none, or the inputs' where masking is supported."""
+        """Compute the mask of the outputs.
+
+        Args:
+          inputs: the inputs of the call.
+          mask: their mask, or None.
+
+        Returns:
+          The inputs' mask, or None.
+
+        Raises:
+          TypeError: under Keras 2, for a mask where masking is not supported.
+        """
         if keras_2() and not self.supports_masking and any(m is not None for m in nest.flatten(mask)):
             raise TypeError(
                 f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}"

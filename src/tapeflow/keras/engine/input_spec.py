@@ -11,7 +11,25 @@ from tapeflow.ops.layout import expand_dims, squeeze
 
 
 class InputSpec:
-    """dtype, shape, ndim, bounds of ndim and sizes of axes that an input must have."""
+    """What a layer accepts as an input: it is compared with every input before the call.
+
+    Args:
+      dtype: the dtype, or None for any.
+      shape: the shape, with None for any size; or None for any.
+      ndim: the number of axes, or None for any; taken from `shape` where that is given.
+      max_ndim: the largest number of axes, or None.
+      min_ndim: the smallest number of axes, or None.
+      axes: a dict of axis: size for axes that need a size.
+      allow_last_axis_squeeze: whether a last axis of 1 may be missing, or be there, too.
+      name: the key of the input where inputs are a dict.
+      optional: whether the input may be None.
+
+    Raises:
+      ValueError: for an axis of `axes` beyond the number of axes.
+
+    >>> tf.keras.layers.InputSpec(min_ndim=2, axes={-1: 3})
+    InputSpec(min_ndim=2, axes={-1: 3})
+    """
 
     def __init__(
         self,

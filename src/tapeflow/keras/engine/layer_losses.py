@@ -18,7 +18,12 @@ class LayerLosses:
     _losses_exist = False
 
     def add_loss(self, losses, **kwargs):
-        """Adds scalar tensors, or functions that give them, to what `losses` returns."""
+        """Add losses to what `losses` returns until the next call.
+
+        Args:
+          losses: a scalar tensor, a function that gives one, or a list of these.
+          **kwargs: accepted as in Keras 2.
+        """
         collecting = current_scope()
         for loss in nest.flatten(losses):
             if callable(loss):
@@ -56,7 +61,12 @@ class LayerLosses:
         return list(seen.values())
 
     def add_update(self, updates, inputs=None):
-        """Runs updates that are functions. In a graph of 1.x, what they add waits in `updates`."""
+        """Run updates that are functions. In a graph of 1.x, what they add waits in `updates`.
+
+        Args:
+          updates: a function without arguments, an operation, or a list of these.
+          inputs: accepted as in Keras 2.
+        """
         graph = current_graph()
         waits = graph is not None and not graph.building_function
         for update in nest.flatten(updates):
@@ -93,9 +103,19 @@ class LayerLosses:
         return [x for layer in self._all_layers() for x in layer.__dict__.get("_called_on", ())]
 
     def add_metric(self, value, name=None, aggregation=None, **kwargs):
-        """Keeps the mean of `value` under `name`.
+        """Keep the mean of a value under a name.
 
-        Raises ValueError for a value without a name that does not come from a metric.
+        Args:
+          value: a tensor.
+          name: the name; not needed for what a metric object gave.
+          aggregation: "mean" or None.
+          **kwargs: accepted as in Keras 2.
+
+        Returns:
+          The value so far.
+
+        Raises:
+          ValueError: for a value without a name that does not come from a metric, and for another aggregation.
         """
         from tapeflow.keras.metrics import Mean
 

@@ -40,15 +40,28 @@ class LayerWeights:
         partitioner=None,
         **kwargs,
     ):
-        """Makes a variable that belongs to the layer.
-
-        Floats start Glorot-uniform and everything else with zeros when there is no initializer.
+        """Make a variable that belongs to the layer.
 
         Args:
-          synchronization, aggregation: those of the variable; the aggregation also by its name in lower case.
+          name: its name.
+          shape: its shape; None for a scalar.
+          dtype: its dtype; None for the layer's `variable_dtype`.
+          initializer: first values; an initializer, its name, or None for Glorot-uniform floats, and zeros otherwise.
+          regularizer: a penalty on it, added to `losses`; a regularizer, its name or None.
+          trainable: whether it is trained; None for True.
+          constraint: a function applied to it after each update; a constraint, its name or None.
           use_resource: accepted; all variables are resources.
+          synchronization, aggregation: those of the variable; the aggregation also by its name in lower case.
+          partitioner: must be None: a weight is one variable.
+          **kwargs: `autocast`, `layout`, `caching_device`, `collections`, `experimental_autocast` and `getter`, which
+            are accepted.
 
-        Raises ValueError for a `partitioner`: a weight is one variable.
+        Returns:
+          The variable.
+
+        Raises:
+          ValueError: for a `partitioner`.
+          TypeError: for other arguments.
         """
         if partitioner is not None:
             raise ValueError(f"Layer {self.name}: weights are whole, `partitioner` must be None, got {partitioner}.")

@@ -36,8 +36,21 @@ def _chosen(layer, filters):
 class Model(Training, Layer):
     """Layers grouped into one, with training, evaluation and prediction.
 
-    Either subclassed, with layers made in `__init__` and used in `call`, or made of symbolic tensors:
-    `Model(inputs, outputs)`.
+    Either subclassed, with layers made in `__init__` and used in `call`, or made of symbolic tensors: `Model(inputs,
+    outputs)`.
+
+    Args:
+      *args, **kwargs: of a subclass `name`, `trainable` and `dtype`; of a functional model `inputs` and `outputs`,
+        symbolic tensors or structures of them, and `name`.
+
+    Raises:
+      ValueError: for positional arguments that are not symbolic tensors.
+
+    >>> inputs = tf.keras.Input(shape=(3,))
+    >>> outputs = tf.keras.layers.Dense(2, kernel_initializer="ones")(inputs)
+    >>> model = tf.keras.Model(inputs, outputs)
+    >>> print(model(tf.constant([[1.0, 2.0, 3.0]])).numpy())
+    [[6. 6.]]
     """
 
     _is_graph_network = False  # whether it was made of symbolic tensors; programs ask for it
@@ -139,7 +152,18 @@ class Model(Training, Layer):
         return self._sublayers()
 
     def get_layer(self, name=None, index=None):
-        """A layer by name or position. Raises ValueError when there is none."""
+        """Find a layer.
+
+        Args:
+          name: its name.
+          index: its position, instead of the name.
+
+        Returns:
+          The layer.
+
+        Raises:
+          ValueError: when there is none, and for both arguments.
+        """
         if index is not None and name is not None:
             raise ValueError(
                 f"Provide only a layer name or a layer index. Received: index={index}, name={name}."
@@ -198,6 +222,10 @@ class Model(Training, Layer):
           config: an `Int8QuantizationConfig`, or None for the default one.
           filters: which layers, by a regular expression that their names match, a list of these, or a function of a
             layer; None for all.
+          **kwargs: `type_check`, as in Keras 3.
+
+        Raises:
+          ValueError: for other arguments.
         """
         if kwargs.pop("type_check", True) and kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
@@ -219,7 +247,16 @@ class Model(Training, Layer):
         show_trainable=False,
         layer_range=None,
     ):
-        """Prints the layers with their output shapes and numbers of parameters."""
+        """Print the layers with their output shapes and numbers of parameters.
+
+        Args:
+          line_length: the length of the lines in characters; None for one that fits.
+          positions: where the columns end, as parts of the line or in characters.
+          print_fn: a function that gets the lines instead of `print`.
+          expand_nested: whether the layers of models inside are listed.
+          show_trainable: whether a column says which layers are trainable.
+          layer_range: a pair of patterns of names: the first and the last layer to be listed.
+        """
         summary.print_summary(
             self, line_length, print_fn, positions, expand_nested, show_trainable, layer_range
         )
@@ -258,7 +295,15 @@ class Model(Training, Layer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A model from its config."""
+        """Make a model from its config.
+
+        Args:
+          config: what `get_config` gave.
+          custom_objects: a dict of the program's own classes and functions by name.
+
+        Returns:
+          A model with new weights.
+        """
         from tapeflow.keras.engine.functional import Functional
         from tapeflow.keras.engine.network_config import tensors_of
 
@@ -304,27 +349,58 @@ class Model(Training, Layer):
         return found
 
     def save_weights(self, filepath, overwrite=True, save_format=None, options=None):
-        """Saves the weights: as a TensorFlow checkpoint, or as HDF5 for names that end in .h5, .hdf5 or .keras.
+        """Save the weights: as a TensorFlow checkpoint, or as HDF5 for names that end in .h5, .hdf5 or .keras.
 
-        `options` are the `tf.train.CheckpointOptions` of a checkpoint.
+        Args:
+          filepath: the file, or the prefix of a checkpoint's files; ".weights.h5" at the end chooses the format of
+            Keras 3.
+          overwrite: whether a file that exists is replaced without asking.
+          save_format: "tf" or "h5", instead of what the name says.
+          options: the `tf.train.CheckpointOptions` of a checkpoint.
         """
         weight_files.save(self, filepath, overwrite, save_format, options)
 
     def save(self, filepath, overwrite=True, save_format=None, **kwargs):
-        """Saves the whole model as HDF5; see `tf.keras.models.save_model`."""
+        """Save the whole model: layers, weights, and the optimizer with its state. See `tf.keras.models.save_model`.
+
+        Args:
+          filepath: the file, whose name says the format: ".keras", or ".h5" and ".hdf5" for HDF5. Other names are
+            folders of a SavedModel.
+          overwrite: whether a file that exists is replaced without asking.
+          save_format: "keras", "h5" or "tf", instead of what the name says.
+          **kwargs: further arguments of `save_model`.
+        """
         from tapeflow.keras.engine.model_files import save_model
 
         save_model(self, filepath, overwrite, save_format=save_format, **kwargs)
 
     def load_weights(self, filepath, skip_mismatch=False, by_name=False, options=None):
-        """Loads what save_weights has saved. For checkpoints, returns a status with assertions.
+        """Load what `save_weights` has saved.
 
-        `options` are the `tf.train.CheckpointOptions` of a checkpoint.
+        Args:
+          filepath: the file, or the prefix of a checkpoint's files.
+          skip_mismatch: whether layers whose weights have other shapes are left as they are.
+          by_name: whether layers of HDF5 files are found by their names instead of their order.
+          options: the `tf.train.CheckpointOptions` of a checkpoint.
+
+        Returns:
+          For checkpoints a status with assertions, otherwise None.
         """
         return weight_files.load(self, filepath, skip_mismatch, by_name, options)
 
     def export(self, filepath, format="tf_saved_model", verbose=True, input_signature=None, **kwargs):
-        """Writes a SavedModel with a function `serve`, for serving. Raises ValueError for other formats."""
+        """Write a SavedModel with a function `serve`, for serving.
+
+        Args:
+          filepath: its folder.
+          format: "tf_saved_model".
+          verbose: whether the function's signature is printed.
+          input_signature: `tf.TensorSpec`s of the inputs; None for those of the model.
+          **kwargs: accepted as in Keras 3.
+
+        Raises:
+          ValueError: for other formats.
+        """
         from tapeflow.keras.export import export_model
 
         export_model(self, filepath, format, verbose, input_signature)

@@ -19,19 +19,25 @@ _ENDINGS = (".h5", ".hdf5", ".keras")
 
 
 def save_model(
-    model, filepath, overwrite=True, include_optimizer=True, save_format=None, signatures=None,
-    options=None, save_traces=True,
+    model, filepath, overwrite: bool = True, include_optimizer: bool = True, save_format=None, signatures=None,
+    options=None, save_traces: bool = True,
 ):  # fmt: skip
-    """Saves a model with its weights and its optimizer: by the ending of the name as `.keras`, as HDF5
-    (`.h5`, `.hdf5`; functional and Sequential models only), or as a SavedModel.
-
-    Where overwrite is False and there is a file, the user is asked.
+    """Save a model with its weights and its optimizer.
 
     Args:
-      signatures, options: those of a SavedModel, as `tf.saved_model.save` takes them.
-      save_traces: a SavedModel always has the functions of the model.
+      model: a `keras.Model`.
+      filepath: the file, whose name says the format: `.keras`, or `.h5` and `.hdf5` for HDF5 (functional and
+        Sequential models only). Other names are folders of a SavedModel.
+      overwrite: whether a file that exists is replaced without asking.
+      include_optimizer: whether an HDF5 file has the optimizer's state.
+      save_format: "keras", "h5" or "tf", instead of what the name says.
+      signatures: functions by name, of a SavedModel, as `tf.saved_model.save` takes them.
+      options: the `tf.saved_model.SaveOptions` of a SavedModel.
+      save_traces: accepted; a SavedModel always has the functions of the model.
 
-    Raises NotImplementedError for subclassed models in HDF5, ValueError for `signatures` or `options` of one file.
+    Raises:
+      NotImplementedError: for subclassed models in HDF5.
+      ValueError: for `signatures` or `options` of one file.
     """
     path = os.fspath(filepath)
     to_folder = save_format == "tf" or (save_format is None and not path.endswith(_ENDINGS))
@@ -144,14 +150,24 @@ class NoModelError(OSError, ValueError):
     """There is no model in a place from which one is to be loaded."""
 
 
-def load_model(filepath, custom_objects=None, compile=True, options=None, safe_mode=True):
-    """The model that `save_model` has saved, compiled as it was unless `compile` is False.
+def load_model(filepath, custom_objects=None, compile: bool = True, options=None, safe_mode: bool = True):
+    """Load the model that `save_model` has saved. Python code is never loaded.
 
-    `options` are the `tf.saved_model.LoadOptions` of a SavedModel. In `safe_mode`, the config of the model may name no
-    other files, and only functions that compute tensors and do nothing else. Python code is never loaded.
+    Args:
+      filepath: the file, or the folder of a SavedModel.
+      custom_objects: a dict of the program's own classes and functions by name.
+      compile: whether the model is compiled as it was.
+      options: the `tf.saved_model.LoadOptions` of a SavedModel.
+      safe_mode: whether the model's config may name no other files, and only functions that compute tensors and do
+        nothing else.
 
-    Raises OSError for no file, ValueError for one that holds no model, for classes that are not known, and in
-    `safe_mode` for configs that ask for more.
+    Returns:
+      The model.
+
+    Raises:
+      OSError: for no file.
+      ValueError: for one that holds no model, for classes that are not known, and in `safe_mode` for configs that ask
+        for more.
     """
     path = os.fspath(filepath)
     if not os.path.exists(path):

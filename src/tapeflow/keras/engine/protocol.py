@@ -73,7 +73,16 @@ class Protocol(LayerWeights, LayerLosses):
         return None
 
     def quantize(self, mode="int8", type_check=True, config=None):
-        """Make weights small integers. Raises NotImplementedError: layers of this class do not have that."""
+        """Make weights small integers; layers that can do that define it.
+
+        Args:
+          mode: "int8".
+          type_check: whether subclasses of the layer that do not define it are refused.
+          config: an `Int8QuantizationConfig`, or None for the default one.
+
+        Raises:
+          NotImplementedError: always, for layers that do not have it.
+        """
         raise NotImplementedError(f"Layer {type(self).__name__} does not have a `quantize` method implemented.")
 
     @property
@@ -122,10 +131,19 @@ class Protocol(LayerWeights, LayerLosses):
     def stateless_call(
         self, trainable_variables, non_trainable_variables, *args, return_losses=False, **kwargs
     ):
-        """A call with given values of the variables, which stay as they are.
+        """Call the layer with given values of its variables, which stay as they are.
 
-        Returns (outputs, values of the non-trainable variables after the call), with `return_losses` also losses.
-        Raises ValueError for wrong numbers of values.
+        Args:
+          trainable_variables: values of the variables to train.
+          non_trainable_variables: values of the others.
+          *args, **kwargs: the arguments of the call.
+          return_losses: whether the losses of the call are given, too.
+
+        Returns:
+          (the outputs, the values of the other variables after the call), and with `return_losses` the losses.
+
+        Raises:
+          ValueError: for another number of values.
         """
         for kind, values in (
             ("trainable_variables", trainable_variables), ("non_trainable_variables", non_trainable_variables),

@@ -57,12 +57,34 @@ def plain(value):
 
 
 def model_from_json(json_string, custom_objects=None):
-    """The model that `to_json` described. Raises ValueError for unknown classes."""
+    """Make a model of what `Model.to_json` gave, with new weights.
+
+    Args:
+      json_string: the text.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The model.
+
+    Raises:
+      ValueError: for unknown classes.
+    """
     return model_from_config(json.loads(json_string), custom_objects)
 
 
 def model_from_config(config, custom_objects=None):
-    """The model of a {"class_name", "config"} dict."""
+    """Make a model of its config, with new weights.
+
+    Args:
+      config: a dict with "class_name" and "config".
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The model.
+
+    Raises:
+      TypeError: for a list.
+    """
     from tapeflow.keras.layers import deserialize
 
     if isinstance(config, list):
@@ -84,9 +106,18 @@ def copy_of(layer, config=None):
 
 
 def clone_model(model, input_tensors=None, clone_function=None):
-    """A model of new layers with new weights, made as those of a functional or Sequential model are.
+    """Make a model of new layers with new weights, made as those of a functional or Sequential model are.
 
-    `clone_function(layer)` gives the new layer for every layer. Raises ValueError for subclassed models.
+    Args:
+      model: a `keras.Model`.
+      input_tensors: symbolic tensors for its inputs; None for new ones.
+      clone_function: a function of a layer that gives the new one; None for a layer of the same config.
+
+    Returns:
+      The new model.
+
+    Raises:
+      ValueError: for subclassed models.
     """
     from tapeflow.core import nest
     from tapeflow.keras.engine.functional import Functional, takes_tensors

@@ -23,7 +23,22 @@ from tapeflow.train import trackable
 class Sequential(Model):
     """A model whose layers each take the one output of the layer before.
 
-    Weights exist from the start when the first layer says its input shape, else from the first call.
+    Weights exist from the start when the first layer says its input shape, or is an `Input`; else from the first
+    call.
+
+    Args:
+      layers: the layers, in order; more can be added by `add`.
+      name: the name of the model.
+      **kwargs: `trainable` and `dtype`, as those of `Layer`.
+
+    Raises:
+      ValueError: for what is not a layer (TypeError under Keras 2), and names that occur twice.
+
+    >>> model = tf.keras.Sequential([tf.keras.Input(shape=(3,)), tf.keras.layers.Dense(2, kernel_initializer="ones")])
+    >>> print(model(tf.constant([[1.0, 2.0, 3.0]])).numpy())
+    [[6. 6.]]
+    >>> print(len(model.weights))
+    2
     """
 
     _masks_itself = True

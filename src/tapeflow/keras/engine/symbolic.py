@@ -53,7 +53,19 @@ def _name(tensor):
 class KerasTensor:
     """A tensor that is not computed yet: its shape, its dtype and the call it comes from.
 
-    Operators, and public functions called with one, become layers of the model.
+    Operators, and public functions called with one, become layers of the model. `keras.Input` makes one.
+
+    Args:
+      shape: its shape, with None for unknown sizes.
+      dtype: its dtype.
+      sparse: whether it stands for a `SparseTensor`.
+      ragged: whether it stands for a `RaggedTensor`.
+      record_history: kept as in Keras 3.
+      name: its name.
+      **kwargs: `ragged_rank` and `row_splits_dtype` of a ragged tensor.
+
+    Raises:
+      ValueError: for a tensor that is sparse and ragged.
     """
 
     __array_priority__ = 1e6
@@ -359,15 +371,30 @@ def make_input(
     optional=False,
     **kwargs,
 ):
-    """`keras.Input`: where data enters a functional model.
+    """`keras.Input`: a symbolic tensor, where data enters a functional model.
 
     Args:
-      shape: of one example; None for unknown sizes.
-      batch_shape: with the size of the batch, instead of `shape` and `batch_size`.
+      shape: the shape of one example, without the batch; None for unknown sizes.
+      batch_size: the size of the batch; None for any.
+      dtype: the dtype of the data; None for `keras.config.floatx()`.
+      sparse: whether the data are `SparseTensor`s.
+      ragged: whether the data are `RaggedTensor`s.
+      batch_shape: the shape with the size of the batch, instead of `shape` and `batch_size`.
+      name: the name of the input, by which data may be given in a dict.
       tensor: a symbolic tensor to be used as the input itself.
       optional: whether None may be passed.
+      **kwargs: `batch_input_shape` and `type_spec`, as in Keras 2.
 
-    Raises ValueError where both shapes are given, or none.
+    Returns:
+      A `KerasTensor`.
+
+    Raises:
+      ValueError: where both shapes are given, or none, and for sparse data that are ragged.
+
+    >>> x = tf.keras.Input(shape=(3,))
+    >>> y = tf.keras.layers.Dense(2)(x)
+    >>> print(y.shape)
+    (None, 2)
     """
     from tapeflow.keras.layers.core import InputLayer
 

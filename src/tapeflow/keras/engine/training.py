@@ -68,13 +68,30 @@ class Training:
         auto_scale_loss=True,
         **kwargs,
     ):
-        """Says how to train: an optimizer, a loss and metrics, as objects, functions or names.
+        """Say how to train: an optimizer, a loss and metrics, as objects, functions or names.
 
-        For a model of several outputs, losses, metrics and weights are lists in the order of the outputs,
-        or dicts by their names. `run_eagerly` runs steps as plain Python; `steps_per_execution` lets
-        callbacks see only every so many steps; `jit_compile=True` compiles steps by XLA where it is installed.
+        For a model of several outputs losses, metrics and weights are lists in the order of the outputs, or dicts by
+        their names.
 
-        Raises TypeError for other arguments.
+        Args:
+          optimizer: an optimizer, its name, or its config.
+          loss: a loss, a function of labels and predictions, its name, or None.
+          loss_weights: the factors of the outputs' losses in the total.
+          metrics: metrics, functions or names, a list; "accuracy" chooses by the shapes.
+          weighted_metrics: metrics that sample and class weights count for, too.
+          run_eagerly: whether steps run as plain Python; None for False.
+          steps_per_execution: how many batches run between calls of callbacks.
+          jit_compile: True compiles steps by XLA where it is installed; "auto" is False.
+          auto_scale_loss: whether the loss is scaled under the policy "mixed_float16".
+          **kwargs: names of Keras 2 that are accepted, as `experimental_steps_per_execution`.
+
+        Raises:
+          TypeError: for other arguments.
+
+        >>> model = tf.keras.Sequential([tf.keras.Input(shape=(1,)), tf.keras.layers.Dense(1)])
+        >>> model.compile(optimizer="sgd", loss="mse", metrics=["mae"])
+        >>> model.compiled
+        True
         """
         for name in kwargs:
             if name not in ("sample_weight_mode", "target_tensors", "distribute", "cloning",
@@ -152,7 +169,18 @@ class Training:
             raise ValueError("You must call `compile()` before using the model.")
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
-        """The compiled loss plus the losses of layers."""
+        """Compute the compiled loss plus the losses of layers. To be overridden for other losses.
+
+        Args:
+          x: the inputs of the batch.
+          y: the labels, or None.
+          y_pred: the outputs.
+          sample_weight: weights of the examples, or None.
+          training: whether the batch is one of training.
+
+        Returns:
+          A scalar tensor.
+        """
         # In Keras 3 the steps take the sum into its mean.
         compute = self.compiled_loss if keras_2() else self.compiled_loss.sum
         if self.loss is None or y is None:
@@ -170,7 +198,21 @@ class Training:
         sample_weight=None,
         training=True,
     ):
-        """(loss, (trainable, other, metrics' variables)) for these values of the variables; changes none."""
+        """Compute the loss for given values of the variables; changes none.
+
+        Args:
+          trainable_variables: values of the variables to train.
+          non_trainable_variables: values of the others.
+          metrics_variables: values of the metrics' variables.
+          x: the inputs of the batch.
+          y: the labels.
+          y_pred: the outputs.
+          sample_weight: weights of the examples, or None.
+          training: whether the batch is one of training.
+
+        Returns:
+          The loss, and the values after it: (trainable, others, metrics').
+        """
         groups = (self.trainable_variables, self.non_trainable_variables, self.metrics_variables)
         values = (trainable_variables, non_trainable_variables, metrics_variables)
         variables = [v for group in groups for v in group]
@@ -226,7 +268,17 @@ class Training:
                     variable.assign(values[name])
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        """Takes a batch into the compiled metrics; returns the values of all metrics."""
+        """Take a batch into the compiled metrics. To be overridden for other metrics.
+
+        Args:
+          x: the inputs of the batch.
+          y: the labels, or None.
+          y_pred: the outputs.
+          sample_weight: weights of the examples, or None.
+
+        Returns:
+          The values of all metrics so far, by name.
+        """
         if y is not None:
             self.compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
@@ -390,9 +442,42 @@ class Training:
         workers=1,
         use_multiprocessing=False,
     ):
-        """Trains for `epochs` passes over arrays, a dataset, a generator or a Sequence.
+        """Train for `epochs` passes over arrays, a dataset, a generator or a Sequence.
 
-        Returns a History. Raises RuntimeError before compile, ValueError for data that does not fit.
+        Args:
+          x: the inputs: an array or tensor, a structure of these for several inputs, a `Dataset` or iterable of
+            `(inputs, labels)` or `(inputs, labels, weights)`.
+          y: the labels; None where `x` gives them.
+          batch_size: the number of examples in a batch of arrays; None for 32.
+          epochs: after which epoch to stop, counted from 1.
+          verbose: 0 for silence, 1 or "auto" for a progress bar, 2 for a line per epoch.
+          callbacks: a list of `keras.callbacks.Callback`s.
+          validation_split: the part of the arrays, their end, that is evaluated after each epoch instead of trained
+            on.
+          validation_data: data to evaluate after each epoch, `(inputs, labels)` or with weights, or a dataset.
+          shuffle: whether arrays are shuffled before each epoch.
+          class_weight: a dict of the weights of classes, by number.
+          sample_weight: the weights of the examples of arrays.
+          initial_epoch: with which epoch to begin, counted from 0.
+          steps_per_epoch: after how many batches an epoch ends; None for at the end of the data.
+          validation_steps: the number of batches of a validation; None for all.
+          validation_batch_size: the number of examples in its batches; None for `batch_size`.
+          validation_freq: every how many epochs, or after which epochs, a list, to evaluate.
+          max_queue_size, workers, use_multiprocessing: accepted as in Keras 2.
+
+        Returns:
+          A `History`, whose `history` has loss and metrics of all epochs by name.
+
+        Raises:
+          ValueError: before `compile` (RuntimeError under Keras 2), and for data that do not fit.
+
+        >>> model = tf.keras.Sequential([tf.keras.Input(shape=(1,)), tf.keras.layers.Dense(1)])
+        >>> model.compile(optimizer=tf.keras.optimizers.SGD(0.1), loss="mse")
+        >>> x, y = np.array([[0.0], [1.0]]), np.array([[1.0], [3.0]])
+        >>> history = model.fit(x, y, epochs=200, verbose=0)
+        >>> print(np.round(model.predict(x, verbose=0), 2))
+        [[1.]
+         [3.]]
         """
         self._require_compiled()
         calling.one_positional(self, "fit")
@@ -479,7 +564,26 @@ class Training:
         use_multiprocessing=False,
         **kwargs,
     ):
-        """Loss and metrics over arrays or a dataset: a number, a list, or a dict."""
+        """Compute loss and metrics over arrays or a dataset, without training.
+
+        Args:
+          x: the inputs, as those of `fit`.
+          y: the labels; None where `x` gives them.
+          batch_size: the number of examples in a batch of arrays; None for 32.
+          verbose: 0 for silence, 1 or "auto" for a progress bar, 2 for a line.
+          sample_weight: the weights of the examples of arrays.
+          steps: the number of batches; None for all.
+          callbacks: a list of `keras.callbacks.Callback`s.
+          return_dict: whether a dict by name is returned.
+          max_queue_size, workers, use_multiprocessing: accepted as in Keras 2.
+          **kwargs: accepted as in Keras 3.
+
+        Returns:
+          The loss; with metrics the list of it and them, in the order of `metrics_names`; or a dict.
+
+        Raises:
+          ValueError: before `compile` (RuntimeError under Keras 2), and for data that do not fit.
+        """
         self._require_compiled()
         calling.one_positional(self, "evaluate")
         verbose = 1 if verbose == "auto" else int(verbose)
@@ -522,7 +626,22 @@ class Training:
         workers=1,
         use_multiprocessing=False,
     ):
-        """The outputs for all batches, one after another, as NumPy arrays."""
+        """Compute the outputs for all batches, one after another.
+
+        Args:
+          x: the inputs, as those of `fit`; labels of a dataset do not count.
+          batch_size: the number of examples in a batch of arrays; None for 32.
+          verbose: 0 for silence, 1 or "auto" for a progress bar, 2 for a line.
+          steps: the number of batches; None for all.
+          callbacks: a list of `keras.callbacks.Callback`s.
+          max_queue_size, workers, use_multiprocessing: accepted as in Keras 2.
+
+        Returns:
+          NumPy arrays in the structure of the outputs.
+
+        Raises:
+          ValueError: for data that do not fit, and where there are none.
+        """
         calling.one_positional(self, "predict")
         verbose = 1 if verbose == "auto" else int(verbose)
         batches = as_batches(x, None, None, batch_size, steps=steps)
@@ -559,14 +678,37 @@ class Training:
         return_dict=False,
         reset_metrics=True,
     ):
-        """One update from one batch; returns loss and metrics."""
+        """Make one update from one batch.
+
+        Args:
+          x: the inputs: arrays or tensors.
+          y: the labels.
+          sample_weight: the weights of the examples.
+          class_weight: a dict of the weights of classes, by number.
+          return_dict: whether a dict by name is returned.
+          reset_metrics: whether metrics begin anew with this batch.
+
+        Returns:
+          The loss; with metrics the list of it and them; or a dict.
+        """
         calling.one_positional(self, "train_on_batch")
         return self._on_batch(
             "train", x, y, sample_weight, class_weight, reset_metrics, return_dict
         )
 
     def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False, reset_metrics=True):
-        """Loss and metrics of one batch."""
+        """Compute loss and metrics of one batch.
+
+        Args:
+          x: the inputs: arrays or tensors.
+          y: the labels.
+          sample_weight: the weights of the examples.
+          return_dict: whether a dict by name is returned.
+          reset_metrics: whether metrics begin anew with this batch.
+
+        Returns:
+          The loss; with metrics the list of it and them; or a dict.
+        """
         return self._on_batch("test", x, y, sample_weight, None, reset_metrics, return_dict)
 
     def _on_batch(self, kind, x, y, sample_weight, class_weight, reset, return_dict):
@@ -596,15 +738,47 @@ class Training:
         return nest.map_structure(_array, outputs)
 
     def fit_generator(self, generator, steps_per_epoch=None, epochs=1, **kwargs):
-        """The old name of fit, for generators."""
+        """Train on a generator; the old name of `fit`.
+
+        Args:
+          generator: what gives the batches.
+          steps_per_epoch: after how many batches an epoch ends.
+          epochs: the number of epochs.
+          **kwargs: further arguments of `fit`.
+
+        Returns:
+          A `History`.
+        """
         return self.fit(generator, steps_per_epoch=steps_per_epoch, epochs=epochs, **kwargs)
 
     def evaluate_generator(self, generator, steps=None, callbacks=None, verbose=0, **kwargs):
-        """The old name of evaluate, for generators."""
+        """Evaluate on a generator; the old name of `evaluate`.
+
+        Args:
+          generator: what gives the batches.
+          steps: the number of batches.
+          callbacks: a list of `keras.callbacks.Callback`s.
+          verbose: as that of `evaluate`.
+          **kwargs: accepted as in Keras 2.
+
+        Returns:
+          What `evaluate` returns.
+        """
         return self.evaluate(generator, steps=steps, callbacks=callbacks, verbose=verbose)
 
     def predict_generator(self, generator, steps=None, callbacks=None, verbose=0, **kwargs):
-        """The old name of predict, for generators."""
+        """Predict on a generator; the old name of `predict`.
+
+        Args:
+          generator: what gives the batches.
+          steps: the number of batches.
+          callbacks: a list of `keras.callbacks.Callback`s.
+          verbose: as that of `predict`.
+          **kwargs: accepted as in Keras 2.
+
+        Returns:
+          What `predict` returns.
+        """
         return self.predict(generator, steps=steps, callbacks=callbacks, verbose=verbose)
 
 

@@ -87,9 +87,19 @@ class Weight(Variable, by_creators=True):
     overwrite_with_gradient = False
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
-        """Replaces the value. Returns the new value, a tensor.
+        """Replace the value.
 
-        Raises ValueError for a value of another dtype or a shape that is not the variable's.
+        Args:
+          value: the new value.
+          use_locking: accepted as in TensorFlow.
+          name: accepted as in TensorFlow.
+          read_value: accepted as in TensorFlow.
+
+        Returns:
+          The new value, a tensor; in a graph the variable after the assignment.
+
+        Raises:
+          ValueError: for a value of another dtype or a shape that is not the variable's.
         """
         if _scopes.stateless:
             stateless.keep(self)
@@ -98,7 +108,17 @@ class Weight(Variable, by_creators=True):
         return _value_after(super().assign(value, use_locking, name, read_value))
 
     def assign_add(self, value, use_locking=None, name=None, read_value=True):
-        """Adds `value`. Returns the new value, a tensor."""
+        """Add to the value.
+
+        Args:
+          value: what is added.
+          use_locking: accepted as in TensorFlow.
+          name: accepted as in TensorFlow.
+          read_value: accepted as in TensorFlow.
+
+        Returns:
+          The new value, a tensor; in a graph the variable after the addition.
+        """
         if _scopes.stateless:
             stateless.keep(self)
         if self._assign_add(value):
@@ -106,7 +126,17 @@ class Weight(Variable, by_creators=True):
         return _value_after(super().assign_add(value, use_locking, name, read_value))
 
     def assign_sub(self, value, use_locking=None, name=None, read_value=True):
-        """Subtracts `value`. Returns the new value, a tensor."""
+        """Subtract from the value.
+
+        Args:
+          value: what is subtracted.
+          use_locking: accepted as in TensorFlow.
+          name: accepted as in TensorFlow.
+          read_value: accepted as in TensorFlow.
+
+        Returns:
+          The new value, a tensor; in a graph the variable after the subtraction.
+        """
         if _scopes.stateless:
             stateless.keep(self)
         if self._assign_sub(value):

@@ -201,7 +201,15 @@ def serialize(layer):
 
 
 def deserialize(config, custom_objects=None):
-    """A layer from its config."""
+    """Make a layer of its config.
+
+    Args:
+      config: what `serialize` gave.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The layer, with new weights.
+    """
     name = config.get("class_name") if isinstance(config, dict) else config
     found = _named(name) if isinstance(name, str) else None
     return _resolve(config, _names() if found is None else {name: found}, "layer", custom_objects)

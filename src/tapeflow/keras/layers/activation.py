@@ -16,7 +16,24 @@ from tapeflow.ops.reduction import reduce_logsumexp
 
 
 class ReLU(SameShape):
-    """max(x, 0), with a slope below `threshold` and a limit max_value."""
+    """max(x, 0), with a slope below `threshold` and an upper limit.
+
+    f(x) is `max_value` for x >= max_value, x for threshold <= x < max_value, and negative_slope * (x - threshold)
+    below.
+
+    Args:
+      max_value: the upper limit, a number of at least 0; None for no limit.
+      negative_slope: the slope below the threshold, at least 0.
+      threshold: the number below which inputs are damped, at least 0.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for negative numbers.
+
+    >>> layer = tf.keras.layers.ReLU(max_value=2.0)
+    >>> print(layer(tf.constant([-1.0, 1.0, 5.0])).numpy())
+    [0. 1. 2.]
+    """
 
     _plain_call = True
 
@@ -46,7 +63,16 @@ class ReLU(SameShape):
 
 
 class LeakyReLU(SameShape):
-    """x for positive x, alpha * x otherwise."""
+    """x for positive x, negative_slope * x otherwise.
+
+    Args:
+      negative_slope: the slope of negative inputs; 0.3 by default.
+      **kwargs: `alpha`, the name that Keras 2 has for the slope, and the arguments of `Layer`.
+
+    >>> layer = tf.keras.layers.LeakyReLU(negative_slope=0.5)
+    >>> print(layer(tf.constant([-2.0, 3.0])).numpy())
+    [-1.  3.]
+    """
 
     _plain_call = True
 
@@ -67,7 +93,12 @@ class LeakyReLU(SameShape):
 
 
 class ELU(SameShape):
-    """x for positive x, alpha * (exp(x) - 1) otherwise."""
+    """x for positive x, alpha * (exp(x) - 1) otherwise.
+
+    Args:
+      alpha: the negative of what large negative inputs come near to.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     _plain_call = True
 
@@ -89,7 +120,12 @@ class ELU(SameShape):
 
 
 class ThresholdedReLU(SameShape):
-    """x where x > theta, 0 elsewhere."""
+    """x where x > theta, 0 elsewhere; a layer of Keras 2.
+
+    Args:
+      theta: the threshold, at least 0.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     _plain_call = True
 
@@ -107,7 +143,18 @@ class ThresholdedReLU(SameShape):
 
 
 class Softmax(SameShape):
-    """exp(x) / sum(exp(x)) along `axis`."""
+    """exp(x) / sum(exp(x)) along `axis`.
+
+    A mask given to the call, of the inputs' shape, takes out the numbers where it is False.
+
+    Args:
+      axis: the axis along which the outputs add up to 1, or several.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> layer = tf.keras.layers.Softmax()
+    >>> print(layer(tf.constant([[0.0, 0.0]])).numpy())
+    [[0.5 0.5]]
+    """
 
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
@@ -128,7 +175,16 @@ class Softmax(SameShape):
 
 
 class PReLU(SameShape):
-    """x for positive x, alpha * x otherwise, where alpha is learned."""
+    """x for positive x, alpha * x otherwise, where alpha is learned.
+
+    Args:
+      alpha_initializer: first values of alpha; an initializer or its name.
+      alpha_regularizer: a penalty on alpha, added to the model's `losses`; a regularizer, its name or None.
+      alpha_constraint: a function applied to alpha after each update; a constraint, its name or None.
+      shared_axes: axes, counted from 1, along which alpha is the same: `[1, 2]` for one number per channel of images.
+        None for one number per feature of an example.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def __init__(
         self,

@@ -57,36 +57,92 @@ class _AdaptivePooling(Layer):
 
 
 class AdaptiveAveragePooling1D(_AdaptivePooling):
-    """The means of `output_size` windows of steps."""
+    """The means of `output_size` windows that cover the steps evenly, whatever their number.
+
+    Input shape: `(batch, steps, channels)`, or with the channels first; the number of steps must be known.
+    Output shape: `(batch, output_size, channels)`, likewise.
+
+    Args:
+      output_size: the number of windows, an integer above 0.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
 
 class AdaptiveMaxPooling1D(_AdaptivePooling):
-    """The largest values of `output_size` windows of steps."""
+    """The largest values of `output_size` windows that cover the steps evenly, whatever their number.
+
+    Input shape: `(batch, steps, channels)`, or with the channels first; the number of steps must be known.
+    Output shape: `(batch, output_size, channels)`, likewise.
+
+    Args:
+      output_size: the number of windows, an integer above 0.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     _reduce = staticmethod(reduce_max)
 
 
 class AdaptiveAveragePooling2D(_AdaptivePooling):
-    """The means of windows of images."""
+    """The means of windows that cover images evenly, whatever their size.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first; rows and columns must be known.
+    Output shape: `(batch, *output_size, channels)`, likewise.
+
+    Args:
+      output_size: two integers, or one for both axes.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 2
 
 
 class AdaptiveMaxPooling2D(_AdaptivePooling):
-    """The largest values of windows of images."""
+    """The largest values of windows that cover images evenly, whatever their size.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first; rows and columns must be known.
+    Output shape: `(batch, *output_size, channels)`, likewise.
+
+    Args:
+      output_size: two integers, or one for both axes.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 2
     _reduce = staticmethod(reduce_max)
 
 
 class AdaptiveAveragePooling3D(_AdaptivePooling):
-    """The means of windows of volumes."""
+    """The means of windows that cover volumes evenly, whatever their size.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first; the volume's sizes must be
+      known.
+    Output shape: `(batch, *output_size, channels)`, likewise.
+
+    Args:
+      output_size: three integers, or one for all axes.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 3
 
 
 class AdaptiveMaxPooling3D(_AdaptivePooling):
-    """The largest values of windows of volumes."""
+    """The largest values of windows that cover volumes evenly, whatever their size.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first; the volume's sizes must be
+      known.
+    Output shape: `(batch, *output_size, channels)`, likewise.
+
+    Args:
+      output_size: three integers, or one for all axes.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 3
     _reduce = staticmethod(reduce_max)

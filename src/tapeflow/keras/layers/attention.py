@@ -127,7 +127,30 @@ class _DotAttention(Layer):
 
 
 class Attention(_DotAttention):
-    """Luong's: queries and keys are compared by their products, or by tanh of sums ("concat")."""
+    """Attention by products (Luong): softmax(query @ key^T) @ value.
+
+    Input shape: a list of queries `(batch, Tq, dim)`, values `(batch, Tv, dim)` and, if they differ from the values,
+      keys `(batch, Tv, dim)`.
+    Output shape: `(batch, Tq, dim)`; with `return_attention_scores=True` also the weights `(batch, Tq, Tv)`.
+
+    Masks: `mask=[query mask, value mask]` at the call; `use_causal_mask=True` hides later values from each query.
+
+    Args:
+      use_scale: multiply the scores by a trained number.
+      score_mode: how queries and keys are compared: "dot" for products, "concat" for sums of tanh(query + key).
+      dropout: the part of the weights set to 0 while training, from 0 to 1.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for an unknown `score_mode`, and at the call for inputs that are not a list of two or three tensors.
+
+    >>> query, value = tf.zeros([1, 2, 3]), tf.constant([[[2.0, 0.0, 4.0], [4.0, 0.0, 0.0]]])
+    >>> print(tf.keras.layers.Attention()([query, value]).numpy())
+    [[[3. 0. 2.]
+      [3. 0. 2.]]]
+    """
 
     def __init__(self, use_scale=False, score_mode="dot", dropout=0.0, seed=None, **kwargs):
         super().__init__(dropout, seed, **kwargs)
@@ -164,7 +187,17 @@ class Attention(_DotAttention):
 
 
 class AdditiveAttention(_DotAttention):
-    """Bahdanau's: queries and keys are compared by sums of tanh(query + key)."""
+    """Attention by sums (Bahdanau): queries and keys are compared by sums of tanh(query + key).
+
+    Input shape: a list of queries `(batch, Tq, dim)`, values `(batch, Tv, dim)` and, if they differ from the values,
+      keys `(batch, Tv, dim)`.
+    Output shape: `(batch, Tq, dim)`; with `return_attention_scores=True` also the weights `(batch, Tq, Tv)`.
+
+    Args:
+      use_scale: multiply the terms of the sums by trained numbers.
+      dropout: the part of the weights set to 0 while training, from 0 to 1.
+      **kwargs: `seed` and the arguments of `Layer`.
+    """
 
     def __init__(self, use_scale=True, dropout=0.0, **kwargs):
         super().__init__(dropout, **kwargs)
@@ -188,10 +221,43 @@ class AdditiveAttention(_DotAttention):
 class MultiHeadAttention(Layer):
     """Attention in `num_heads` projections of queries, keys and values (Vaswani et al., 2017).
 
+    Call it with `query`, `value` and, if they differ from the values, `key`; `attention_mask` is `(batch, T, S)`,
+    True where attention is allowed, and joined with masks that the inputs carry and, with `use_causal_mask=True`,
+    with one that hides later values.
+
+    Input shape: queries `(batch, T, dim)`, values and keys `(batch, S, dim)`.
+    Output shape: `(batch, T, dim)`, or the sizes of `output_shape` instead of the last; with
+      `return_attention_scores=True` also the weights `(batch, num_heads, T, S)`.
+
     Args:
-      key_dim, value_dim: sizes of each head.
-      output_shape: sizes of the output instead of the query's last.
+      num_heads: the number of heads.
+      key_dim: the size of each head for queries and keys.
+      value_dim: the size of each head for values; None for `key_dim`.
+      dropout: the part of the weights set to 0 while training, from 0 to 1.
+      use_bias: whether the projections have biases.
+      output_shape: sizes of the output instead of the query's last; None for that one.
       attention_axes: axes attended over; all but the first and the last when None.
+      sliding_window: a key is attended to if it is fewer than so many places from the query; None for any.
+      flash_attention: accepted as in Keras 3; the result does not depend on it.
+      kernel_initializer, bias_initializer: first values of the weights; initializers or their names.
+      kernel_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
+        names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, bias_constraint: functions that each training step applies to the weights after their update;
+        constraints, names or None.
+      use_gate: multiply what is found by a gate made of the query.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for a `sliding_window` that is not a positive integer.
+
+    >>> layer = tf.keras.layers.MultiHeadAttention(num_heads=2, key_dim=4)
+    >>> x = tf.zeros([1, 3, 8])
+    >>> y, weights = layer(x, x, return_attention_scores=True)
+    >>> print(y.shape, weights.shape)
+    (1, 3, 8) (1, 2, 3, 3)
     """
 
     def __init__(

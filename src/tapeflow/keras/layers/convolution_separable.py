@@ -11,7 +11,33 @@ from tapeflow.ops.padding import pad
 
 
 class DepthwiseConv2D(Convolution):
-    """Convolution of each channel of images by kernels of its own."""
+    """Convolution of each channel of images by kernels of its own.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, new rows, new columns, channels * depth_multiplier)`, likewise.
+
+    Args:
+      kernel_size: height and width of the window, or one integer for both.
+      strides: how many rows and columns the window moves between outputs; two integers or one for both.
+      padding: "valid" takes whole windows alone, "same" pads with zeros to `ceil(size / stride)` outputs.
+      depth_multiplier: the number of kernels, and outputs, of each channel.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
+        1.
+      activation: a function of the outputs, its name, or None for none.
+      use_bias: whether a trained bias is added.
+      depthwise_initializer, bias_initializer: first values of the weights; initializers or their names.
+      depthwise_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
+        names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      depthwise_constraint, bias_constraint: functions applied to the weights after each update; constraints, names or
+        None.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> layer = tf.keras.layers.DepthwiseConv2D(2, depthwise_initializer="ones")
+    >>> print(layer(tf.ones([1, 3, 3, 4])).shape)
+    (1, 2, 2, 4)
+    """
 
     _kernel_names = ("depthwise",)
 
@@ -87,13 +113,67 @@ class DepthwiseConv2D(Convolution):
 
 
 class DepthwiseConv1D(DepthwiseConv2D):
-    """Convolution of each channel of (batch, steps, channels) by kernels of its own."""
+    """Convolution of each channel of sequences by kernels of its own.
+
+    Input shape: `(batch, steps, channels)`, or with the channels first.
+    Output shape: `(batch, new steps, channels * depth_multiplier)`, likewise.
+
+    Args:
+      kernel_size: the length of the window, an integer.
+      strides: how many steps the window moves between outputs.
+      padding: "valid" takes whole windows alone, "same" pads with zeros to `ceil(size / stride)` outputs.
+      depth_multiplier: the number of kernels, and outputs, of each channel.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
+        1.
+      activation: a function of the outputs, its name, or None for none.
+      use_bias: whether a trained bias is added.
+      depthwise_initializer, bias_initializer: first values of the weights; initializers or their names.
+      depthwise_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
+        names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      depthwise_constraint, bias_constraint: functions applied to the weights after each update; constraints, names or
+        None.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 1
 
 
 class SeparableConv2D(Convolution):
-    """Convolution of each channel by itself, then of all channels at each position."""
+    """Convolution of each channel of images by itself, then of all channels at each position.
+
+    It has fewer weights than a full convolution: `depthwise_kernel` and `pointwise_kernel`.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, new rows, new columns, filters)`, likewise.
+
+    Args:
+      filters: the number of outputs at each position.
+      kernel_size: height and width of the window, or one integer for both.
+      strides: how many rows and columns the window moves between outputs; two integers or one for both.
+      padding: "valid" takes whole windows alone, "same" pads with zeros to `ceil(size / stride)` outputs.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
+        1.
+      depth_multiplier: the number of kernels of each channel in the first step.
+      activation: a function of the outputs, its name, or None for none.
+      use_bias: whether a trained bias is added.
+      depthwise_initializer, pointwise_initializer, bias_initializer: first values of the weights; initializers or
+        their names.
+      depthwise_regularizer, pointwise_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      depthwise_constraint, pointwise_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> layer = tf.keras.layers.SeparableConv2D(8, 3, padding="same")
+    >>> print(layer(tf.ones([1, 5, 5, 4])).shape)
+    (1, 5, 5, 8)
+    >>> print([w.shape for w in layer.weights])
+    [TensorShape([3, 3, 4, 1]), TensorShape([1, 1, 4, 8]), TensorShape([8])]
+    """
 
     _kernel_names = ("depthwise", "pointwise")
 
@@ -181,7 +261,31 @@ class SeparableConv2D(Convolution):
 
 
 class SeparableConv1D(SeparableConv2D):
-    """Convolution of each channel of steps by itself, then of all channels at each step."""
+    """Convolution of each channel of sequences by itself, then of all channels at each step.
+
+    Input shape: `(batch, steps, channels)`, or with the channels first.
+    Output shape: `(batch, new steps, filters)`, likewise.
+
+    Args:
+      filters: the number of outputs at each step.
+      kernel_size: the length of the window, an integer.
+      strides: how many steps the window moves between outputs.
+      padding: "valid", "same", or "causal" for outputs that depend on no later steps; see `Conv1D`.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
+        1.
+      depth_multiplier: the number of kernels of each channel in the first step.
+      activation: a function of the outputs, its name, or None for none.
+      use_bias: whether a trained bias is added.
+      depthwise_initializer, pointwise_initializer, bias_initializer: first values of the weights; initializers or
+        their names.
+      depthwise_regularizer, pointwise_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      depthwise_constraint, pointwise_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 1
     _causal = True

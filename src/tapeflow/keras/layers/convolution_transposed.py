@@ -14,7 +14,39 @@ from tapeflow.ops.static import as_shape, sizes_of
 
 
 class Conv2DTranspose(Convolution):
-    """The gradient of a convolution of images, as a layer that makes larger images."""
+    """The gradient of a convolution of images, as a layer that makes larger images.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, new rows, new columns, filters)`, likewise. With "valid" padding a new size is `rows *
+      stride + max(kernel - stride, 0)`, with "same" `rows * stride`.
+
+    Args:
+      filters: the number of outputs at each position.
+      kernel_size: height and width of the window, or one integer for both.
+      strides: how many rows and columns the window moves between outputs; two integers or one for both.
+      padding: "valid" or "same".
+      output_padding: by how much the outputs are larger at the end, an integer or one per axis, below the stride;
+        None for the sizes above.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
+        1.
+      activation: a function of the outputs, its name, or None for none.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, bias_initializer: first values of the weights; initializers or their names.
+      kernel_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
+        names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, bias_constraint: functions that each training step applies to the weights after their update;
+        constraints, names or None.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for an output padding that is not below the stride.
+
+    >>> layer = tf.keras.layers.Conv2DTranspose(2, 3, strides=2, padding="same")
+    >>> print(layer(tf.ones([1, 4, 4, 3])).shape)
+    (1, 8, 8, 2)
+    """
 
     def __init__(
         self,
@@ -109,12 +141,61 @@ class Conv2DTranspose(Convolution):
 
 
 class Conv1DTranspose(Conv2DTranspose):
-    """The gradient of a convolution of steps, as a layer that makes more steps."""
+    """The gradient of a convolution of sequences, as a layer that makes longer sequences.
+
+    Input shape: `(batch, steps, channels)`, or with the channels first.
+    Output shape: `(batch, new steps, filters)`, likewise; see `Conv2DTranspose` for the new size.
+
+    Args:
+      filters: the number of outputs at each step.
+      kernel_size: the length of the window, an integer.
+      strides: how many steps the window moves between outputs.
+      padding: "valid" or "same".
+      output_padding: by how much the outputs are larger at the end, an integer or one per axis, below the stride;
+        None for the sizes above.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
+        1.
+      activation: a function of the outputs, its name, or None for none.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, bias_initializer: first values of the weights; initializers or their names.
+      kernel_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
+        names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, bias_constraint: functions that each training step applies to the weights after their update;
+        constraints, names or None.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 1
 
 
 class Conv3DTranspose(Conv2DTranspose):
-    """The gradient of a convolution of volumes, as a layer that makes larger volumes."""
+    """The gradient of a convolution of volumes, as a layer that makes larger volumes.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, new depth, new rows, new columns, filters)`, likewise; see `Conv2DTranspose` for the new
+      sizes.
+
+    Args:
+      filters: the number of outputs at each position.
+      kernel_size: the sizes of the window, three integers or one for all.
+      strides: how far the window moves between outputs along each axis; three integers or one for all.
+      padding: "valid" or "same".
+      output_padding: by how much the outputs are larger at the end, an integer or one per axis, below the stride;
+        None for the sizes above.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
+        1.
+      activation: a function of the outputs, its name, or None for none.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, bias_initializer: first values of the weights; initializers or their names.
+      kernel_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
+        names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, bias_constraint: functions that each training step applies to the weights after their update;
+        constraints, names or None.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 3

@@ -32,7 +32,23 @@ from tapeflow.ops.sparse import sparse_dense_matmul
 
 
 class InputLayer(Layer):
-    """Where data enters a model."""
+    """The entry of a model: a placeholder for data of a shape and dtype. `keras.Input` makes one.
+
+    Args:
+      shape: the shape of one example, without the batch: sizes, None for unknown ones.
+      batch_size: the size of the first axis; None for any.
+      dtype: the dtype of the data; None for `keras.config.floatx()`.
+      sparse: whether the data are `SparseTensor`s.
+      ragged: whether the data are `RaggedTensor`s; not together with `sparse`.
+      batch_shape: the whole shape with the batch, instead of `shape` and `batch_size`.
+      input_tensor: a symbolic tensor to take instead of a new one; its shape and dtype count then.
+      optional: whether the model may be called with None in this place.
+      name: the name of the layer; "input_layer" with a number by default.
+      **kwargs: `input_shape` and `batch_input_shape`, the names that Keras 2 has for `shape` and `batch_shape`.
+
+    Raises:
+      ValueError: for other keyword arguments, and for `sparse` together with `ragged`.
+    """
 
     def __init__(
         self,
@@ -118,7 +134,38 @@ def _times_scale(of_inputs, of_kernel):
 
 
 class Dense(LowRank, Quantizable, Layer):
-    """activation(inputs @ kernel + bias), over the last axis of inputs of rank 2 or more."""
+    """A fully connected layer: activation(inputs @ kernel + bias), over the last axis of the inputs.
+
+    The kernel is made at the first call, when the size of that axis is known. A mask of the inputs is passed on.
+
+    Input shape: `(batch, ..., features)`; the last size must be known.
+    Output shape: `(batch, ..., units)`.
+
+    Args:
+      units: the number of outputs, an integer above 0.
+      activation: a function of the outputs, its name, or None for none.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, bias_initializer: first values of the weights; initializers or their names.
+      kernel_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
+        names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, bias_constraint: functions that each training step applies to the weights after their update;
+        constraints, names or None.
+      lora_rank: the number of columns of the factors that are trained instead of the whole weight, as by
+        `enable_lora`; None trains the weight.
+      lora_alpha: the factors' product counts `lora_alpha / lora_rank` times; None for once.
+      quantization_config: must be None; use `quantize` on the built layer.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for `units` below 1, and at the first call for inputs of rank 1 or without a known last size.
+
+    >>> layer = tf.keras.layers.Dense(3, kernel_initializer="ones")
+    >>> print(layer(tf.constant([[1.0, 2.0]])).numpy())
+    [[3. 3. 3.]]
+    >>> layer.kernel.shape
+    TensorShape([2, 3])
+    """
 
     _checkpoint_names: ClassVar[dict[str, str]] = {"kernel": "_kernel"}
 
@@ -261,7 +308,16 @@ class SameShape(Layer):
 
 
 class Activation(SameShape):
-    """An activation function as a layer."""
+    """An activation function as a layer; the outputs have the shape of the inputs.
+
+    Args:
+      activation: a function of a tensor, or the name of one in `keras.activations`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> layer = tf.keras.layers.Activation("relu")
+    >>> print(layer(tf.constant([-1.0, 0.0, 2.0])).numpy())
+    [0. 0. 2.]
+    """
 
     _plain_call = True
 
@@ -277,7 +333,15 @@ class Activation(SameShape):
 
 
 class ActivityRegularization(SameShape):
-    """The identity, with a penalty on the inputs."""
+    """The identity, which adds l1 * sum(|x|) + l2 * sum(x^2) of its inputs to the losses of the model.
+
+    The penalty is divided by the batch size.
+
+    Args:
+      l1: the factor of the absolute values, a number of at least 0.
+      l2: the factor of the squares, a number of at least 0.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def __init__(self, l1=0.0, l2=0.0, **kwargs):
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
@@ -291,7 +355,28 @@ class ActivityRegularization(SameShape):
 
 
 class Dropout(SameShape):
-    """While training, sets a part `rate` of the inputs to 0 and divides the others by 1 - rate."""
+    """While training, sets a random part `rate` of the inputs to 0 and multiplies the others by 1 / (1 - rate).
+
+    Outside of training (`training=False`, the default of a call on its own) the inputs are returned as they are. The
+    outputs have the shape of the inputs.
+
+    Args:
+      rate: the part to set to 0, from 0 to 1.
+      noise_shape: the shape of the pattern of zeros, 1 for axes along which it is the same and None for the size of
+        the input; None for one of the inputs' shape.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for a number outside of 0 to 1.
+
+    >>> layer = tf.keras.layers.Dropout(0.5)
+    >>> print(layer(tf.constant([1.0, 2.0])).numpy())
+    [1. 2.]
+    >>> print(layer(tf.ones([4]), training=True).shape)
+    (4,)
+    """
 
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(**kwargs)
@@ -329,7 +414,17 @@ class Dropout(SameShape):
 
 
 class SpatialDropout1D(Dropout):
-    """Dropout of whole channels of (batch, steps, channels)."""
+    """Dropout of whole channels: a channel is 0 at all steps of an example, or at none.
+
+    Input shape: `(batch, steps, channels)`, which is also the output shape.
+
+    Args:
+      rate: the part of the channels to set to 0 while training, from 0 to 1.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      name, dtype: name and computation dtype of the layer.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def __init__(self, rate, seed=None, name=None, dtype=None, **kwargs):
         super().__init__(rate, seed=seed, name=name, dtype=dtype, **kwargs)
@@ -341,7 +436,18 @@ class SpatialDropout1D(Dropout):
 
 
 class SpatialDropout2D(Dropout):
-    """Dropout of whole channels of images."""
+    """Dropout of whole channels of images: a channel is 0 at all pixels of an example, or at none.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first; also the output shape.
+
+    Args:
+      rate: the part of the channels to set to 0 while training, from 0 to 1.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      name, dtype: name and computation dtype of the layer.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def __init__(self, rate, data_format=None, seed=None, name=None, dtype=None, **kwargs):
         super().__init__(rate, seed=seed, name=name, dtype=dtype, **kwargs)
@@ -356,7 +462,18 @@ class SpatialDropout2D(Dropout):
 
 
 class SpatialDropout3D(Dropout):
-    """Dropout of whole channels of volumes."""
+    """Dropout of whole channels of volumes: a channel is 0 in the whole volume of an example, or nowhere.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first; also the output shape.
+
+    Args:
+      rate: the part of the channels to set to 0 while training, from 0 to 1.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      name, dtype: name and computation dtype of the layer.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def __init__(self, rate, data_format=None, seed=None, name=None, dtype=None, **kwargs):
         super().__init__(rate, seed=seed, name=name, dtype=dtype, **kwargs)
@@ -371,7 +488,19 @@ class SpatialDropout3D(Dropout):
 
 
 class Flatten(Layer):
-    """(batch, ...) -> (batch, all the rest)."""
+    """Joins all axes but the batch into one.
+
+    Input shape: `(batch, ...)`. A vector `(batch,)` becomes `(batch, 1)`.
+    Output shape: `(batch, product of the other sizes)`.
+
+    Args:
+      data_format: "channels_first" moves the channels to the end before, so that the order of the numbers is that of
+        "channels_last"; None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> print(tf.keras.layers.Flatten()(tf.zeros([2, 3, 4])).shape)
+    (2, 12)
+    """
 
     _plain_call = True
 
@@ -402,7 +531,21 @@ class Flatten(Layer):
 
 
 class Reshape(Layer):
-    """(batch, ...) -> (batch, *target_shape), where one size may be -1."""
+    """Gives each example a new shape.
+
+    Input shape: `(batch, ...)`.
+    Output shape: `(batch, *target_shape)`.
+
+    Args:
+      target_shape: the sizes without the batch; one of them may be -1, for what is left.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for more than one -1.
+
+    >>> print(tf.keras.layers.Reshape((2, -1))(tf.zeros([5, 6])).shape)
+    (5, 2, 3)
+    """
 
     _plain_call = True
 
@@ -436,7 +579,18 @@ class Reshape(Layer):
 
 
 class Permute(Layer):
-    """Permutes the axes after the first; dims counts them from 1."""
+    """Puts the axes after the batch into another order.
+
+    Args:
+      dims: the axes of the input in the order of the output, counted from 1: `(2, 1)` transposes each example.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: unless `dims` has each of 1, 2, ... once.
+
+    >>> print(tf.keras.layers.Permute((2, 1))(tf.zeros([5, 2, 3])).shape)
+    (5, 3, 2)
+    """
 
     _plain_call = True
 
@@ -462,7 +616,22 @@ class Permute(Layer):
 
 
 class RepeatVector(Layer):
-    """(batch, features) -> (batch, n, features)."""
+    """Repeats each vector as the steps of a sequence.
+
+    Input shape: `(batch, features)`.
+    Output shape: `(batch, n, features)`.
+
+    Args:
+      n: the number of steps, an integer.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      TypeError: for `n` that is not an integer.
+
+    >>> print(tf.keras.layers.RepeatVector(2)(tf.constant([[1.0, 2.0]])).numpy())
+    [[[1. 2.]
+      [1. 2.]]]
+    """
 
     _plain_call = True
 
@@ -486,14 +655,33 @@ class RepeatVector(Layer):
 
 
 class Identity(SameShape):
-    """The inputs, unchanged."""
+    """The inputs, unchanged; tensors and structures of tensors.
+
+    Args:
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def call(self, inputs):
         return nest.map_structure(identity, inputs)
 
 
 class Masking(SameShape):
-    """Sets steps in which all features equal mask_value to 0."""
+    """Marks steps in which all features equal `mask_value` to be skipped by the layers after it, and sets them to 0.
+
+    Input shape: `(batch, steps, ..., features)`, which is also the output shape. The mask has all axes but the last.
+
+    Args:
+      mask_value: the number that stands for "no data".
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> layer = tf.keras.layers.Masking(mask_value=-1.0)
+    >>> x = tf.constant([[[1.0, 2.0], [-1.0, -1.0]]])
+    >>> print(layer.compute_mask(x).numpy())
+    [[ True False]]
+    >>> print(layer(x).numpy())
+    [[[ 1.  2.]
+      [-0. -0.]]]
+    """
 
     def __init__(self, mask_value=0.0, **kwargs):
         super().__init__(**kwargs)

@@ -113,10 +113,18 @@ def _require_dict(features) -> None:
 
 
 class DenseFeatures(_Features):
-    """One tensor [batch, n] of all columns, side by side, from a dict of raw features.
+    """Turns a dict of raw features into one tensor, as feature columns say.
 
-    Raises ValueError for columns that are not dense, for inputs that are no dict, for features that are missing and
-    for different numbers of examples.
+    Output shape: `(batch, sum of the columns' sizes)`.
+
+    Args:
+      feature_columns: dense columns of `tf.feature_column`, which are taken in the order of their names.
+      trainable: whether the weights of embedding columns are trained.
+      name: the name of the layer.
+      **kwargs: other arguments of `Layer`.
+
+    Raises:
+      ValueError: for columns of another kind.
     """
 
     def _target_shape(self, input_shape, elements):
@@ -136,10 +144,18 @@ class DenseFeatures(_Features):
 
 
 class SequenceFeatures(_Features):
-    """A tensor [batch, time, n] of all columns, side by side, and the length of each sequence.
+    """Turns a dict of raw features of sequences into one tensor, as feature columns say, and the sequences' lengths.
 
-    Raises ValueError for columns that are no sequences and for inputs that are no dict, InvalidArgumentError for
-    columns of different lengths.
+    Output shape: `(batch, steps, sum of the columns' sizes)` and `(batch,)`.
+
+    Args:
+      feature_columns: sequence columns of `tf.feature_column`, which are taken in the order of their names.
+      trainable: whether the weights of embedding columns are trained.
+      name: the name of the layer.
+      **kwargs: other arguments of `Layer`.
+
+    Raises:
+      ValueError: for columns of another kind.
     """
 
     _columns_of = SequenceDenseColumn

@@ -18,12 +18,34 @@ from tapeflow.ops.static import sizes_of
 
 
 class EinsumDense(LowRank, Quantizable, Layer):
-    """activation(einsum(equation, inputs, kernel) + bias).
+    """A dense layer over any axes: activation(einsum(equation, inputs, kernel) + bias).
+
+    Input shape: as the equation says, the batch first.
+    Output shape: `(batch, *output_shape)`.
 
     Args:
       equation: "ab,bc->ac", or with "..." before or after the axes of inputs and outputs.
-      output_shape: sizes of the outputs without the batch; None for what follows from the inputs.
+      output_shape: sizes of the outputs without the batch, or one for one axis; None for what follows from the
+        inputs.
+      activation: a function of the outputs, its name, or None for none.
       bias_axes: the output's letters that the bias has; None for no bias.
+      kernel_initializer, bias_initializer: first values of the weights; initializers or their names.
+      kernel_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
+        names or None.
+      kernel_constraint, bias_constraint: functions that each training step applies to the weights after their update;
+        constraints, names or None.
+      lora_rank: the number of columns of the factors that are trained instead of the whole weight, as by
+        `enable_lora`; None trains the weight.
+      lora_alpha: the factors' product counts `lora_alpha / lora_rank` times; None for once.
+      gptq_unpacked_column_size, quantization_config: must be None; use `quantize` on the built layer.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for an equation that does not fit the shapes.
+
+    >>> layer = tf.keras.layers.EinsumDense("abc,cd->abd", output_shape=(None, 4), bias_axes="d")
+    >>> print(layer(tf.zeros([2, 3, 5])).shape)
+    (2, 3, 4)
     """
 
     _checkpoint_names: ClassVar[dict[str, str]] = {"kernel": "_kernel"}

@@ -22,7 +22,34 @@ from tapeflow.ops.trigonometric import tanh
 
 
 class Embedding(LowRank, Quantizable, Layer):
-    """Integers in [0, input_dim) -> vectors of output_dim numbers, along a new last axis."""
+    """A table of trained vectors: integers in [0, input_dim) become vectors of `output_dim` numbers.
+
+    Input shape: integers of any shape; other dtypes are cast to int32.
+    Output shape: that of the inputs with a new last axis of `output_dim`.
+
+    Args:
+      input_dim: the number of vectors, the largest integer plus 1.
+      output_dim: the length of the vectors.
+      embeddings_initializer: first values of the table; an initializer or its name.
+      embeddings_regularizer: a penalty on the table, added to the model's `losses`; a regularizer, its name or None.
+      embeddings_constraint: a function applied to the table after each update; a constraint, its name or None.
+      mask_zero: whether the integer 0 is padding, to be skipped by the layers after this one; it has a vector
+        nevertheless.
+      weights: the table to begin with, an array `(input_dim, output_dim)`, instead of an initializer.
+      lora_rank: the number of columns of the factors that are trained instead of the whole weight, as by
+        `enable_lora`; None trains the weight.
+      lora_alpha: the factors' product counts `lora_alpha / lora_rank` times; None for once.
+      quantization_config: must be None; use `quantize` on the built layer.
+      **kwargs: `name`, `dtype` and the other arguments of `Layer`; `input_length` is accepted as in Keras 2.
+
+    Raises:
+      ValueError: for sizes of 0 or less.
+
+    >>> layer = tf.keras.layers.Embedding(3, 2, embeddings_initializer="ones")
+    >>> print(layer(tf.constant([[0, 2]])).numpy())
+    [[[1. 1.]
+      [1. 1.]]]
+    """
 
     _checkpoint_names: ClassVar[dict[str, str]] = {"embeddings": "_embeddings"}
 
@@ -125,10 +152,20 @@ class Embedding(LowRank, Quantizable, Layer):
 class ReversibleEmbedding(Embedding):
     """An Embedding that also turns vectors back: `call(vectors, reverse=True)` gives a score per integer.
 
+    Input shape: integers of any shape; for `reverse=True` vectors `(batch, ..., output_dim)`.
+    Output shape: the shape of the inputs and `output_dim`; for `reverse=True` `(batch, ..., input_dim)`.
+
     Args:
+      input_dim: the number of vectors, the largest integer plus 1.
+      output_dim: the length of the vectors.
       tie_weights: score by the embeddings themselves, instead of weights of their own.
-      reverse_dtype: the dtype of the scores.
-      logit_soft_cap: a bound that scores come near to, by tanh.
+      embeddings_initializer: first values of the table; an initializer or its name.
+      embeddings_regularizer: a penalty on the table; a regularizer, its name or None.
+      embeddings_constraint: a function applied to the table after each update; a constraint, its name or None.
+      mask_zero: whether the integer 0 is padding.
+      reverse_dtype: the dtype of the scores; None for the computation dtype.
+      logit_soft_cap: a bound that scores come near to, by tanh; None for no bound.
+      **kwargs: `lora_rank`, `lora_alpha` and the other arguments of `Embedding` and `Layer`.
     """
 
     def __init__(

@@ -11,13 +11,22 @@ from tapeflow.keras.registry import find
 
 
 class Lambda(Layer):
-    """A Python function as a layer.
+    """A Python function as a layer. It must not have weights: these would not be trained or saved.
 
     Args:
-      function: of the inputs, and `mask` and `training` where it takes them.
-      output_shape: the shape of one output without the batch, a list of such, or a function of the input's shape.
+      function: a function of the inputs, and of `mask` and `training` where it has such parameters.
+      output_shape: the shape of one output without the batch, a list of such, or a function of the input's shape;
+        None where it can be found by a trial.
       mask: the mask of the outputs, or a function of inputs and mask.
-      arguments: further arguments of the function.
+      arguments: further keyword arguments of the function, a dict.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      NotImplementedError: where the shape of the outputs is needed and cannot be found.
+
+    >>> layer = tf.keras.layers.Lambda(lambda x: x ** 2)
+    >>> print(layer(tf.constant([2.0, 3.0])).numpy())
+    [4. 9.]
     """
 
     def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):

@@ -20,7 +20,25 @@ from tapeflow.ops.reduction import reduce_mean
 
 
 class GroupNormalization(SameShape):
-    """Each of `groups` groups of channels to mean 0 and variance 1, then scaled; -1 for one per channel."""
+    """Brings each of `groups` groups of channels of an example to mean 0 and variance 1, then scales it.
+
+    Output shape: that of the inputs.
+
+    Args:
+      groups: the number of groups, which must divide the channels; -1 for one per channel.
+      axis: the axis of the channels.
+      epsilon: a small number that keeps the division finite.
+      center: whether a trained offset beta is added.
+      scale: whether a trained factor gamma is applied.
+      beta_initializer, gamma_initializer: first values of offset and factor; initializers or their names.
+      beta_regularizer, gamma_regularizer: penalties on them, added to the model's `losses`; regularizers, names or
+        None.
+      beta_constraint, gamma_constraint: functions applied to them after each update; constraints, names or None.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: at the first call, if `groups` does not divide the channels or their number is unknown.
+    """
 
     def __init__(
         self,
@@ -113,7 +131,15 @@ class GroupNormalization(SameShape):
 
 
 class RMSNormalization(SameShape):
-    """x / sqrt(mean(x^2) + epsilon) along `axis`, times a learned scale."""
+    """x / sqrt(mean(x^2) + epsilon) along `axis`, times a trained scale.
+
+    Output shape: that of the inputs.
+
+    Args:
+      axis: the axis of the mean, or several.
+      epsilon: a small number that keeps the division finite.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def __init__(self, axis=-1, epsilon=1e-6, **kwargs):
         super().__init__(**kwargs)
@@ -139,7 +165,20 @@ class RMSNormalization(SameShape):
 
 
 class UnitNormalization(SameShape):
-    """Vectors along `axis` scaled to length 1."""
+    """Scales vectors along `axis` to length 1; vectors of zeros stay zeros.
+
+    Output shape: that of the inputs.
+
+    Args:
+      axis: the axis of the vectors, or several.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      TypeError: for an `axis` of another type than integers.
+
+    >>> print(tf.keras.layers.UnitNormalization()(tf.constant([[3.0, 4.0]])).numpy())
+    [[0.6 0.8]]
+    """
 
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
@@ -158,7 +197,16 @@ class UnitNormalization(SameShape):
 
 
 class SpectralNormalization(Wrapper):
-    """A layer whose kernel is divided by its largest singular value, found by power iteration in training."""
+    """Divides the kernel of a layer by its largest singular value, found by power iteration, at each training call.
+
+    Args:
+      layer: a layer with a `kernel` or `embeddings`.
+      power_iterations: how many steps of the iteration each training call makes.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for iterations below 1, and at the first call for a layer without such a weight.
+    """
 
     def __init__(self, layer, power_iterations=1, **kwargs):
         super().__init__(layer, **kwargs)

@@ -26,9 +26,33 @@ _PARTS = {"initializer": initializers, "regularizer": regularizers, "constraint"
 class GroupQueryAttention(Layer):
     """Attention with `num_query_heads` heads for queries, and fewer, `num_key_value_heads`, for keys and values.
 
+    Called as `MultiHeadAttention` is. Keys and values are shared by groups of query heads, which saves memory.
+
+    Input shape: queries `(batch, T, dim)`, values and keys `(batch, S, dim)`.
+    Output shape: `(batch, T, dim)`.
+
     Args:
-      sliding_window: how near a key must be to be attended to; None: any.
+      head_dim: the size of each head.
+      num_query_heads: the number of heads of the queries, a multiple of the next.
+      num_key_value_heads: the number of heads of keys and values.
+      dropout: the part of the weights set to 0 while training, from 0 to 1.
+      use_bias: whether the projections have biases.
+      sliding_window: a key is attended to if it is fewer than so many places from the query; None for any.
+      flash_attention: accepted as in Keras 3; the result does not depend on it.
+      kernel_initializer, bias_initializer: first values of the weights; initializers or their names.
+      kernel_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
+        names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, bias_constraint: functions that each training step applies to the weights after their update;
+        constraints, names or None.
       use_gate: multiply what is found by a gate made of the query.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: where the second number of heads does not divide the first, or `sliding_window` is not a positive
+        integer.
     """
 
     _snake_name = "grouped_query_attention"  # by which Keras names it and its part of a file

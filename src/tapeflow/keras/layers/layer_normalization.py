@@ -14,9 +14,33 @@ from tapeflow.ops.normalization import moments
 
 
 class LayerNormalization(SameShape):
-    """gamma * (x - mean) / sqrt(variance + epsilon) + beta, for each example by itself.
+    """Brings each example to mean 0 and variance 1 over `axis`, then multiplies by gamma and adds beta.
 
-    With the keyword argument `rms_scaling` neither `mean` is subtracted nor `beta` added.
+    The result of an example does not depend on the others, and is the same in training and outside of it.
+
+    Output shape: that of the inputs.
+
+    Args:
+      axis: the axis that is normalized, or several; gamma and beta have their shape.
+      epsilon: a small number added to the variance.
+      center: whether a trained offset beta is added.
+      scale: whether a trained factor gamma is applied.
+      beta_initializer, gamma_initializer: first values of offset and factor; initializers or their names.
+      beta_regularizer, gamma_regularizer: penalties on them, added to the model's `losses`; regularizers, names or
+        None.
+      beta_constraint, gamma_constraint: functions applied to them after each update; constraints, names or None.
+      **kwargs: `rms_scaling`, whether inputs are divided by their root mean square only, and neither the mean is
+        subtracted nor beta added; `name`, `dtype`, `trainable` and the other arguments that all layers take; see
+        `Layer`.
+
+    Raises:
+      TypeError: for an `axis` of another type than integers.
+      ValueError: at the first call, for axes that the inputs do not have.
+
+    >>> layer = tf.keras.layers.LayerNormalization(epsilon=0.0)
+    >>> print(layer(tf.constant([[1.0, 3.0], [10.0, 30.0]])).numpy())
+    [[-1.  1.]
+     [-1.  1.]]
     """
 
     _casts_weights = False

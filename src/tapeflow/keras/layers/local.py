@@ -213,11 +213,52 @@ def _places(outputs):
 
 
 class LocallyConnected1D(_LocallyConnected):
-    """A convolution of steps without shared weights."""
+    """A convolution of sequences with a kernel of its own at every position; a layer of Keras 2.
+
+    Input shape: `(batch, steps, channels)`, or with the channels first; the number of steps must be known.
+    Output shape: `(batch, new steps, filters)`, likewise.
+
+    Args:
+      filters: the number of outputs at each step.
+      kernel_size: the length of the window, an integer.
+      strides: how many steps the window moves between outputs.
+      padding: "valid" takes whole windows alone; "same" pads with zeros, with implementation 2 or 3.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      activation: a function of the outputs, its name, or None for none.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, bias_initializer: first values of the weights; initializers or their names.
+      kernel_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
+        names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, bias_constraint: functions that each training step applies to the weights after their update;
+        constraints, names or None.
+      implementation: 1 for a product per position, 2 or 3 for one product with a matrix from all inputs to all
+        outputs.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for "same" with implementation 1.
+    """
 
 
 class LocallyConnected2D(_LocallyConnected):
-    """A convolution of images without shared weights."""
+    """A convolution of images with a kernel of its own at every position; a layer of Keras 2.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first; rows and columns must be known.
+    Output shape: `(batch, new rows, new columns, filters)`, likewise.
+
+    Args:
+      filters: the number of outputs at each position.
+      kernel_size: height and width of the window, or one integer for both.
+      strides: how many rows and columns the window moves between outputs; two integers or one for both.
+      padding: "valid" takes whole windows alone; "same" pads with zeros, with implementation 2 or 3.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `activation`, `use_bias`, `implementation` and the settings of the weights as those of
+        `LocallyConnected1D`, and the arguments of `Layer`.
+
+    Raises:
+      ValueError: for "same" with implementation 1.
+    """
 
     rank = 2
 

@@ -104,42 +104,72 @@ def _with_rank(x, rank):
 
 
 class Add(_Merge):
-    """The sum."""
+    """The sum of a list of tensors, which broadcast against each other.
+
+    Args:
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> print(tf.keras.layers.Add()([tf.constant([1.0, 2.0]), tf.constant([10.0, 20.0])]).numpy())
+    [11. 22.]
+    """
 
     def _merge(self, inputs):
         return functools.reduce(lambda a, b: a + b, inputs)
 
 
 class Multiply(_Merge):
-    """The product."""
+    """The product of a list of tensors, which broadcast against each other.
+
+    Args:
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def _merge(self, inputs):
         return functools.reduce(lambda a, b: a * b, inputs)
 
 
 class Average(_Merge):
-    """The mean."""
+    """The mean of a list of tensors, which broadcast against each other.
+
+    Args:
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def _merge(self, inputs):
         return functools.reduce(lambda a, b: a + b, inputs) / len(inputs)
 
 
 class Maximum(_Merge):
-    """The largest."""
+    """The elementwise maximum of a list of tensors, which broadcast against each other.
+
+    Args:
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def _merge(self, inputs):
         return functools.reduce(maximum, inputs)
 
 
 class Minimum(_Merge):
-    """The smallest."""
+    """The elementwise minimum of a list of tensors, which broadcast against each other.
+
+    Args:
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def _merge(self, inputs):
         return functools.reduce(minimum, inputs)
 
 
 class Subtract(_Merge):
-    """The difference of two tensors."""
+    """The difference of a list of exactly two tensors, the first minus the second.
+
+    Args:
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: at the call, for another number of tensors.
+    """
 
     def build(self, input_shape):
         super().build(input_shape)
@@ -158,7 +188,19 @@ class Subtract(_Merge):
 
 
 class Concatenate(_Merge):
-    """The tensors one after another along `axis`."""
+    """Joins a list of tensors along an axis; all other sizes must be the same.
+
+    Args:
+      axis: the axis along which they are joined.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: at the call, for inputs that are not a list, and for other sizes that differ.
+
+    >>> layer = tf.keras.layers.Concatenate()
+    >>> print(layer([tf.zeros([2, 3]), tf.zeros([2, 5])]).shape)
+    (2, 8)
+    """
 
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
@@ -229,7 +271,24 @@ class Concatenate(_Merge):
 
 
 class Dot(_Merge):
-    """The product of two tensors, summed over an axis of each."""
+    """The products of two tensors, summed over one axis of each, for each example of the batch.
+
+    Output shape: `(batch, ...)`, the other axes of the first, then those of the second; `(batch, 1)` if there are
+      none.
+
+    Args:
+      axes: the axis of both, or one for each; axis 0 is the batch.
+      normalize: scale the vectors along these axes to length 1 before, for cosine similarity.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      TypeError: for `axes` that are not an integer or a list.
+      ValueError: for a list of other than two axes, and at the call for other than two tensors.
+
+    >>> a, b = tf.constant([[1.0, 2.0]]), tf.constant([[3.0, 4.0]])
+    >>> print(tf.keras.layers.Dot(axes=1)([a, b]).numpy())
+    [[11.]]
+    """
 
     def __init__(self, axes, normalize=False, **kwargs):
         super().__init__(**kwargs)
@@ -294,42 +353,108 @@ class Dot(_Merge):
 
 
 def add(inputs, **kwargs):
-    """The sum of a list of tensors."""
+    """Sum a list of tensors by an `Add` layer.
+
+    Args:
+      inputs: a list of tensors that broadcast against each other.
+      **kwargs: arguments of the layer, such as `name`.
+
+    Returns:
+      The sum, a tensor.
+    """
     return Add(**kwargs)(inputs)
 
 
 def subtract(inputs, **kwargs):
-    """The difference of two tensors."""
+    """Subtract the second of two tensors from the first by a `Subtract` layer.
+
+    Args:
+      inputs: a list of two tensors.
+      **kwargs: arguments of the layer, such as `name`.
+
+    Returns:
+      The difference, a tensor.
+    """
     return Subtract(**kwargs)(inputs)
 
 
 def multiply(inputs, **kwargs):
-    """The product of a list of tensors."""
+    """Multiply a list of tensors by a `Multiply` layer.
+
+    Args:
+      inputs: a list of tensors that broadcast against each other.
+      **kwargs: arguments of the layer, such as `name`.
+
+    Returns:
+      The product, a tensor.
+    """
     return Multiply(**kwargs)(inputs)
 
 
 def average(inputs, **kwargs):
-    """The mean of a list of tensors."""
+    """Average a list of tensors by an `Average` layer.
+
+    Args:
+      inputs: a list of tensors that broadcast against each other.
+      **kwargs: arguments of the layer, such as `name`.
+
+    Returns:
+      The mean, a tensor.
+    """
     return Average(**kwargs)(inputs)
 
 
 def maximum_of(inputs, **kwargs):
-    """The largest of a list of tensors."""
+    """Take the elementwise maximum of a list of tensors by a `Maximum` layer.
+
+    Args:
+      inputs: a list of tensors that broadcast against each other.
+      **kwargs: arguments of the layer, such as `name`.
+
+    Returns:
+      The maximum, a tensor.
+    """
     return Maximum(**kwargs)(inputs)
 
 
 def minimum_of(inputs, **kwargs):
-    """The smallest of a list of tensors."""
+    """Take the elementwise minimum of a list of tensors by a `Minimum` layer.
+
+    Args:
+      inputs: a list of tensors that broadcast against each other.
+      **kwargs: arguments of the layer, such as `name`.
+
+    Returns:
+      The minimum, a tensor.
+    """
     return Minimum(**kwargs)(inputs)
 
 
 def concatenate(inputs, axis=-1, **kwargs):
-    """The tensors of a list one after another."""
+    """Join a list of tensors by a `Concatenate` layer.
+
+    Args:
+      inputs: a list of tensors whose sizes differ along `axis` alone.
+      axis: the axis along which they are joined.
+      **kwargs: arguments of the layer, such as `name`.
+
+    Returns:
+      The joined tensor.
+    """
     return Concatenate(axis=axis, **kwargs)(inputs)
 
 
 def dot(inputs, axes=-1, **kwargs):
-    """The product of two tensors, summed over an axis of each."""
+    """Multiply two tensors by a `Dot` layer.
+
+    Args:
+      inputs: a list of two tensors.
+      axes: the axis of both to sum over, or one for each.
+      **kwargs: `normalize`, and other arguments of the layer.
+
+    Returns:
+      The products, a tensor.
+    """
     return Dot(axes=axes, **kwargs)(inputs)
 
 boundaries(globals())

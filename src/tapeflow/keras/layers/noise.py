@@ -18,7 +18,17 @@ def _sizes(x):
 
 
 class GaussianNoise(SameShape):
-    """Adds normal numbers of standard deviation `stddev`."""
+    """Adds normal random numbers of mean 0 while training; outside of it returns the inputs.
+
+    Args:
+      stddev: the standard deviation of the numbers, from 0 to 1; under Keras 2 any number of at least 0.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for a standard deviation outside of 0 to 1.
+    """
 
     def __init__(self, stddev, seed=None, **kwargs):
         super().__init__(**kwargs)
@@ -44,7 +54,17 @@ class GaussianNoise(SameShape):
 
 
 class GaussianDropout(SameShape):
-    """Multiplies by normal numbers of mean 1 and variance rate / (1 - rate)."""
+    """Multiplies by normal random numbers of mean 1 and variance rate / (1 - rate) while training.
+
+    Args:
+      rate: what would be the rate of a `Dropout` of the same variance, from 0 to 1.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for a rate outside of 0 to 1.
+    """
 
     def __init__(self, rate, seed=None, **kwargs):
         super().__init__(**kwargs)
@@ -68,7 +88,21 @@ class GaussianDropout(SameShape):
 
 
 class AlphaDropout(SameShape):
-    """Dropout that keeps mean and variance of SELU activations (Klambauer et al. 2017)."""
+    """Dropout that keeps mean and variance of SELU activations (Klambauer et al. 2017).
+
+    While training, a random part of the inputs is set to the lowest value of SELU, and the result is scaled and
+    shifted.
+
+    Args:
+      rate: the part of the inputs, from 0 to 1.
+      noise_shape: the shape of the pattern, with 1 for axes along which it is the same; None for the inputs' shape.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for a rate outside of 0 to 1.
+    """
 
     _LOWEST = -1.6732632423543772 * 1.0507009873554805
 

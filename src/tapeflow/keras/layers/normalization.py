@@ -30,9 +30,43 @@ from tapeflow.ops.static import static_value
 
 
 class BatchNormalization(SameShape):
-    """gamma * (x - mean) / sqrt(variance + epsilon) + beta, per feature along `axis`.
+    """Normalizes each feature: gamma * (x - mean) / sqrt(variance + epsilon) + beta, per feature along `axis`.
 
-    Mean and variance are those of the batch while training, and moving averages otherwise.
+    With `training=True`, in `fit` for example, mean and variance are those of the batch, and the moving averages are
+    updated: `moving = momentum * moving + (1 - momentum) * batch`. Otherwise the moving averages are used, as also by
+    a layer with `trainable = False`. Steps that a mask leaves out do not count in the statistics.
+
+    Output shape: that of the inputs, of any rank.
+
+    Args:
+      axis: the axis of the features, or several; 1 for "channels_first".
+      momentum: the weight of the past in the moving averages.
+      epsilon: a small number that keeps the division finite.
+      center: whether a trained offset beta is added.
+      scale: whether a trained factor gamma is applied.
+      beta_initializer, gamma_initializer: first values of offset and factor; initializers or their names.
+      moving_mean_initializer, moving_variance_initializer: first values of the moving averages; initializers or
+        names.
+      beta_regularizer, gamma_regularizer: penalties on offset and factor, added to the model's `losses`;
+        regularizers, names or None.
+      beta_constraint, gamma_constraint: functions applied to offset and factor after each update; constraints, names
+        or None.
+      renorm: correct the batch's statistics towards moving ones in training, too (Ioffe, 2017).
+      renorm_clipping: bounds of these corrections, a dict with "rmin", "rmax" and "dmax".
+      renorm_momentum: the weight of the past in the averages of `renorm`.
+      synchronized: kept for the config; each replica normalizes by the statistics of its own batch.
+      **kwargs: `fused`, `virtual_batch_size` and `adjustment` of Keras 2, and the arguments of `Layer`.
+
+    Raises:
+      TypeError: for an `axis` of another type than integers.
+      ValueError: for axes that the inputs do not have or whose size is unknown.
+
+    >>> layer = tf.keras.layers.BatchNormalization(epsilon=0.0)
+    >>> print(layer(tf.constant([[1.0], [3.0]]), training=True).numpy())
+    [[-1.]
+     [ 1.]]
+    >>> print(layer.moving_mean.numpy())
+    [0.02]
     """
 
     _casts_weights = False

@@ -76,7 +76,25 @@ class _Pooling1D(_Pooling):
 
 
 class MaxPooling2D(_Pooling):
-    """The largest value of each window."""
+    """The largest value of each window of images, for each channel.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, new rows, new columns, channels)`, likewise.
+
+    Args:
+      pool_size: height and width of the window, or one integer for both.
+      strides: how far the window moves between outputs; None for `pool_size`.
+      padding: "valid" takes whole windows alone, "same" lets windows extend beyond the edges, for `ceil(size /
+        stride)` outputs.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      name: the name of the layer; its class's with a number by default.
+      **kwargs: `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> x = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    >>> print(tf.keras.layers.MaxPooling2D()(x).numpy()[0, :, :, 0])
+    [[ 5.  7.]
+     [13. 15.]]
+    """
 
     def __init__(
         self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, name=None, **kwargs
@@ -85,7 +103,25 @@ class MaxPooling2D(_Pooling):
 
 
 class AveragePooling2D(_Pooling):
-    """The mean of each window."""
+    """The mean of each window of images, for each channel; padding does not count.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, new rows, new columns, channels)`, likewise.
+
+    Args:
+      pool_size: height and width of the window, or one integer for both.
+      strides: how far the window moves between outputs; None for `pool_size`.
+      padding: "valid" takes whole windows alone, "same" lets windows extend beyond the edges, for `ceil(size /
+        stride)` outputs.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      name: the name of the layer; its class's with a number by default.
+      **kwargs: `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> x = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    >>> print(tf.keras.layers.AveragePooling2D()(x).numpy()[0, :, :, 0])
+    [[ 2.5  4.5]
+     [10.5 12.5]]
+    """
 
     _pool = staticmethod(avg_pool)
 
@@ -96,11 +132,41 @@ class AveragePooling2D(_Pooling):
 
 
 class MaxPooling1D(_Pooling1D):
-    """The largest value of each window of steps."""
+    """The largest value of each window of steps, for each channel.
+
+    Input shape: `(batch, steps, channels)`, or with the channels first.
+    Output shape: `(batch, new steps, channels)`, likewise.
+
+    Args:
+      pool_size: the length of the window, an integer.
+      strides: how far the window moves between outputs; None for `pool_size`.
+      padding: "valid" takes whole windows alone, "same" lets windows extend beyond the edges, for `ceil(size /
+        stride)` outputs.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      name: the name of the layer; its class's with a number by default.
+      **kwargs: `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> x = tf.constant([[[1.0], [3.0], [2.0], [0.0]]])
+    >>> print(tf.keras.layers.MaxPooling1D()(x).numpy().ravel())
+    [3. 2.]
+    """
 
 
 class AveragePooling1D(_Pooling1D):
-    """The mean of each window of steps."""
+    """The mean of each window of steps, for each channel; padding does not count.
+
+    Input shape: `(batch, steps, channels)`, or with the channels first.
+    Output shape: `(batch, new steps, channels)`, likewise.
+
+    Args:
+      pool_size: the length of the window, an integer.
+      strides: how far the window moves between outputs; None for `pool_size`.
+      padding: "valid" takes whole windows alone, "same" lets windows extend beyond the edges, for `ceil(size /
+        stride)` outputs.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      name: the name of the layer; its class's with a number by default.
+      **kwargs: `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     _pool = staticmethod(avg_pool)
 
@@ -111,7 +177,20 @@ class AveragePooling1D(_Pooling1D):
 
 
 class MaxPooling3D(_Pooling):
-    """The largest value of each window."""
+    """The largest value of each window of volumes, for each channel.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, new depth, new rows, new columns, channels)`, likewise.
+
+    Args:
+      pool_size: the sizes of the window, three integers or one for all.
+      strides: how far the window moves between outputs; None for `pool_size`.
+      padding: "valid" takes whole windows alone, "same" lets windows extend beyond the edges, for `ceil(size /
+        stride)` outputs.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      name: the name of the layer; its class's with a number by default.
+      **kwargs: `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 3
 
@@ -128,7 +207,20 @@ class MaxPooling3D(_Pooling):
 
 
 class AveragePooling3D(_Pooling):
-    """The mean of each window."""
+    """The mean of each window of volumes, for each channel; padding does not count.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, new depth, new rows, new columns, channels)`, likewise.
+
+    Args:
+      pool_size: the sizes of the window, three integers or one for all.
+      strides: how far the window moves between outputs; None for `pool_size`.
+      padding: "valid" takes whole windows alone, "same" lets windows extend beyond the edges, for `ceil(size /
+        stride)` outputs.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      name: the name of the layer; its class's with a number by default.
+      **kwargs: `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 3
     _pool = staticmethod(avg_pool)
@@ -175,7 +267,16 @@ class _GlobalPooling(Layer):
 
 
 class GlobalAveragePooling1D(_GlobalPooling):
-    """The mean over steps, of those that a mask lets count."""
+    """The mean over the steps of sequences; of those that a mask lets count.
+
+    Input shape: `(batch, steps, channels)`, or with the channels first.
+    Output shape: `(batch, channels)`; with `keepdims` the steps are an axis of size 1.
+
+    Args:
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      keepdims: whether the axes that are reduced stay, with size 1.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 1
     _plain_call = False
@@ -197,29 +298,77 @@ class GlobalAveragePooling1D(_GlobalPooling):
 
 
 class GlobalMaxPooling1D(_GlobalPooling):
-    """The largest value over steps."""
+    """The largest value over the steps of sequences, for each channel.
+
+    Input shape: `(batch, steps, channels)`, or with the channels first.
+    Output shape: `(batch, channels)`; with `keepdims` the steps are an axis of size 1.
+
+    Args:
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      keepdims: whether the axes that are reduced stay, with size 1.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 1
     _reduce = staticmethod(reduce_max)
 
 
 class GlobalAveragePooling2D(_GlobalPooling):
-    """The mean over an image."""
+    """The mean over all pixels of an image, for each channel.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, channels)`; with `keepdims` rows and columns are axes of size 1.
+
+    Args:
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      keepdims: whether the axes that are reduced stay, with size 1.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> print(tf.keras.layers.GlobalAveragePooling2D()(tf.ones([2, 4, 4, 3])).shape)
+    (2, 3)
+    """
 
 
 class GlobalMaxPooling2D(GlobalAveragePooling2D):
-    """The largest value over an image."""
+    """The largest value over all pixels of an image, for each channel.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, channels)`; with `keepdims` rows and columns are axes of size 1.
+
+    Args:
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      keepdims: whether the axes that are reduced stay, with size 1.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     _reduce = staticmethod(reduce_max)
 
 
 class GlobalAveragePooling3D(_GlobalPooling):
-    """The mean over a volume."""
+    """The mean over a volume, for each channel.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, channels)`; with `keepdims` the volume's axes stay, of size 1.
+
+    Args:
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      keepdims: whether the axes that are reduced stay, with size 1.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 3
 
 
 class GlobalMaxPooling3D(GlobalAveragePooling3D):
-    """The largest value over a volume."""
+    """The largest value over a volume, for each channel.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, channels)`; with `keepdims` the volume's axes stay, of size 1.
+
+    Args:
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      keepdims: whether the axes that are reduced stay, with size 1.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     _reduce = staticmethod(reduce_max)

@@ -76,7 +76,19 @@ def normalize_pairs(pairs, name):
 
 
 class ZeroPadding2D(_Resizing):
-    """Adds rows and columns of zeros."""
+    """Adds rows and columns of zeros around images.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, rows + padding, columns + padding, channels)`, likewise.
+
+    Args:
+      padding: one integer for all sides, one for each axis, or `((top, bottom), (left, right))`.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> print(tf.keras.layers.ZeroPadding2D(1)(tf.ones([1, 2, 2, 3])).shape)
+    (1, 4, 4, 3)
+    """
 
     def __init__(self, padding=(1, 1), data_format=None, **kwargs):
         super().__init__(data_format, **kwargs)
@@ -96,7 +108,16 @@ class ZeroPadding2D(_Resizing):
 
 
 class ZeroPadding1D(ZeroPadding2D):
-    """Adds steps of zeros."""
+    """Adds steps of zeros before and after sequences.
+
+    Input shape: `(batch, steps, channels)`.
+    Output shape: `(batch, steps + padding, channels)`.
+
+    Args:
+      padding: an integer for both ends, or `(before, after)`.
+      data_format: "channels_last", also when None, or "channels_first".
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 1
 
@@ -105,7 +126,22 @@ class ZeroPadding1D(ZeroPadding2D):
 
 
 class Cropping2D(_Resizing):
-    """Removes rows and columns."""
+    """Removes rows and columns at the edges of images.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, rows - cropping, columns - cropping, channels)`, likewise.
+
+    Args:
+      cropping: one integer for all sides, one for each axis, or `((top, bottom), (left, right))`.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: at the call, if nothing would be left.
+
+    >>> print(tf.keras.layers.Cropping2D(((1, 0), (0, 2)))(tf.ones([1, 4, 4, 3])).shape)
+    (1, 3, 2, 3)
+    """
 
     def __init__(self, cropping=((0, 0), (0, 0)), data_format=None, **kwargs):
         super().__init__(data_format, **kwargs)
@@ -136,7 +172,15 @@ class Cropping2D(_Resizing):
 
 
 class Cropping1D(Cropping2D):
-    """Removes steps."""
+    """Removes steps at the beginning and the end of sequences.
+
+    Input shape: `(batch, steps, channels)`.
+    Output shape: `(batch, steps - cropping, channels)`.
+
+    Args:
+      cropping: an integer for both ends, or `(before, after)`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 1
 
@@ -145,7 +189,23 @@ class Cropping1D(Cropping2D):
 
 
 class UpSampling2D(_Resizing):
-    """Repeats rows and columns."""
+    """Makes images larger by whole factors, by repeating rows and columns or by interpolation.
+
+    Input shape: `(batch, rows, columns, channels)`, or with the channels first.
+    Output shape: `(batch, rows * size[0], columns * size[1], channels)`, likewise.
+
+    Args:
+      size: the factors of rows and columns, or one for both.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      interpolation: "nearest" repeats; "bilinear", "bicubic", "area", "gaussian", "lanczos3", "lanczos5" and
+        "mitchellcubic" mix neighbours.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> layer = tf.keras.layers.UpSampling2D(2)
+    >>> print(layer(tf.constant([[[[1.0], [2.0]]]])).numpy()[0, :, :, 0])
+    [[1. 1. 2. 2.]
+     [1. 1. 2. 2.]]
+    """
 
     def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):
         super().__init__(data_format, **kwargs)
@@ -184,7 +244,15 @@ class UpSampling2D(_Resizing):
 
 
 class UpSampling1D(UpSampling2D):
-    """Repeats steps."""
+    """Repeats each step of sequences.
+
+    Input shape: `(batch, steps, channels)`.
+    Output shape: `(batch, steps * size, channels)`.
+
+    Args:
+      size: how many times each step comes.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 1
 
@@ -193,7 +261,16 @@ class UpSampling1D(UpSampling2D):
 
 
 class ZeroPadding3D(ZeroPadding2D):
-    """Adds planes of zeros around volumes."""
+    """Adds planes of zeros around volumes.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first.
+    Output shape: the same, each size of the volume larger by its padding.
+
+    Args:
+      padding: one integer for all sides, one for each axis, or three pairs `(before, after)`.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 3
 
@@ -202,7 +279,16 @@ class ZeroPadding3D(ZeroPadding2D):
 
 
 class Cropping3D(Cropping2D):
-    """Removes planes of volumes."""
+    """Removes planes at the sides of volumes.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first.
+    Output shape: the same, each size of the volume smaller by its cropping.
+
+    Args:
+      cropping: one integer for all sides, one for each axis, or three pairs `(before, after)`.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 3
 
@@ -211,7 +297,16 @@ class Cropping3D(Cropping2D):
 
 
 class UpSampling3D(UpSampling2D):
-    """Repeats planes of volumes."""
+    """Repeats the planes of volumes along each axis.
+
+    Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first.
+    Output shape: the same, each size of the volume multiplied by its factor.
+
+    Args:
+      size: three factors, or one for all axes.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     rank = 3
 

@@ -13,8 +13,12 @@ class TFSMLayer(Layer):
       filepath: the folder.
       call_endpoint: the name of a signature, or of a function of the saved object.
       call_training_endpoint: the one to use while training, where that is another.
+      trainable: whether its variables count as trainable.
+      name: the name of the layer.
+      dtype: of the layer; the endpoint keeps its own.
 
-    Raises ValueError for an endpoint that the model does not have.
+    Raises:
+      ValueError: for an endpoint that the model does not have.
     """
 
     def __init__(

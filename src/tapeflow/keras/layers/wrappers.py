@@ -26,7 +26,15 @@ from tapeflow.ops.reorder import reverse
 
 
 class Wrapper(Layer):
-    """A layer that holds another one, `layer`."""
+    """A base of layers that hold another one, as the attribute `layer`, and build it with themselves.
+
+    Args:
+      layer: the layer inside.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for a `layer` that is not a layer.
+    """
 
     def __init__(self, layer, **kwargs):
         if not isinstance(layer, Layer):
@@ -54,7 +62,22 @@ class Wrapper(Layer):
 
 
 class TimeDistributed(Wrapper):
-    """The layer applied to each step of (batch, steps, ...)."""
+    """Applies a layer to each step of sequences; a mask is passed on, step by step, to layers that take one.
+
+    Input shape: `(batch, steps, ...)`.
+    Output shape: `(batch, steps, ...)`, with the layer's output shape for each step.
+
+    Args:
+      layer: the layer for one step.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for a `layer` that is not a layer, and for inputs of rank below 3.
+
+    >>> layer = tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(4))
+    >>> print(layer(tf.zeros([2, 3, 5])).shape)
+    (2, 3, 4)
+    """
 
     def __init__(self, layer, **kwargs):
         if not isinstance(layer, Layer):
@@ -137,7 +160,21 @@ _MODES = ("sum", "mul", "ave", "concat", None)
 class Bidirectional(Wrapper):
     """A recurrent layer, and a copy of it that runs backwards, their outputs merged.
 
-    `merge_mode`: "sum", "mul", "ave", "concat", or None for a list of both.
+    With `return_sequences` the outputs of the copy are turned around, so that both belong to the same step.
+
+    Args:
+      layer: a recurrent layer, such as `LSTM`; it is copied itself, so that its weights stay as they are.
+      merge_mode: "concat", "sum", "mul", "ave" (the mean), or None for both outputs unmerged.
+      weights: first weights of both layers, those of the forward one first.
+      backward_layer: the layer that runs backwards instead of a copy; with `go_backwards=True` if `layer` has it not.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for layers that are not recurrent, an unknown mode, and two layers whose settings do not fit.
+
+    >>> layer = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(4))
+    >>> print(layer(tf.zeros([2, 3, 5])).shape)
+    (2, 8)
     """
 
     def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):

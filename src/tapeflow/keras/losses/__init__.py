@@ -154,7 +154,17 @@ _CLASSES = {name: value for name, value in _NAMES.items() if isinstance(value, t
 
 
 def get(identifier):
-    """A loss from a name, a config, a function or a loss."""
+    """Find a loss.
+
+    Args:
+      identifier: the name of a loss class or function, the config of a loss, a function, a loss, or None.
+
+    Returns:
+      The loss, or None.
+
+    Raises:
+      ValueError: for an unknown name.
+    """
     return resolve(identifier, _NAMES, "loss function")
 
 
@@ -164,7 +174,18 @@ def serialize(loss):
 
 
 def deserialize(name, custom_objects=None):
-    """A loss from its name or config."""
+    """Make a loss of its name or config.
+
+    Args:
+      name: what `serialize` gave.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The loss.
+
+    Raises:
+      ValueError: for an unknown name.
+    """
     return resolve(name, _NAMES, "loss function", custom_objects)
 
 

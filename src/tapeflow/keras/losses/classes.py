@@ -9,7 +9,7 @@ from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import Bounded
 from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import snake_case
-from tapeflow.keras import settings
+from tapeflow.keras import docstrings, settings
 from tapeflow.keras.classes_of_functions import class_of
 from tapeflow.keras.losses import functions, imbalanced
 from tapeflow.keras.losses.functions import squeeze_or_expand
@@ -32,10 +32,23 @@ def _cast_all(y, dtype):
 class Loss(Bounded):
     """A function of labels and predictions that gives a scalar, or one number per example.
 
+    Subclasses define `call(y_true, y_pred)`, the numbers of the examples; calling the loss weights and reduces these:
+    `loss(y_true, y_pred, sample_weight=None)`.
+
     Args:
-      name: a name for messages and results.
-      reduction: one of Reduction; None is "none".
-      dtype: of the computation and the result; floatx by default. Keras 2: that of the predictions.
+      name: a name for messages and results; that of the class by default.
+      reduction: "sum_over_batch_size" or "mean" for the sum by the number of examples, "sum", "none" or None for one
+        number per example, "mean_with_sample_weight" for the sum by the sum of the weights.
+      dtype: of the computation and the result; None for `keras.config.floatx()`. Keras 2: that of the predictions.
+
+    Raises:
+      ValueError: for an unknown reduction.
+
+    >>> class Absolute(tf.keras.losses.Loss):
+    ...     def call(self, y_true, y_pred):
+    ...         return tf.abs(y_pred - y_true)
+    >>> print(Absolute(reduction="sum")(tf.constant([1.0, 2.0]), tf.constant([3.0, 3.0])).numpy())
+    3.0
     """
 
     def __init__(self, name=None, reduction=_MEAN, dtype=None):
@@ -55,7 +68,15 @@ class Loss(Bounded):
         return settings.floatx() if self._dtype is None else self._dtype.name
 
     def call(self, y_true, y_pred):
-        """The loss of every example."""
+        """Compute the loss of every example. Subclasses define it.
+
+        Args:
+          y_true: labels.
+          y_pred: predictions.
+
+        Returns:
+          One number per example.
+        """
         raise TypeError(f"{type(self).__name__} must define call(y_true, y_pred)")
 
     def __call__(self, y_true, y_pred, sample_weight=None):
@@ -79,7 +100,15 @@ class Loss(Bounded):
 
 
 class LossFunctionWrapper(Loss):
-    """A loss made of a function."""
+    """A loss made of a function.
+
+    Args:
+      fn: a function of labels and predictions that gives one number per example.
+      reduction: "sum_over_batch_size" for the mean, "sum", or None for one number per example; see `Loss`.
+      name: a name for messages and results; that of the function by default.
+      dtype: of the computation and the result; None for `keras.config.floatx()`.
+      **kwargs: further arguments of the function.
+    """
 
     def __init__(self, fn, reduction=_MEAN, name=None, dtype=None, **kwargs):
         super().__init__(name or getattr(fn, "__name__", None), reduction, dtype)
@@ -109,7 +138,15 @@ class LossFunctionWrapper(Loss):
         return cls(**config)
 
 
-def _made(name, function, given_name, arguments=(), last=(), **defaults):
+# What all classes made of functions say of the arguments that the functions have not.
+_SAID = docstrings.entries("""
+  reduction: "sum_over_batch_size" for the mean, "sum", or None for one number per example; see `Loss`.
+  name: a name for messages and results.
+  dtype: of the computation and the result; None for `keras.config.floatx()`, in Keras 2 for that of the predictions.
+""")
+
+
+def _made(name, function, given_name, arguments=(), last=(), example="", **defaults):
     """A class of losses: its arguments are settings of the function, then reduction, name and dtype.
 
     `last` are settings that come after the reduction ("axis" before the name) or after the name.
@@ -121,12 +158,28 @@ def _made(name, function, given_name, arguments=(), last=(), **defaults):
     order["name"] = given_name
     order |= {n: defaults[n] for n in last if not n.startswith("<")}
     order["dtype"] = None
-    doc = f"{function.__doc__}\n\nSee `{function.__name__}`; weighted and reduced."
+    about = (
+        f"The class of `{function.__name__}`: called with labels, predictions and, if wanted, weights of the examples, "
+        "it\nreduces what the function gives."
+    )
+    doc = docstrings.of_class(function, about, order, _SAID, example)
     return class_of(name, LossFunctionWrapper, function, order, doc, __name__)
 
 
-MeanSquaredError = _made("MeanSquaredError", functions.mean_squared_error, "mean_squared_error")
-MeanAbsoluteError = _made("MeanAbsoluteError", functions.mean_absolute_error, "mean_absolute_error")
+MeanSquaredError = _made(
+    "MeanSquaredError", functions.mean_squared_error, "mean_squared_error",
+    example=""">>> loss = tf.keras.losses.MeanSquaredError()
+>>> print(loss([[0.0], [1.0]], [[1.0], [3.0]]).numpy())
+2.5
+>>> print(loss([[0.0], [1.0]], [[1.0], [3.0]], sample_weight=[1.0, 0.0]).numpy())
+0.5""",
+)  # fmt: skip
+MeanAbsoluteError = _made(
+    "MeanAbsoluteError", functions.mean_absolute_error, "mean_absolute_error",
+    example=""">>> loss = tf.keras.losses.MeanAbsoluteError()
+>>> print(loss([[0.0], [1.0]], [[1.0], [3.0]]).numpy())
+1.5""",
+)  # fmt: skip
 MeanAbsolutePercentageError = _made(
     "MeanAbsolutePercentageError",
     functions.mean_absolute_percentage_error,
@@ -140,7 +193,12 @@ MeanSquaredLogarithmicError = _made(
 Hinge = _made("Hinge", functions.hinge, "hinge")
 SquaredHinge = _made("SquaredHinge", functions.squared_hinge, "squared_hinge")
 CategoricalHinge = _made("CategoricalHinge", functions.categorical_hinge, "categorical_hinge")
-Huber = _made("Huber", functions.huber, "huber_loss", ("delta",), delta=1.0)
+Huber = _made(
+    "Huber", functions.huber, "huber_loss", ("delta",), delta=1.0,
+    example=""">>> loss = tf.keras.losses.Huber(delta=1.0)
+>>> print(loss([[0.0, 0.0]], [[0.5, 3.0]]).numpy())
+1.3125""",
+)  # fmt: skip
 LogCosh = _made("LogCosh", functions.log_cosh, "log_cosh")
 KLDivergence = _made("KLDivergence", functions.kl_divergence, "kl_divergence")
 Poisson = _made("Poisson", functions.poisson, "poisson")
@@ -151,15 +209,24 @@ _SMOOTHED = {"from_logits": False, "label_smoothing": 0.0, "axis": -1}
 BinaryCrossentropy = _made(
     "BinaryCrossentropy", functions.binary_crossentropy, "binary_crossentropy",
     tuple(_SMOOTHED), **_SMOOTHED,
+    example=""">>> loss = tf.keras.losses.BinaryCrossentropy(from_logits=True)
+>>> print(f"{loss([[0.0], [1.0]], [[0.0], [0.0]]):.4f}")
+0.6931""",
 )  # fmt: skip
 CategoricalCrossentropy = _made(
     "CategoricalCrossentropy", functions.categorical_crossentropy, "categorical_crossentropy",
     tuple(_SMOOTHED), **_SMOOTHED,
+    example=""">>> loss = tf.keras.losses.CategoricalCrossentropy(reduction=None)
+>>> print(loss([[0.0, 1.0], [1.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]).shape)
+(2,)""",
 )  # fmt: skip
 SparseCategoricalCrossentropy = _made(
     "SparseCategoricalCrossentropy", functions.sparse_categorical_crossentropy,
     "sparse_categorical_crossentropy", ("from_logits", "ignore_class"), ("<axis",),
     from_logits=False, ignore_class=None, **{"<axis": -1},
+    example=""">>> loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+>>> print(f"{loss([1, 0], [[0.0, 0.0], [0.0, 0.0]]):.4f}")
+0.6931""",
 )  # fmt: skip
 _FOCAL = {"alpha": 0.25, "gamma": 2.0, **_SMOOTHED}
 BinaryFocalCrossentropy = _made(

@@ -48,21 +48,50 @@ def _check_alike(y_true, y_pred):
 
 @computes_tensors
 def mean_squared_error(y_true, y_pred):
-    """Mean over the last axis of (y_pred - y_true)^2."""
+    """Mean over the last axis of (y_pred - y_true)^2.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+
+    >>> print(tf.keras.losses.mean_squared_error([[0.0, 1.0]], [[1.0, 3.0]]).numpy())
+    [2.5]
+    """
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return reduce_mean(squared_difference(y_pred, y_true), axis=-1)
 
 
 @computes_tensors
 def mean_absolute_error(y_true, y_pred):
-    """Mean over the last axis of |y_pred - y_true|."""
+    """Mean over the last axis of |y_pred - y_true|.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+    """
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return reduce_mean(abs_(y_pred - y_true), axis=-1)
 
 
 @computes_tensors
 def mean_absolute_percentage_error(y_true, y_pred):
-    """100 times the mean over the last axis of |y_true - y_pred| / |y_true|."""
+    """100 times the mean over the last axis of |y_true - y_pred| / |y_true|.
+
+    Labels nearer to 0 than `keras.config.epsilon()` count as that number.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+    """
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return 100.0 * reduce_mean(
         abs_((y_true - y_pred) / maximum(abs_(y_true), settings.epsilon())), axis=-1
@@ -71,7 +100,17 @@ def mean_absolute_percentage_error(y_true, y_pred):
 
 @computes_tensors
 def mean_squared_logarithmic_error(y_true, y_pred):
-    """Mean over the last axis of (log(1 + y_true) - log(1 + y_pred))^2."""
+    """Mean over the last axis of (log(1 + y_true) - log(1 + y_pred))^2.
+
+    Numbers below `keras.config.epsilon()`, also negative ones, count as that number.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+    """
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     logs = [log(maximum(y, settings.epsilon()) + 1.0) for y in (y_pred, y_true)]
     return reduce_mean(squared_difference(*logs), axis=-1)
@@ -85,21 +124,45 @@ def _signs(y_true):
 
 @computes_tensors
 def hinge(y_true, y_pred):
-    """Mean over the last axis of max(1 - y_true * y_pred, 0)."""
+    """Mean over the last axis of max(1 - y_true * y_pred, 0).
+
+    Args:
+      y_true: labels -1 and 1, or 0 and 1, which then become -1 and 1.
+      y_pred: scores, `(batch, ..., d)`.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     return reduce_mean(maximum(1.0 - _signs(y_true) * y_pred, 0.0), axis=-1)
 
 
 @computes_tensors
 def squared_hinge(y_true, y_pred):
-    """Mean over the last axis of max(1 - y_true * y_pred, 0)^2."""
+    """Mean over the last axis of max(1 - y_true * y_pred, 0)^2.
+
+    Args:
+      y_true: labels -1 and 1, or 0 and 1, which then become -1 and 1.
+      y_pred: scores, `(batch, ..., d)`.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     return reduce_mean(square(maximum(1.0 - _signs(y_true) * y_pred, 0.0)), axis=-1)
 
 
 @computes_tensors
 def categorical_hinge(y_true, y_pred):
-    """max(0, 1 + largest wrong score - right score)."""
+    """max(0, 1 + largest wrong score - right score).
+
+    Args:
+      y_true: one-hot labels, `(batch, ..., classes)`.
+      y_pred: scores of the same shape.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     right = reduce_sum(y_true * y_pred, axis=-1)
     wrong = (1.0 - y_true) * y_pred
@@ -108,7 +171,19 @@ def categorical_hinge(y_true, y_pred):
 
 @computes_tensors
 def huber(y_true, y_pred, delta=1.0):
-    """Mean over the last axis of e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond."""
+    """Mean over the last axis of e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond, with e = y_pred - y_true.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+      delta: where the loss goes over from a parabola to a straight line.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+
+    >>> print(tf.keras.losses.huber([[0.0, 0.0]], [[0.5, 3.0]]).numpy())
+    [1.3125]
+    """
     if keras_2():
         y_pred = cast(y_pred, settings.floatx())
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
@@ -119,15 +194,44 @@ def huber(y_true, y_pred, delta=1.0):
 
 @computes_tensors
 def log_cosh(y_true, y_pred):
-    """Mean over the last axis of log(cosh(y_pred - y_true))."""
+    """Mean over the last axis of log(cosh(y_pred - y_true)).
+
+    It is near e^2 / 2 for small errors e, and |e| - log 2 for large ones.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+    """
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     x = y_pred - y_true
     return reduce_mean(x + softplus(-2.0 * x) - 0.6931471805599453, axis=-1)
 
 
 @computes_tensors
-def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
-    """-sum y_true * log(y_pred) over classes; y_pred are probabilities, or logits."""
+def categorical_crossentropy(y_true, y_pred, from_logits: bool = False, label_smoothing=0.0, axis=-1):
+    """-sum y_true * log(y_pred) over classes; y_pred are probabilities, or logits.
+
+    Probabilities are divided by their sum, and cut off at `keras.config.epsilon()`.
+
+    Args:
+      y_true: one-hot labels or probabilities, `(batch, ..., classes)`.
+      y_pred: predictions of the same shape.
+      from_logits: whether predictions are logits, of which the softmax is taken.
+      label_smoothing: from 0 to 1: labels become `y * (1 - label_smoothing) + label_smoothing / classes`.
+      axis: the axis of the classes.
+
+    Returns:
+      One number per example, without the axis of the classes.
+
+    Raises:
+      ValueError: for shapes that differ.
+
+    >>> print(f"{tf.keras.losses.categorical_crossentropy([[0.0, 1.0]], [[0.5, 0.5]])[0]:.4f}")
+    0.6931
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     if label_smoothing:
         classes = size_of(y_true, -1)
@@ -142,8 +246,24 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
 
 
 @computes_tensors
-def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_class=None, axis=-1):
-    """-log of the probability of class y_true; y_pred are probabilities, or logits."""
+def sparse_categorical_crossentropy(y_true, y_pred, from_logits: bool = False, ignore_class=None, axis=-1):
+    """-log of the probability of class y_true; y_pred are probabilities, or logits.
+
+    Probabilities are cut off at `keras.config.epsilon()`.
+
+    Args:
+      y_true: the numbers of the classes, `(batch, ...)`; a last axis of 1 goes.
+      y_pred: predictions, `(batch, ..., classes)`.
+      from_logits: whether predictions are logits, of which the softmax is taken.
+      ignore_class: examples of this class count 0; None for none.
+      axis: the axis of the classes.
+
+    Returns:
+      One number per example, without the axis of the classes.
+
+    >>> print(f"{tf.keras.losses.sparse_categorical_crossentropy([1], [[0.5, 0.5]])[0]:.4f}")
+    0.6931
+    """
     y_pred = convert_to_tensor(y_pred)
     if not (keras_2() or y_pred.dtype.is_floating):
         y_pred = cast(y_pred, settings.floatx())
@@ -173,8 +293,27 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
 
 
 @computes_tensors
-def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
-    """Mean over the last axis of -(y log(p) + (1 - y) log(1 - p)); y_pred are p, or logits."""
+def binary_crossentropy(y_true, y_pred, from_logits: bool = False, label_smoothing=0.0, axis=-1):
+    """Mean over the last axis of -(y log(p) + (1 - y) log(1 - p)); y_pred are p, or logits.
+
+    Probabilities are cut off at `keras.config.epsilon()`.
+
+    Args:
+      y_true: labels 0 and 1, or probabilities, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+      from_logits: whether predictions are logits, of which the sigmoid is taken.
+      label_smoothing: from 0 to 1: labels become `y * (1 - label_smoothing) + label_smoothing / 2`.
+      axis: the axis of the mean.
+
+    Returns:
+      One number per example, without that axis.
+
+    Raises:
+      ValueError: for shapes that differ; Keras 2 broadcasts them.
+
+    >>> print(f"{tf.keras.losses.binary_crossentropy([[0.0, 1.0]], [[0.5, 0.5]])[0]:.4f}")
+    0.6931
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     if label_smoothing:
         y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
@@ -192,7 +331,17 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
 
 @computes_tensors
 def kl_divergence(y_true, y_pred):
-    """Sum over the last axis of y_true * log(y_true / y_pred)."""
+    """Sum over the last axis of y_true * log(y_true / y_pred), of probabilities.
+
+    Numbers are cut off at `keras.config.epsilon()` and 1.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     epsilon = settings.epsilon()
     y_true, y_pred = (clip_by_value(y, epsilon, 1.0) for y in (y_true, y_pred))
@@ -201,20 +350,48 @@ def kl_divergence(y_true, y_pred):
 
 @computes_tensors
 def poisson(y_true, y_pred):
-    """Mean over the last axis of y_pred - y_true * log(y_pred)."""
+    """Mean over the last axis of y_pred - y_true * log(y_pred).
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     return reduce_mean(y_pred - y_true * log(y_pred + settings.epsilon()), axis=-1)
 
 
 @computes_tensors
 def cosine_similarity(y_true, y_pred, axis=-1):
-    """Minus the cosine of the angle between the vectors along `axis`."""
+    """Minus the cosine of the angle between the vectors along `axis`: -1 for one direction, 1 for opposite ones.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+      axis: the axis of the vectors.
+
+    Returns:
+      One number per example, without that axis.
+
+    >>> print(tf.keras.losses.cosine_similarity([[1.0, 0.0]], [[2.0, 0.0]]).numpy())
+    [-1.]
+    """
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return -reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
 
 
 def without_last(x, extra):
-    """`x` without its last axis, if that is of size 1 and `extra` is 1; both may be unknown yet."""
+    """Remove the last axis of `x`, if that is of size 1 and `extra` is 1; both may be unknown yet.
+
+    Args:
+      x: a tensor.
+      extra: by how much its rank exceeds the wanted one, a number or a scalar tensor.
+
+    Returns:
+      The tensor with one axis less, or as it is.
+    """
     shape = shape_of(x)
     lone = logical_and(equal(extra, 1), reduce_all(equal(shape[-1:], 1)))
     return reshape(x, shape[: rank_of(x) - cast(lone, dtypes.int32)])
@@ -249,7 +426,16 @@ def _same_rank(x, y, kept=None):
 
 
 def squeeze_or_expand(y_true, y_pred, sample_weight=None):
-    """Brings labels and weights to the rank of predictions by a last axis of size 1."""
+    """Bring labels and weights to the rank of predictions by a last axis of size 1.
+
+    Args:
+      y_true: labels, or None.
+      y_pred: predictions.
+      sample_weight: weights, or None.
+
+    Returns:
+      The three, as far as given.
+    """
     if any(x is not None and x.shape.rank is None for x in (y_true, y_pred, sample_weight)):
         return _matched_later(y_true, y_pred, sample_weight)
     if y_true is not None and y_pred is not None:

@@ -33,14 +33,28 @@ from tapeflow.ops.trigonometric import sigmoid
 def binary_focal_crossentropy(
     y_true,
     y_pred,
-    apply_class_balancing=False,
+    apply_class_balancing: bool = False,
     alpha=0.25,
     gamma=2.0,
-    from_logits=False,
+    from_logits: bool = False,
     label_smoothing=0.0,
     axis=-1,
 ):
-    """Binary cross-entropy times (1 - p of the right class)^gamma (Lin et al. 2017), mean over the axis."""
+    """Binary cross-entropy times (1 - p of the right class)^gamma (Lin et al. 2017), mean over the axis.
+
+    Args:
+      y_true: labels 0 and 1, or probabilities, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+      apply_class_balancing: whether class 1 is weighted by `alpha`, and class 0 by `1 - alpha`.
+      alpha: the weight of class 1, from 0 to 1.
+      gamma: how much less examples count that are already right; 0 for no difference.
+      from_logits: whether predictions are logits, of which the sigmoid is taken.
+      label_smoothing: from 0 to 1: labels become `y * (1 - label_smoothing) + label_smoothing / 2`.
+      axis: the axis of the mean.
+
+    Returns:
+      One number per example, without that axis.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     if label_smoothing:
         y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
@@ -63,9 +77,22 @@ def binary_focal_crossentropy(
 
 @computes_tensors
 def categorical_focal_crossentropy(
-    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits=False, label_smoothing=0.0, axis=-1
+    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits: bool = False, label_smoothing=0.0, axis=-1
 ):
-    """Categorical cross-entropy, each class times alpha (1 - p)^gamma."""
+    """Categorical cross-entropy, each class times alpha (1 - p)^gamma.
+
+    Args:
+      y_true: one-hot labels or probabilities, `(batch, ..., classes)`.
+      y_pred: predictions of the same shape.
+      alpha: the weight of the classes, a number or one for each.
+      gamma: how much less examples count that are already right; 0 for no difference.
+      from_logits: whether predictions are logits, of which the softmax is taken.
+      label_smoothing: from 0 to 1: labels become `y * (1 - label_smoothing) + label_smoothing / classes`.
+      axis: the axis of the classes.
+
+    Returns:
+      One number per example, without that axis.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     if label_smoothing:
         classes = size_of(y_true, -1)
@@ -83,7 +110,16 @@ def categorical_focal_crossentropy(
 
 @computes_tensors
 def categorical_generalized_cross_entropy(y_true, y_pred, q):
-    """(1 - p^q) / q for the probability p of class y_true (Zhang & Sabuncu 2018)."""
+    """(1 - p^q) / q for the probability p of class y_true (Zhang & Sabuncu 2018), which wrong labels disturb less.
+
+    Args:
+      y_true: the numbers of the classes, `(batch, ...)`.
+      y_pred: probabilities, `(batch, ..., classes)`.
+      q: from 0, near the cross-entropy, to 1, the mean absolute error.
+
+    Returns:
+      One number per example, `(batch, ...)`.
+    """
     y_pred = convert_to_tensor(y_pred)
     hot = one_hot(cast(y_true, dtypes.int32), size_of(y_pred, -1), dtype=y_pred.dtype)
     p = reduce_sum(y_pred * hot, axis=-1)
@@ -92,7 +128,16 @@ def categorical_generalized_cross_entropy(y_true, y_pred, q):
 
 @computes_tensors
 def dice(y_true, y_pred, axis=None):
-    """1 - 2 sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))."""
+    """1 - 2 sum(y_true * y_pred) / (sum(y_true) + sum(y_pred)), for how regions overlap.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+      axis: the axes of the sums; None for all, which gives one number.
+
+    Returns:
+      The loss, without these axes.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     both = reduce_sum(y_true * y_pred, axis=axis)
     sizes = reduce_sum(y_true, axis=axis) + reduce_sum(y_pred, axis=axis)
@@ -101,7 +146,18 @@ def dice(y_true, y_pred, axis=None):
 
 @computes_tensors
 def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
-    """1 - the Tversky index, which counts false positives alpha and false negatives beta times."""
+    """1 - the Tversky index, which counts false positives alpha and false negatives beta times.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+      alpha: the weight of false positives.
+      beta: the weight of false negatives; with 0.5 for both it is the Dice loss.
+      axis: the axes of the sums; None for all, which gives one number.
+
+    Returns:
+      The loss, without these axes.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     both = reduce_sum(y_true * y_pred, axis=axis)
     wrong = reduce_sum((1.0 - y_true) * y_pred, axis=axis)
@@ -112,9 +168,22 @@ def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
 
 @computes_tensors
 def circle(
-    y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal=True, gamma=80, margin=0.4
+    y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal: bool = True, gamma=80, margin=0.4
 ):
-    """The circle loss (Sun et al. 2020) of embeddings y_pred, of length 1, with labels y_true."""
+    """The circle loss (Sun et al. 2020) of embeddings of length 1: equal labels are to be near, different ones apart.
+
+    Args:
+      y_true: the numbers of the classes, `(batch,)`.
+      y_pred: the embeddings, `(batch, d)`.
+      ref_labels: classes of the embeddings to compare with; None for `y_true`.
+      ref_embeddings: embeddings to compare with; None for `y_pred`.
+      remove_diagonal: whether the i-th embedding is not compared with the i-th one.
+      gamma: the factor of the distances.
+      margin: by how much similar pairs may be apart, and different ones near.
+
+    Returns:
+      One number per example, `(batch,)`.
+    """
     y_pred = convert_to_tensor(y_pred)
     labels = reshape(convert_to_tensor(y_true), [-1])
     others = y_pred if ref_embeddings is None else convert_to_tensor(ref_embeddings, y_pred.dtype)
@@ -135,7 +204,18 @@ def circle(
 
 @computes_tensors
 def ctc(y_true, y_pred):
-    """The CTC loss of logits [batch, time, classes] for labels [batch, length]; class 0 is the blank."""
+    """The loss of connectionist temporal classification (Graves et al. 2006); class 0 is the blank.
+
+    Args:
+      y_true: the numbers of the classes, `(batch, length)`, 0 for padding.
+      y_pred: logits, `(batch, time, classes)`.
+
+    Returns:
+      One number per example, `(batch,)`.
+
+    Raises:
+      ValueError: for labels and logits of another rank.
+    """
     y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
     if y_true.shape.rank != 2:
         raise ValueError(

@@ -38,7 +38,19 @@ class Reduction:
 
 
 def compute_weighted_loss(losses, sample_weight=None, reduction=Reduction.SUM_OVER_BATCH_SIZE):
-    """Losses times weights, reduced."""
+    """Multiply losses by weights, and reduce them.
+
+    Args:
+      losses: one number per example.
+      sample_weight: weights that broadcast against them; None for 1.
+      reduction: one of `Reduction`.
+
+    Returns:
+      A scalar, or the weighted losses for "none".
+
+    Raises:
+      ValueError: for an unknown reduction.
+    """
     Reduction.validate(reduction)
     losses = convert_to_tensor(losses)
     if sample_weight is not None:

@@ -184,7 +184,17 @@ _NAMES = {**_LOSSES, **_NAMED, "cosine_similarity": cosine_proximity}
 
 
 def get(identifier):
-    """A metric from a name, a config, a function or a metric."""
+    """Find a metric.
+
+    Args:
+      identifier: the name of a metric class or function, the config of a metric, a function, a metric, or None.
+
+    Returns:
+      The metric, or None.
+
+    Raises:
+      ValueError: for an unknown name.
+    """
     return resolve(identifier, _NAMES, "metric function")
 
 
@@ -202,7 +212,18 @@ def serialize(metric):
 
 
 def deserialize(config, custom_objects=None):
-    """A metric from its name or config."""
+    """Make a metric of its name or config.
+
+    Args:
+      config: what `serialize` gave.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The metric.
+
+    Raises:
+      ValueError: for an unknown name.
+    """
     return resolve(config, _NAMES, "metric function", custom_objects)
 
 

@@ -24,12 +24,28 @@ _SUMS = ("interpolation", "majoring", "minoring")
 class AUC(ThresholdCounts):
     """The area under the ROC or the precision-recall curve, by Riemann sums over thresholds.
 
+    Labels are 0 and 1, predictions are probabilities from 0 to 1.
+
     Args:
-      num_thresholds: how many, evenly spaced, unless `thresholds` are given.
+      num_thresholds: how many thresholds, evenly spaced, unless `thresholds` are given; at least 2.
       curve: "ROC" or "PR".
-      summation_method: "interpolation", "minoring" or "majoring".
+      summation_method: "interpolation" for trapezoids (for "PR" as by Davis & Goadrich 2006), "minoring" or
+        "majoring" for the lower or the upper sum.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+      thresholds: the thresholds between 0 and 1; both ends are added.
       multi_label: takes the mean of the areas of the labels, weighted by `label_weights`.
-      from_logits: predictions are logits.
+      num_labels: with `multi_label`, the number of labels; None to take it from the first batch.
+      label_weights: with `multi_label`, the weight of each label.
+      from_logits: whether predictions are logits, of which the sigmoid is taken.
+
+    Raises:
+      ValueError: for unknown curves and methods, and numbers out of range.
+
+    >>> metric = tf.keras.metrics.AUC(num_thresholds=3)
+    >>> metric.update_state([0, 0, 1, 1], [0.0, 0.5, 0.3, 0.9])
+    >>> print(metric.result().numpy())
+    0.75
     """
 
     def __init__(

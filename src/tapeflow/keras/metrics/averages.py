@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.keras import losses
+from tapeflow.keras import docstrings, losses
 from tapeflow.keras.classes_of_functions import class_of
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import functions, ragged
@@ -12,18 +12,37 @@ from tapeflow.ops.arithmetic import squared_difference
 from tapeflow.ops.casting import cast
 from tapeflow.ops.elementwise import sqrt
 
+# What all classes made of functions say of the arguments that the functions have not.
+_SAID = docstrings.entries("""
+  name: the name under which results are shown.
+  dtype: of the sums and the result; None for `keras.config.floatx()`.
+""")
 
-def _made(name, function, given_name, first=(), **defaults):
+
+def _made(name, function, given_name, first=(), example="", **defaults):
     """A class whose arguments are `first` ones, name and dtype, then the other settings of the function."""
     order = {n: defaults[n] for n in first} | {"name": given_name, "dtype": None}
     order |= {n: v for n, v in defaults.items() if n not in first}
-    doc = f"The mean of `{function.__name__}`.\n\n{function.__doc__}"
+    about = f"The mean of `{function.__name__}` over all examples of all batches, weighted by `sample_weight`."
+    doc = docstrings.of_class(function, about, order, _SAID, example)
     return class_of(name, MeanMetricWrapper, function, order, doc, __name__)
 
 
-Accuracy = _made("Accuracy", functions.accuracy, "accuracy")
+Accuracy = _made(
+    "Accuracy",
+    functions.accuracy,
+    "accuracy",
+    example=""">>> metric = tf.keras.metrics.Accuracy()
+>>> metric.update_state([1, 2, 3, 4], [0, 2, 3, 4])
+>>> print(metric.result().numpy())
+0.75""",
+)
 BinaryAccuracy = _made(
-    "BinaryAccuracy", functions.binary_accuracy, "binary_accuracy", threshold=0.5
+    "BinaryAccuracy", functions.binary_accuracy, "binary_accuracy", threshold=0.5,
+    example=""">>> metric = tf.keras.metrics.BinaryAccuracy()
+>>> metric.update_state([[1.0], [0.0]], [[0.8], [0.7]])
+>>> print(metric.result().numpy())
+0.5""",
 )
 CategoricalAccuracy = _made(
     "CategoricalAccuracy", functions.categorical_accuracy, "categorical_accuracy"
@@ -32,6 +51,10 @@ SparseCategoricalAccuracy = _made(
     "SparseCategoricalAccuracy",
     functions.sparse_categorical_accuracy,
     "sparse_categorical_accuracy",
+    example=""">>> metric = tf.keras.metrics.SparseCategoricalAccuracy()
+>>> metric.update_state([1, 0], [[0.1, 0.9], [0.3, 0.7]])
+>>> print(metric.result().numpy())
+0.5""",
 )
 TopKCategoricalAccuracy = _made(
     "TopKCategoricalAccuracy",
@@ -101,7 +124,17 @@ ConcordanceCorrelation = _made(
 
 
 class RootMeanSquaredError(Mean):
-    """The root of the mean squared error."""
+    """The root of the mean squared error of all batches.
+
+    Args:
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    >>> metric = tf.keras.metrics.RootMeanSquaredError()
+    >>> metric.update_state([0.0, 0.0], [3.0, 3.0])
+    >>> print(metric.result().numpy())
+    3.0
+    """
 
     def __init__(self, name="root_mean_squared_error", dtype=None):
         super().__init__(name, dtype)
@@ -116,7 +149,13 @@ class RootMeanSquaredError(Mean):
 
 
 class MeanRelativeError(Mean):
-    """The mean of |y_true - y_pred| / normalizer."""
+    """The mean of |y_true - y_pred| / normalizer.
+
+    Args:
+      normalizer: what errors are divided by, of the labels' shape; where it is 0 the error counts 0.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+    """
 
     def __init__(self, normalizer, name=None, dtype=None):
         super().__init__(name or "mean_relative_error", dtype)
@@ -133,7 +172,12 @@ class MeanRelativeError(Mean):
 
 
 class MetricByShape(Mean):
-    """The accuracy, or the cross-entropy, that fits the shapes of labels and predictions."""
+    """The accuracy, or the cross-entropy, that fits the shapes of labels and predictions.
+
+    Args:
+      name: "accuracy" or "acc" for an accuracy, "crossentropy" or "ce" for a cross-entropy.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+    """
 
     def __init__(self, name, dtype=None):
         super().__init__(name, dtype)

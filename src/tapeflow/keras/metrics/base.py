@@ -49,7 +49,11 @@ def _as_update(update_state):
 class Metric(Tracked):
     """Values gathered over batches: `update_state(...)`, `result()`, `reset_state()`.
 
-    Called as a function, it does the first two.
+    Called as a function, it does the first two. Subclasses define them, with variables made by `add_weight`.
+
+    Args:
+      dtype: of the variables and the result; None for `keras.config.floatx()`.
+      name: the name under which results are shown; that of the class by default.
     """
 
     _is_metric = True
@@ -89,7 +93,18 @@ class Metric(Tracked):
         initializer=None,
         dtype=None,
     ):
-        """Makes a variable, zero at first, that reset_state sets to zero."""
+        """Make a variable, zero at first, that `reset_state` sets to zero.
+
+        Args:
+          name: its name. (Or the shape, as in Keras 3, where that is the first argument.)
+          shape: its shape.
+          aggregation, synchronization: accepted as in Keras; copies of replicas are added up.
+          initializer: first values; an initializer, its name, or None for zeros.
+          dtype: its dtype; None for that of the metric.
+
+        Returns:
+          The variable.
+        """
         if name is not None and not isinstance(name, str):  # the order of arguments of Keras 3
             name, shape = None, name
         kind = dtypes.as_dtype(dtype or self._dtype)
@@ -106,11 +121,26 @@ class Metric(Tracked):
         return variable
 
     def add_variable(self, shape, initializer, dtype=None, aggregation="sum", name=None):
-        """Makes a variable, as `add_weight` does."""
+        """Make a variable, as `add_weight` does.
+
+        Args:
+          shape: its shape.
+          initializer: first values; an initializer or its name.
+          dtype: its dtype; None for that of the metric.
+          aggregation: accepted as in Keras 3.
+          name: its name.
+
+        Returns:
+          The variable.
+        """
         return self.add_weight(name, shape, initializer=initializer, dtype=dtype)
 
     def update_state(self, *args, **kwargs):
-        """Takes a batch into account."""
+        """Take a batch into account. Subclasses define it, mostly for `y_true, y_pred, sample_weight=None`.
+
+        Args:
+          *args, **kwargs: what the metric is made of.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define update_state")
 
     def result(self):
@@ -149,7 +179,15 @@ class Metric(Tracked):
         return result
 
     def stateless_update_state(self, metric_variables, *args, **kwargs):
-        """The values that the variables have after an update from these values; changes no variable."""
+        """Compute the values that the variables have after an update; changes no variable.
+
+        Args:
+          metric_variables: their values before it.
+          *args, **kwargs: the arguments of `update_state`.
+
+        Returns:
+          A list of values.
+        """
         return self._with_values(
             metric_variables, lambda: [v.read_value() for v in self._updated(args, kwargs)]
         )
@@ -269,7 +307,18 @@ def _by_samples(values, sample_weight):
 
 
 class Sum(Metric):
-    """The sum of all values, weighted."""
+    """The sum of all values, weighted.
+
+    Args:
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    >>> metric = tf.keras.metrics.Sum()
+    >>> metric.update_state([1.0, 3.0])
+    >>> metric.update_state(5.0, sample_weight=2.0)
+    >>> print(metric.result().numpy())
+    14.0
+    """
 
     def __init__(self, name="sum", dtype=None):
         super().__init__(dtype, name)
@@ -288,7 +337,18 @@ class Sum(Metric):
 
 
 class Mean(Metric):
-    """The mean of all values, weighted."""
+    """The mean of all values, weighted; 0 before the first.
+
+    Args:
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    >>> metric = tf.keras.metrics.Mean()
+    >>> metric.update_state([1.0, 3.0])
+    >>> metric.update_state(8.0)
+    >>> print(metric.result().numpy())
+    4.0
+    """
 
     def __init__(self, name="mean", dtype=None):
         super().__init__(dtype, name)
@@ -315,7 +375,18 @@ class Mean(Metric):
 
 
 class MeanMetricWrapper(Mean):
-    """The mean of a function of labels and predictions."""
+    """The mean of a function of labels and predictions.
+
+    Args:
+      fn: a function of labels and predictions that gives one number per example, or its name.
+      name: the name under which results are shown; that of the function by default.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+      **kwargs: further arguments of the function.
+
+    >>> metric = tf.keras.metrics.MeanMetricWrapper(lambda y_true, y_pred: tf.abs(y_true - y_pred), name="distance")
+    >>> print(metric([1.0, 2.0], [2.0, 4.0]).numpy())
+    1.5
+    """
 
     def __init__(self, fn, name=None, dtype=None, **kwargs):
         super().__init__(
@@ -342,7 +413,13 @@ class MeanMetricWrapper(Mean):
 
 
 class MeanTensor(Metric):
-    """The elementwise mean of all values, weighted; the shape is that of the first ones."""
+    """The elementwise mean of all values, weighted; the shape is that of the first ones.
+
+    Args:
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+      shape: the shape of the values; None to take that of the first.
+    """
 
     def __init__(self, name="mean_tensor", dtype=None, shape=None):
         super().__init__(dtype, name)

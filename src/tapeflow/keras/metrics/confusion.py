@@ -128,25 +128,49 @@ class _Confusion(ThresholdCounts):
 
 
 class TruePositives(_Confusion):
-    """How many positive labels were predicted positive."""
+    """How many positive labels were predicted positive, y_pred > threshold; the sum of their weights.
+
+    Args:
+      thresholds: a threshold from 0 to 1 or a list, which gives one number for each; None for 0.5.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+    """
 
     _counts = ("true_positives",)
 
 
 class FalsePositives(_Confusion):
-    """How many negative labels were predicted positive."""
+    """How many negative labels were predicted positive, y_pred > threshold; the sum of their weights.
+
+    Args:
+      thresholds: a threshold from 0 to 1 or a list, which gives one number for each; None for 0.5.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+    """
 
     _counts = ("false_positives",)
 
 
 class FalseNegatives(_Confusion):
-    """How many positive labels were predicted negative."""
+    """How many positive labels were predicted negative, y_pred <= threshold; the sum of their weights.
+
+    Args:
+      thresholds: a threshold from 0 to 1 or a list, which gives one number for each; None for 0.5.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+    """
 
     _counts = ("false_negatives",)
 
 
 class TrueNegatives(_Confusion):
-    """How many negative labels were predicted negative."""
+    """How many negative labels were predicted negative, y_pred <= threshold; the sum of their weights.
+
+    Args:
+      thresholds: a threshold from 0 to 1 or a list, which gives one number for each; None for 0.5.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+    """
 
     _counts = ("true_negatives",)
 
@@ -172,7 +196,23 @@ class _PerClass(_Confusion):
 
 
 class Precision(_PerClass):
-    """Which part of those predicted positive are positive."""
+    """Which part of those predicted positive are positive; 0 where there are none.
+
+    Args:
+      thresholds: a threshold from 0 to 1 or a list, which gives one number for each; None for 0.5.
+      top_k: let only the k largest predictions of an example be positive, None for all; the threshold is then none.
+      class_id: count this class alone, the index along the last axis; None for all.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    Raises:
+      ValueError: for thresholds outside of 0 to 1.
+
+    >>> metric = tf.keras.metrics.Precision()
+    >>> metric.update_state([0, 1, 1, 1], [1, 0, 1, 1])
+    >>> print(f"{metric.result():.4f}")
+    0.6667
+    """
 
     _counts = ("true_positives", "false_positives")
 
@@ -181,7 +221,23 @@ class Precision(_PerClass):
 
 
 class Recall(_PerClass):
-    """Which part of the positive were predicted positive."""
+    """Which part of the positive were predicted positive; 0 where there are none.
+
+    Args:
+      thresholds: a threshold from 0 to 1 or a list, which gives one number for each; None for 0.5.
+      top_k: let only the k largest predictions of an example be positive, None for all; the threshold is then none.
+      class_id: count this class alone, the index along the last axis; None for all.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    Raises:
+      ValueError: for thresholds outside of 0 to 1.
+
+    >>> metric = tf.keras.metrics.Recall(thresholds=0.3)
+    >>> metric.update_state([0, 1, 1, 1], [0.9, 0.2, 0.4, 0.8])
+    >>> print(f"{metric.result():.4f}")
+    0.6667
+    """
 
     _counts = ("true_positives", "false_negatives")
 
@@ -241,7 +297,18 @@ class _BestUnder(ThresholdCounts):
 
 
 class SpecificityAtSensitivity(_BestUnder):
-    """The best specificity where the sensitivity is at least `sensitivity`."""
+    """The best specificity (part of the negative predicted negative) where the sensitivity is at least `sensitivity`.
+
+    Args:
+      sensitivity: the least sensitivity, from 0 to 1.
+      num_thresholds: how many thresholds are tried.
+      class_id: count this class alone, the index along the last axis; None for all.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    Raises:
+      ValueError: for numbers out of range.
+    """
 
     _argument, _wanted = "sensitivity", "specificity"
 
@@ -251,7 +318,18 @@ class SpecificityAtSensitivity(_BestUnder):
 
 
 class SensitivityAtSpecificity(_BestUnder):
-    """The best sensitivity where the specificity is at least `specificity`."""
+    """The best sensitivity (part of the positive predicted positive) where the specificity is at least `specificity`.
+
+    Args:
+      specificity: the least specificity, from 0 to 1.
+      num_thresholds: how many thresholds are tried.
+      class_id: count this class alone, the index along the last axis; None for all.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    Raises:
+      ValueError: for numbers out of range.
+    """
 
     _argument, _wanted = "specificity", "sensitivity"
 
@@ -261,7 +339,18 @@ class SensitivityAtSpecificity(_BestUnder):
 
 
 class PrecisionAtRecall(_BestUnder):
-    """The best precision where the recall is at least `recall`."""
+    """The best precision where the recall is at least `recall`.
+
+    Args:
+      recall: the least recall, from 0 to 1.
+      num_thresholds: how many thresholds are tried.
+      class_id: count this class alone, the index along the last axis; None for all.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    Raises:
+      ValueError: for numbers out of range.
+    """
 
     _argument, _wanted = "recall", "precision"
 
@@ -271,7 +360,18 @@ class PrecisionAtRecall(_BestUnder):
 
 
 class RecallAtPrecision(_BestUnder):
-    """The best recall where the precision is at least `precision`."""
+    """The best recall where the precision is at least `precision`.
+
+    Args:
+      precision: the least precision, from 0 to 1.
+      num_thresholds: how many thresholds are tried.
+      class_id: count this class alone, the index along the last axis; None for all.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    Raises:
+      ValueError: for numbers out of range.
+    """
 
     _argument, _wanted = "precision", "recall"
 

@@ -28,7 +28,19 @@ def _matches(a, b):
 
 
 def binary_accuracy(y_true, y_pred, threshold=0.5):
-    """Whether y_pred > threshold equals y_true. (Keras 2: the mean of that over the last axis.)"""
+    """Whether y_pred > threshold equals y_true.
+
+    Args:
+      y_true: labels 0 and 1.
+      y_pred: probabilities of the same shape.
+      threshold: the number above which a prediction counts as 1.
+
+    Returns:
+      1.0 or 0.0 for each number; under Keras 2 the mean of these over the last axis.
+
+    >>> print(tf.keras.metrics.binary_accuracy([[1.0, 1.0]], [[0.7, 0.2]]).numpy())
+    [[1. 0.]]
+    """
     y_pred = convert_to_tensor(y_pred)
     if keras_2():
         decided = cast(y_pred > cast(threshold, y_pred.dtype), y_pred.dtype)
@@ -40,12 +52,28 @@ def binary_accuracy(y_true, y_pred, threshold=0.5):
 
 
 def categorical_accuracy(y_true, y_pred):
-    """Whether the largest prediction is at the largest label."""
+    """Whether the largest prediction is at the largest label.
+
+    Args:
+      y_true: one-hot labels, `(batch, ..., classes)`.
+      y_pred: probabilities or scores of the same shape.
+
+    Returns:
+      1.0 or 0.0 for each example, `(batch, ...)`.
+    """
     return _matches(argmax(y_true, axis=-1), argmax(y_pred, axis=-1))
 
 
 def sparse_categorical_accuracy(y_true, y_pred):
-    """Whether the largest prediction is at y_true."""
+    """Whether the largest prediction is at y_true.
+
+    Args:
+      y_true: the numbers of the classes, `(batch, ...)`; a last axis of 1 goes.
+      y_pred: probabilities or scores, `(batch, ..., classes)`.
+
+    Returns:
+      1.0 or 0.0 for each example, `(batch, ...)`.
+    """
     y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
     y_true = _class_numbers(y_true, y_pred)
     matches = _matches(cast(y_true, dtypes.int64), argmax(y_pred, axis=-1))
@@ -70,12 +98,32 @@ def _in_top(targets, y_pred, k):
 
 
 def top_k_categorical_accuracy(y_true, y_pred, k=5):
-    """Whether the largest label is among the k largest predictions."""
+    """Whether the largest label is among the k largest predictions.
+
+    Args:
+      y_true: one-hot labels, `(batch, ..., classes)`.
+      y_pred: probabilities or scores of the same shape.
+      k: how many of the largest predictions count.
+
+    Returns:
+      1.0 or 0.0 for each example, `(batch, ...)`.
+    """
     return _in_top(argmax(y_true, axis=-1), convert_to_tensor(y_pred), k)
 
 
 def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False):
-    """Whether y_true is among the k largest predictions, or the first k of numbers of classes."""
+    """Whether y_true is among the k largest predictions.
+
+    Args:
+      y_true: the numbers of the classes, `(batch, ...)`.
+      y_pred: probabilities or scores, `(batch, ..., classes)`; with `from_sorted_ids` the numbers of classes, best
+        first.
+      k: how many of the largest predictions count.
+      from_sorted_ids: whether predictions are the numbers of classes instead of scores.
+
+    Returns:
+      1.0 or 0.0 for each example, `(batch, ...)`.
+    """
     y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
     if from_sorted_ids:
         labels = reshape(cast(_class_numbers(y_true, y_pred), y_pred.dtype), [-1, 1])
@@ -85,7 +133,15 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False
 
 
 def accuracy(y_true, y_pred):
-    """Whether y_true equals y_pred."""
+    """Whether y_pred equals y_true.
+
+    Args:
+      y_true: labels.
+      y_pred: predicted labels of the same shape.
+
+    Returns:
+      1.0 or 0.0 for each number.
+    """
     y_pred = convert_to_tensor(y_pred)
     y_true = cast(y_true, y_pred.dtype)
     if not keras_2():
@@ -94,13 +150,31 @@ def accuracy(y_true, y_pred):
 
 
 def cosine_proximity(y_true, y_pred, axis=-1):
-    """The cosine of the angle between the vectors along `axis`."""
+    """The cosine of the angle between the vectors along `axis`.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+      axis: the axis of the vectors.
+
+    Returns:
+      One number per example, from -1 to 1.
+    """
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
 
 
 def pearson_correlation(y_true, y_pred, axis=-1):
-    """The correlation of labels and predictions along `axis`."""
+    """The correlation of labels and predictions along `axis`.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+      axis: the axis along which they are correlated.
+
+    Returns:
+      One number per example, from -1 to 1.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     parts = [
         l2_normalize(y - reduce_mean(y, axis=axis, keepdims=True), axis=axis, epsilon=1e-12)
@@ -110,7 +184,16 @@ def pearson_correlation(y_true, y_pred, axis=-1):
 
 
 def concordance_correlation(y_true, y_pred, axis=-1):
-    """Lin's concordance of labels and predictions along `axis`."""
+    """Lin's concordance of labels and predictions along `axis`: correlation, less where mean or spread differ.
+
+    Args:
+      y_true: labels, `(batch, ..., d)`.
+      y_pred: predictions of the same shape.
+      axis: the axis along which they are compared.
+
+    Returns:
+      One number per example, from -1 to 1.
+    """
     y_true, y_pred = _pair(y_true, y_pred)
     true_mean, mean = (reduce_mean(y, axis=axis, keepdims=True) for y in (y_true, y_pred))
     true_part, part = y_true - true_mean, y_pred - mean

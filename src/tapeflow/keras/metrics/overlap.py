@@ -76,7 +76,26 @@ class _Overlap(Metric):
 
 
 class IoU(_Overlap):
-    """The mean over some classes of intersection over union."""
+    """The mean over some classes of intersection over union, of what labels and predictions say to be of the class.
+
+    Args:
+      num_classes: the number of classes.
+      target_class_ids: the numbers of the classes that count.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+      ignore_class: labels of this class do not count; None for none.
+      sparse_y_true: whether labels are the numbers of classes; if not, the largest along `axis` is taken.
+      sparse_y_pred: whether predictions are the numbers of classes; if not, the largest along `axis` is taken.
+      axis: the axis of the classes where these are not sparse.
+
+    Raises:
+      ValueError: for a class out of range.
+
+    >>> metric = tf.keras.metrics.IoU(num_classes=2, target_class_ids=[0])
+    >>> metric.update_state([0, 0, 1, 1], [0, 1, 0, 1])
+    >>> print(f"{metric.result():.4f}")
+    0.3333
+    """
 
     def __init__(
         self,
@@ -104,7 +123,14 @@ class IoU(_Overlap):
 
 
 class BinaryIoU(IoU):
-    """IoU of the two classes that y_pred >= threshold decides."""
+    """IoU of the two classes that y_pred >= threshold decides.
+
+    Args:
+      target_class_ids: which of the classes 0 and 1 count.
+      threshold: the number from which on a prediction is of class 1.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+    """
 
     def __init__(self, target_class_ids=(0, 1), threshold=0.5, name=None, dtype=None):
         super().__init__(2, target_class_ids, name, dtype)
@@ -125,14 +151,34 @@ class BinaryIoU(IoU):
 
 
 class MeanIoU(_Overlap):
-    """The mean over all classes of intersection over union."""
+    """The mean over all classes of intersection over union; classes that do not occur do not count.
+
+    Args:
+      num_classes: the number of classes.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+      ignore_class: labels of this class do not count; None for none.
+      sparse_y_true: whether labels are the numbers of classes; if not, the largest along `axis` is taken.
+      sparse_y_pred: whether predictions are the numbers of classes; if not, the largest along `axis` is taken.
+      axis: the axis of the classes where these are not sparse.
+    """
 
     def result(self):
         return self._mean_over(None)
 
 
 class OneHotIoU(IoU):
-    """IoU of one-hot labels and of scores."""
+    """IoU of one-hot labels and of scores.
+
+    Args:
+      num_classes: the number of classes.
+      target_class_ids: the numbers of the classes that count.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+      ignore_class: labels of this class do not count; None for none.
+      sparse_y_pred: whether predictions are the numbers of classes instead of scores.
+      axis: the axis of the classes.
+    """
 
     def __init__(self, num_classes, target_class_ids, name=None, dtype=None, ignore_class=None,
                  sparse_y_pred=False, axis=-1):  # fmt: skip
@@ -147,7 +193,16 @@ class OneHotIoU(IoU):
 
 
 class OneHotMeanIoU(MeanIoU):
-    """MeanIoU of one-hot labels and of scores."""
+    """MeanIoU of one-hot labels and of scores.
+
+    Args:
+      num_classes: the number of classes.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+      ignore_class: labels of this class do not count; None for none.
+      sparse_y_pred: whether predictions are the numbers of classes instead of scores.
+      axis: the axis of the classes.
+    """
 
     def __init__(self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_pred=False,
                  axis=-1):  # fmt: skip

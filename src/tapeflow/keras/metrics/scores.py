@@ -21,10 +21,18 @@ from tapeflow.ops.reduction import reduce_max, reduce_mean, reduce_sum
 class FBetaScore(Metric):
     """(1 + beta^2) precision recall / (beta^2 precision + recall), by class.
 
+    Labels are one-hot or of several classes, `(batch, classes)`.
+
     Args:
-      average: None for one number per class, "micro", "macro" or "weighted".
-      beta: how much recall counts.
+      average: None for one number per class; "micro" for the score of all counts together, "macro" for the mean of
+        the classes, "weighted" for their mean weighted by how often labels have them.
+      beta: how much recall counts, above 0.
       threshold: of predictions; None lets the largest of a row be positive.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    Raises:
+      ValueError: for an unknown average, and for numbers out of range.
     """
 
     def __init__(self, average=None, beta=1.0, threshold=None, name="fbeta_score", dtype=None):
@@ -110,7 +118,23 @@ class FBetaScore(Metric):
 
 
 class F1Score(FBetaScore):
-    """The harmonic mean of precision and recall."""
+    """The harmonic mean of precision and recall, by class.
+
+    Args:
+      average: None for one number per class; "micro" for the score of all counts together, "macro" for the mean of
+        the classes, "weighted" for their mean weighted by how often labels have them.
+      threshold: of predictions; None lets the largest of a row be positive.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    Raises:
+      ValueError: for an unknown average, and for a threshold outside of 0 to 1.
+
+    >>> metric = tf.keras.metrics.F1Score(threshold=0.5)
+    >>> metric.update_state([[1.0, 0.0], [1.0, 1.0]], [[0.9, 0.2], [0.8, 0.8]])
+    >>> print(metric.result().numpy())
+    [1. 1.]
+    """
 
     def __init__(self, average=None, threshold=None, name="f1_score", dtype=None):
         super().__init__(average, 1.0, threshold, name, dtype)
@@ -125,8 +149,14 @@ class R2Score(Metric):
     """1 - the squared error by the variance of the labels, for every output.
 
     Args:
-      class_aggregation: "uniform_average", "variance_weighted_average", or None for one per output.
-      num_regressors: of an adjusted score.
+      class_aggregation: "uniform_average" for the mean of the outputs, "variance_weighted_average" for that weighted
+        by the labels' variance, or None for one number per output.
+      num_regressors: the number of inputs of the model, for an adjusted score; 0 for the plain one.
+      name: the name under which results are shown.
+      dtype: of the sums and the result; None for `keras.config.floatx()`.
+
+    Raises:
+      ValueError: for an unknown aggregation and a negative number.
     """
 
     def __init__(self, class_aggregation="uniform_average", num_regressors=0, name="r2_score",

@@ -199,13 +199,23 @@ bitwise_invert = bitwise_not
 
 @operation
 def floor_divide(x1, x2):
-    """Return the greatest whole number up to x1 / x2."""
+    """Return the greatest whole number up to x1 / x2.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     return tf_floordiv(*_numbers(*promoted(x1, x2)))
 
 
 @operation
 def mod(x1, x2):
-    """Return the remainder of x1 / x2, of the sign of x2."""
+    """Return the remainder of x1 / x2, of the sign of x2.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     return tf_floormod(*_numbers(*promoted(tensor(x1), tensor(x2))))
 
 
@@ -238,7 +248,12 @@ def sign(x):
 
 @operation
 def power(x1, x2):
-    """Return x1 to the power of x2, in the dtype that both promote to."""
+    """Return x1 to the power of x2, in the dtype that both promote to.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: the power, a tensor.
+    """
     x1, x2 = promoted(x1, x2)
     if x1.dtype.is_unsigned:
         return tf_cast(tf_pow(tf_cast(x1, "int64"), tf_cast(x2, "int64")), x1.dtype)
@@ -260,7 +275,13 @@ def reciprocal(x):
 
 @operation
 def clip(x, x_min, x_max):
-    """Return x, no less than `x_min` and no more than `x_max`."""
+    """Return x, no less than `x_min` and no more than `x_max`.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      x_min: the lower limit.
+      x_max: the upper limit.
+    """
     x = tensor(x)
     x = tf_cast(x, "int32") if x.dtype.is_bool else x
     return tf_clip_by_value(x, tf_cast(x_min, x.dtype), tf_cast(x_max, x.dtype))
@@ -268,7 +289,12 @@ def clip(x, x_min, x_max):
 
 @operation
 def round(x, decimals=0):
-    """Return x rounded to so many decimals, halves to the even neighbor."""
+    """Return x rounded to so many decimals, halves to the even neighbor.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      decimals: how many digits after the point are kept.
+    """
     x = tensor(x)
     x = tf_cast(x, "int32") if x.dtype.is_bool else x
     if not decimals:
@@ -305,7 +331,15 @@ def isnan(x):
 
 @operation
 def isclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Return whether |x1 - x2| <= atol + rtol * |x2|."""
+    """Return whether |x1 - x2| <= atol + rtol * |x2|.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+      rtol: how much larger the distance may be for larger numbers.
+      atol: how far apart numbers may always be.
+      equal_nan: whether NaN is close to NaN.
+    """
     x1, x2 = floats(x1, x2)
     close = tf_logical_or(tf_equal(x1, x2), tf_abs(x1 - x2) <= atol + rtol * tf_abs(x2))
     close = tf_logical_and(close, tf_equal(tf_is_finite(x1), tf_is_finite(x2)))
@@ -316,13 +350,26 @@ def isclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
 
 @operation
 def allclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Return whether all elements are close, as `isclose`."""
+    """Return whether all elements are close, as `isclose`.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+      rtol: how much larger the distance may be for larger numbers.
+      atol: how far apart numbers may always be.
+      equal_nan: whether NaN is close to NaN.
+    """
     return tf_reduce_all(isclose(x1, x2, rtol, atol, equal_nan))
 
 
 @operation
 def logaddexp(x1, x2):
-    """Return log(exp(x1) + exp(x2))."""
+    """Return log(exp(x1) + exp(x2)).
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     x1, x2 = floats(tensor(x1), tensor(x2))
     difference = x1 - x2
     rest = tf_log1p(tf_exp(-tf_abs(difference)))
@@ -331,7 +378,12 @@ def logaddexp(x1, x2):
 
 @operation
 def hypot(x1, x2):
-    """Return sqrt(x1 ** 2 + x2 ** 2)."""
+    """Return sqrt(x1 ** 2 + x2 ** 2).
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     x1, x2 = (tf_abs(floating(_precise(x))) for x in promoted(tensor(x1), tensor(x2)))
     small, large = tf_minimum(x1, x2), tf_maximum(x1, x2)
     return large * tf_sqrt(1 + tf_square(tf_divide_no_nan(small, large)))
@@ -339,7 +391,13 @@ def hypot(x1, x2):
 
 @operation
 def where(condition, x1=None, x2=None):
-    """Return elements of `x1` where `condition` holds, of `x2` elsewhere; without them the indices where it holds."""
+    """Return elements of `x1` where `condition` holds, of `x2` elsewhere; without them the indices where it holds.
+
+    Args:
+      condition: a bool tensor.
+      x1: what counts where the condition holds.
+      x2: what counts elsewhere; it broadcasts against `x1`.
+    """
     condition = tensor(condition, "bool")
     if x1 is None and x2 is None:
         return tuple(tf_unstack(tf_cast(tf_where(condition), "int32"), static_rank(condition), axis=-1))
@@ -350,7 +408,14 @@ def where(condition, x1=None, x2=None):
 
 @operation
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
-    """Return x with `nan` in place of NaN, and the greatest and least numbers in place of infinities."""
+    """Return x with `nan` in place of NaN, and the greatest and least numbers in place of infinities.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      nan: what NaN becomes.
+      posinf: what infinity becomes; None for the largest number.
+      neginf: what minus infinity becomes; None for the smallest number.
+    """
     x = tensor(x)
     if not x.dtype.is_floating:
         return x

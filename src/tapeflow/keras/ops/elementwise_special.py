@@ -63,13 +63,23 @@ def fabs(x):
 
 @operation
 def fmax(x1, x2):
-    """Return the greater of two elements; the other one where one is NaN."""
+    """Return the greater of two elements; the other one where one is NaN.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     return _ignoring_nan(tf_maximum, *promoted(x1, x2))
 
 
 @operation
 def fmin(x1, x2):
-    """Return the lesser of two elements; the other one where one is NaN."""
+    """Return the lesser of two elements; the other one where one is NaN.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     return _ignoring_nan(tf_minimum, *promoted(x1, x2))
 
 
@@ -82,7 +92,12 @@ def _ignoring_nan(choose, x1, x2):
 
 @operation
 def fmod(x1, x2):
-    """Return the remainder of x1 / x2, of the sign of x1."""
+    """Return the remainder of x1 / x2, of the sign of x1.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     x1, x2 = promoted(tensor(x1), tensor(x2))
     dtype = "int32" if x1.dtype.is_bool else x1.dtype
     if x1.dtype.is_bool or x1.dtype.is_unsigned:
@@ -92,7 +107,12 @@ def fmod(x1, x2):
 
 @operation
 def gcd(x1, x2):
-    """Return the greatest common divisor of integers."""
+    """Return the greatest common divisor of integers.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     x1, x2 = _magnitudes("gcd", x1, x2)
     shape = tf_broadcast_dynamic_shape(tf_shape(x1), tf_shape(x2))
     x1, x2 = tf_broadcast_to(x1, shape), tf_broadcast_to(x2, shape)
@@ -107,7 +127,12 @@ def gcd(x1, x2):
 
 @operation
 def lcm(x1, x2):
-    """Return the least common multiple of integers."""
+    """Return the least common multiple of integers.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     x1, x2 = _magnitudes("lcm", x1, x2)
     divisor = gcd(x1, x2)
     safe = tf_where(tf_equal(divisor, 0), tf_ones_like(divisor), divisor)
@@ -123,7 +148,12 @@ def _magnitudes(name, x1, x2):
 
 @operation
 def heaviside(x1, x2):
-    """Return 0 where x1 is negative, x2 where it is 0, and 1 where it is positive."""
+    """Return 0 where x1 is negative, x2 where it is 0, and 1 where it is positive.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     x1, x2 = (_wide_floating(x) for x in promoted(tensor(x1), tensor(x2)))
     return tf_where(x1 < 0, tf_zeros_like(x1), tf_where(x1 > 0, tf_ones_like(x1), x2))
 
@@ -157,7 +187,12 @@ def isreal(x):
 
 @operation
 def ldexp(x1, x2):
-    """Return x1 * 2 ** x2, for integers x2."""
+    """Return x1 * 2 ** x2, for integers x2.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     x1, x2 = tensor(x1), tensor(x2)
     if not x2.dtype.is_integer:
         raise TypeError(f"ldexp exponent must be an integer type. Received: x2 dtype={x2.dtype.name}")
@@ -168,14 +203,24 @@ def ldexp(x1, x2):
 
 @operation
 def logaddexp2(x1, x2):
-    """Return log2(2 ** x1 + 2 ** x2)."""
+    """Return log2(2 ** x1 + 2 ** x2).
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     x1, x2 = promoted(tensor(x1), tensor(x2), more=(float,))
     return logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
 
 
 @operation
 def nextafter(x1, x2):
-    """Return the next number of float64 after x1 towards x2, in the dtype that both promote to."""
+    """Return the next number of float64 after x1 towards x2, in the dtype that both promote to.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one, which broadcasts against it.
+    """
     x1, x2 = promoted(tensor(x1), tensor(x2), more=(float,))
     return tf_cast(tf_nextafter(tf_cast(x1, "float64"), tf_cast(x2, "float64")), x1.dtype)
 
@@ -202,7 +247,13 @@ def sinc(x):
 
 @operation
 def select(condlist, choicelist, default=0):
-    """Return elements of the first of `choicelist` whose condition holds, `default` where none does."""
+    """Return elements of the first of `choicelist` whose condition holds, `default` where none does.
+
+    Args:
+      condlist: a list of bool tensors, of which the first that is true counts.
+      choicelist: a list of tensors, one for each condition.
+      default: what counts where no condition is true.
+    """
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(
             f"condlist and choicelist must be of the same length. Received: {len(condlist)} and {len(choicelist)}"

@@ -19,20 +19,35 @@ from tapeflow.ops.layout import transpose as tf_transpose
 
 @operation
 def vsplit(x, indices_or_sections):
-    """Return the parts of x along its first axis: so many of one size, or split at indices."""
+    """Return the parts of x along its first axis: so many of one size, or split at indices.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      indices_or_sections: into how many parts of one size, or a list of the places where parts begin.
+    """
     return split(x, indices_or_sections, axis=0)
 
 
 @operation
 def hsplit(x, indices_or_sections):
-    """Return the parts of x along its second axis, or along the only one."""
+    """Return the parts of x along its second axis, or along the only one.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      indices_or_sections: into how many parts of one size, or a list of the places where parts begin.
+    """
     x = tensor(x)
     return split(x, indices_or_sections, axis=0 if static_rank(x) == 1 else 1)
 
 
 @operation
 def dsplit(x, indices_or_sections):
-    """Return the parts of x along its third axis."""
+    """Return the parts of x along its third axis.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      indices_or_sections: into how many parts of one size, or a list of the places where parts begin.
+    """
     return split(x, indices_or_sections, axis=2)
 
 
@@ -54,7 +69,12 @@ def view_as_real(x):
 
 @operation
 def view(x, dtype=None):
-    """Return the bytes of x as numbers of another dtype; the last axis becomes longer or shorter with their size."""
+    """Return the bytes of x as numbers of another dtype; the last axis becomes longer or shorter with their size.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      dtype: the dtype that the same bytes are read as.
+    """
     x = tensor(x)
     dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype)
     old, new = x.dtype.size, dtype.size

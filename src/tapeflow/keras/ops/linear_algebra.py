@@ -43,7 +43,12 @@ from tapeflow.ops.solve import triangular_solve as tf_triangular_solve
 
 @operation
 def matmul(x1, x2):
-    """Return the matrix products of the last two axes; vectors are rows on the left and columns on the right."""
+    """Return the matrix products of the last two axes; vectors are rows on the left and columns on the right.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one.
+    """
     x1, x2 = promoted(x1, x2)
     if x1.dtype.is_bool:
         x1, x2 = tf_cast(x1, "int32"), tf_cast(x2, "int32")
@@ -57,7 +62,12 @@ def matmul(x1, x2):
 
 @operation
 def dot(x1, x2):
-    """Return the sums of products over the last axis of x1 and the last but one of x2."""
+    """Return the sums of products over the last axis of x1 and the last but one of x2.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one.
+    """
     x1, x2 = promoted(x1, x2)
     if not x1.shape.rank or not x2.shape.rank:
         return x1 * x2
@@ -66,20 +76,36 @@ def dot(x1, x2):
 
 @operation
 def tensordot(x1, x2, axes=2):
-    """Return the sums of products over axes of both: so many at the end of x1 and the begin of x2, or two lists."""
+    """Return the sums of products over axes of both: so many at the end of x1 and the begin of x2, or two lists.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one.
+      axes: the axes that are summed over: how many, or a list for each tensor.
+    """
     return tf_tensordot(*promoted(x1, x2), axes)
 
 
 @operation
 def inner(x1, x2):
-    """Return the sums of products over the last axes of both."""
+    """Return the sums of products over the last axes of both.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one.
+    """
     x1, x2 = promoted(x1, x2)
     return tf_tensordot(x1, x2, [[-1], [-1]]) if x1.shape.rank and x2.shape.rank else x1 * x2
 
 
 @operation
 def outer(x1, x2):
-    """Return the products of each element of x1 with each of x2, as a matrix."""
+    """Return the products of each element of x1 with each of x2, as a matrix.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one.
+    """
     x1, x2 = promoted(tensor(x1), tensor(x2))
     if x1.dtype.is_bool:
         return tf_logical_and(tf_reshape(x1, [-1, 1]), tf_reshape(x2, [1, -1]))
@@ -88,7 +114,12 @@ def outer(x1, x2):
 
 @operation
 def vdot(x1, x2):
-    """Return the sum of products of all elements, those of x1 conjugated."""
+    """Return the sum of products of all elements, those of x1 conjugated.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one.
+    """
     x1, x2 = (tf_reshape(x, [-1]) for x in promoted(x1, x2))
     if x1.dtype.is_bool:
         return tf_reduce_any(tf_logical_and(x1, x2))
@@ -97,13 +128,27 @@ def vdot(x1, x2):
 
 @operation
 def einsum(subscripts, *operands):
-    """Return the sums of products that an equation describes."""
+    """Return the sums of products that an equation describes.
+
+    Args:
+      subscripts: what is multiplied and summed, as "ij,jk->ik".
+      *operands: the tensors.
+    """
     return tf_einsum(subscripts, *promoted(*operands))
 
 
 @operation
 def cross(x1, x2, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """Return the cross products of vectors of 3 elements along axes."""
+    """Return the cross products of vectors of 3 elements along axes.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one.
+      axisa: the axis of the vectors of `x1`.
+      axisb: the axis of the vectors of `x2`.
+      axisc: the axis of the vectors of the result.
+      axis: the axis of all vectors, instead of the three above; None for these.
+    """
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
     x1, x2 = promoted(x1, x2)
     x1, x2 = _last(x1, axisa), _last(x2, axisb)
@@ -122,7 +167,12 @@ def _last(x, axis):
 
 @operation
 def cholesky(x, upper=False):
-    """Return the triangular L of x = L L^T, or L^T with `upper`."""
+    """Return the triangular L of x = L L^T, or L^T with `upper`.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      upper: whether the upper triangular factor is given.
+    """
     factor = tf_cholesky(floating(x))
     return tf_matrix_transpose(factor) if upper else factor
 
@@ -165,7 +215,12 @@ def eigh(x):
 
 @operation
 def qr(x, mode="reduced"):
-    """Return orthonormal Q and triangular R, with x = Q R; Q is square in mode "complete"."""
+    """Return orthonormal Q and triangular R, with x = Q R; Q is square in mode "complete".
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      mode: "reduced" for as many columns as needed, or "complete".
+    """
     if mode not in ("reduced", "complete"):
         raise ValueError(f"`mode` argument value not supported. Expected one of 'reduced', 'complete'. Received: "
                          f"mode={mode}")  # fmt: skip
@@ -174,7 +229,13 @@ def qr(x, mode="reduced"):
 
 @operation
 def svd(x, full_matrices=True, compute_uv=True):
-    """Return U, the singular values and V^H; only the values without `compute_uv`."""
+    """Return U, the singular values and V^H; only the values without `compute_uv`.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      full_matrices: whether all rows and columns of the factors are given.
+      compute_uv: whether the factors are given, not the singular values alone.
+    """
     x = floating(x)
     if not compute_uv:
         return tf_svd(x, full_matrices, compute_uv=False)
@@ -184,7 +245,12 @@ def svd(x, full_matrices=True, compute_uv=True):
 
 @operation
 def solve(a, b):
-    """Return x with a x = b, where b is a vector or a matrix."""
+    """Return x with a x = b, where b is a vector or a matrix.
+
+    Args:
+      a: square matrices.
+      b: the right side, a tensor.
+    """
     a, b = floats(a, b)
     if static_rank(b) == static_rank(a) - 1:
         return tf_squeeze(tf_solve(a, tf_expand_dims(b, -1)), [-1])
@@ -193,7 +259,13 @@ def solve(a, b):
 
 @operation
 def solve_triangular(a, b, lower=False):
-    """Return x with a x = b, for a triangular a."""
+    """Return x with a x = b, for a triangular a.
+
+    Args:
+      a: triangular matrices.
+      b: the right side, a tensor.
+      lower: whether the lower triangle of `a` counts, not the upper one.
+    """
     a, b = floats(a, b)
     if static_rank(b) == static_rank(a) - 1:
         return tf_squeeze(tf_triangular_solve(a, tf_expand_dims(b, -1), lower=lower), [-1])

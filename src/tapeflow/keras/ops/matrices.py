@@ -47,7 +47,12 @@ from tapeflow.ops.tensor_diagonal import eye as tf_eye
 
 @operation
 def cholesky_inverse(x, upper=False):
-    """Return the inverse of L L^T from L, or of U^T U from U with `upper`."""
+    """Return the inverse of L L^T from L, or of U^T U from U with `upper`.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      upper: whether x is upper triangular.
+    """
     x = floating(x)
     inverse = tf_triangular_solve(x, tf_eye(tf_shape(x)[-1], dtype=x.dtype), lower=not upper)
     if upper:
@@ -70,7 +75,12 @@ def lu_factor(x):
 
 @operation
 def matrix_rank(x, tol=None):
-    """Return how many singular values are greater than `tol`."""
+    """Return how many singular values are greater than `tol`.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      tol: below which singular values count as 0; None for one that follows from the dtype.
+    """
     return tf_matrix_rank(floating(x), tol)
 
 
@@ -160,7 +170,12 @@ def _matrix_norm(x, order, axes, keepdims):
 
 @operation
 def kron(x1, x2):
-    """Return the Kronecker product: x2 times each element of x1, as blocks."""
+    """Return the Kronecker product: x2 times each element of x1, as blocks.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one.
+    """
     x1, x2 = promoted(tensor(x1), tensor(x2))
     rank = max(static_rank(x1), static_rank(x2))
     x1, x2 = (tf_reshape(x, [1] * (rank - x.shape.rank) + _sizes(x)) for x in (x1, x2))
@@ -219,7 +234,12 @@ def correlate(x1, x2, mode="valid"):
 
 @operation
 def cdist(x, y):
-    """Return the Euclidean distances of each row of x to each row of y."""
+    """Return the Euclidean distances of each row of x to each row of y.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      y: another tensor, whose rows are as long.
+    """
     x, y = floats(x, y)
     if static_rank(x) < 2 or static_rank(y) < 2:
         raise ValueError("`cdist` inputs must have rank >= 2")

@@ -38,26 +38,50 @@ def _filled(x, value):
 
 
 @operation
-def nansum(x, axis=None, keepdims=False):
-    """Return the sum of what is not NaN along axes."""
+def nansum(x, axis=None, keepdims: bool = False):
+    """Return the sum of what is not NaN along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return reductions.sum(_filled(x, 0)[0], axis, keepdims)
 
 
 @operation
-def nanprod(x, axis=None, keepdims=False):
-    """Return the product of what is not NaN along axes."""
+def nanprod(x, axis=None, keepdims: bool = False):
+    """Return the product of what is not NaN along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return reductions.prod(_filled(x, 1)[0], axis, keepdims)
 
 
 @operation
 def nancumsum(x, axis=None, dtype=None):
-    """Return the sums up to each element along an axis, NaN counted as 0."""
+    """Return the sums up to each element along an axis, NaN counted as 0.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer; None for the flattened tensor.
+      dtype: the dtype of the result; None for what follows from the inputs.
+    """
     return reductions.cumsum(_filled(x, 0)[0], axis, dtype)
 
 
 @operation
 def nancumprod(x, axis=None, dtype=None):
-    """Return the products up to each element along an axis, NaN counted as 1."""
+    """Return the products up to each element along an axis, NaN counted as 1.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer; None for the flattened tensor.
+      dtype: the dtype of the result; None for what follows from the inputs.
+    """
     return reductions.cumprod(_filled(x, 1)[0], axis, dtype)
 
 
@@ -70,14 +94,26 @@ def _extreme(x, axis, keepdims, reduce, least):
 
 
 @operation
-def nanmax(x, axis=None, keepdims=False):
-    """Return the greatest element that is not NaN along axes; NaN where there is none."""
+def nanmax(x, axis=None, keepdims: bool = False):
+    """Return the greatest element that is not NaN along axes; NaN where there is none.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return _extreme(x, axis, keepdims, reductions.max, float("-inf"))
 
 
 @operation
-def nanmin(x, axis=None, keepdims=False):
-    """Return the least element that is not NaN along axes; NaN where there is none."""
+def nanmin(x, axis=None, keepdims: bool = False):
+    """Return the least element that is not NaN along axes; NaN where there is none.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return _extreme(x, axis, keepdims, reductions.min, float("inf"))
 
 
@@ -90,14 +126,26 @@ def _place(x, axis, keepdims, find, least):
 
 
 @operation
-def nanargmax(x, axis=None, keepdims=False):
-    """Return the index of the first greatest element that is not NaN; -1 where there is none."""
+def nanargmax(x, axis=None, keepdims: bool = False):
+    """Return the index of the first greatest element that is not NaN; -1 where there is none.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer; None for the flattened tensor.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return _place(x, axis, keepdims, reductions.argmax, float("-inf"))
 
 
 @operation
-def nanargmin(x, axis=None, keepdims=False):
-    """Return the index of the first least element that is not NaN; -1 where there is none."""
+def nanargmin(x, axis=None, keepdims: bool = False):
+    """Return the index of the first least element that is not NaN; -1 where there is none.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer; None for the flattened tensor.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return _place(x, axis, keepdims, reductions.argmin, float("inf"))
 
 
@@ -107,23 +155,41 @@ def _counted(x, axis, keepdims):
 
 
 @operation
-def nanmean(x, axis=None, keepdims=False):
-    """Return the mean of what is not NaN along axes."""
+def nanmean(x, axis=None, keepdims: bool = False):
+    """Return the mean of what is not NaN along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     x = floating(x)
     return nansum(x, axis, keepdims) / _counted(x, axis, keepdims)
 
 
 @operation
-def nanvar(x, axis=None, keepdims=False):
-    """Return the variance of what is not NaN along axes."""
+def nanvar(x, axis=None, keepdims: bool = False):
+    """Return the variance of what is not NaN along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     x = floating(x)
     apart = tf_where(tf_is_nan(x), tf_zeros_like(x), x - nanmean(x, axis, True))
     return tf_reduce_sum(tf_square(apart), axis, keepdims) / _counted(x, axis, keepdims)
 
 
 @operation
-def nanstd(x, axis=None, keepdims=False):
-    """Return the standard deviation of what is not NaN along axes."""
+def nanstd(x, axis=None, keepdims: bool = False):
+    """Return the standard deviation of what is not NaN along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return tf_sqrt(nanvar(x, axis, keepdims))
 
 
@@ -142,7 +208,7 @@ _METHODS = {
 
 
 @operation
-def nanquantile(x, q, axis=None, method="linear", keepdims=False):
+def nanquantile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
     """Return the values below which a share `q` of what is not NaN along axes lies.
 
     Args:
@@ -176,14 +242,28 @@ def nanquantile(x, q, axis=None, method="linear", keepdims=False):
 
 
 @operation
-def nanpercentile(x, q, axis=None, method="linear", keepdims=False):
-    """Return the values below which `q` percent of what is not NaN along axes lie."""
+def nanpercentile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
+    """Return the values below which `q` percent of what is not NaN along axes lie.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      q: the percentage, or several, from 0 to 100.
+      axis: the axis, or several; None for all.
+      method: what counts between two numbers: "linear", "lower", "higher", "midpoint" or "nearest".
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return nanquantile(x, tf_cast(q, floating(x).dtype) / 100, axis, method, keepdims)
 
 
 @operation
-def nanmedian(x, axis=None, keepdims=False):
-    """Return the median of what is not NaN along axes."""
+def nanmedian(x, axis=None, keepdims: bool = False):
+    """Return the median of what is not NaN along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return nanquantile(x, 0.5, axis, keepdims=keepdims)
 
 

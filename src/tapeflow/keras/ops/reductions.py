@@ -52,33 +52,64 @@ from tapeflow.ops.sorting import sort as tf_sort
 
 
 @operation
-def sum(x, axis=None, keepdims=False):
-    """Return the sum along axes; small integers are added up in 32 bits."""
+def sum(x, axis=None, keepdims: bool = False):
+    """Return the sum along axes; small integers are added up in 32 bits.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return tf_reduce_sum(wide(x), axis, keepdims)
 
 
 @operation
-def prod(x, axis=None, keepdims=False, dtype=None):
-    """Return the product along axes; small integers are multiplied in 32 bits."""
+def prod(x, axis=None, keepdims: bool = False, dtype=None):
+    """Return the product along axes; small integers are multiplied in 32 bits.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+      dtype: the dtype of the result; None for what follows from the inputs.
+    """
     x = wide(x)
     return tf_reduce_prod(x if dtype is None else tf_cast(x, dtype), axis, keepdims)
 
 
 @operation
-def mean(x, axis=None, keepdims=False):
-    """Return the mean along axes."""
+def mean(x, axis=None, keepdims: bool = False):
+    """Return the mean along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return tf_reduce_mean(floating(x), axis, keepdims)
 
 
 @operation
-def var(x, axis=None, keepdims=False):
-    """Return the variance along axes."""
+def var(x, axis=None, keepdims: bool = False):
+    """Return the variance along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return tf_reduce_variance(floating(x), axis, keepdims)
 
 
 @operation
-def std(x, axis=None, keepdims=False):
-    """Return the standard deviation along axes."""
+def std(x, axis=None, keepdims: bool = False):
+    """Return the standard deviation along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return tf_reduce_std(floating(x), axis, keepdims)
 
 
@@ -92,50 +123,99 @@ def _extreme(x, axis, keepdims, initial, reduce, choose):
 
 
 @operation
-def max(x, axis=None, keepdims=False, initial=None):
-    """Return the greatest element along axes, at least `initial`."""
+def max(x, axis=None, keepdims: bool = False, initial=None):
+    """Return the greatest element along axes, at least `initial`.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+      initial: a number that is compared with the others, needed where there are none.
+    """
     return _extreme(x, axis, keepdims, initial, tf_reduce_max, tf_maximum)
 
 
 @operation
-def min(x, axis=None, keepdims=False, initial=None):
-    """Return the least element along axes, at most `initial`."""
+def min(x, axis=None, keepdims: bool = False, initial=None):
+    """Return the least element along axes, at most `initial`.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+      initial: a number that is compared with the others, needed where there are none.
+    """
     return _extreme(x, axis, keepdims, initial, tf_reduce_min, tf_minimum)
 
 
 @operation
-def amax(x, axis=None, keepdims=False):
-    """Return the greatest element along axes."""
+def amax(x, axis=None, keepdims: bool = False):
+    """Return the greatest element along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return max(x, axis, keepdims)
 
 
 @operation
-def amin(x, axis=None, keepdims=False):
-    """Return the least element along axes."""
+def amin(x, axis=None, keepdims: bool = False):
+    """Return the least element along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return min(x, axis, keepdims)
 
 
 @operation
-def all(x, axis=None, keepdims=False):
-    """Return whether all elements along axes are true."""
+def all(x, axis=None, keepdims: bool = False):
+    """Return whether all elements along axes are true.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return tf_reduce_all(tensor(x, "bool"), axis, keepdims)
 
 
 @operation
-def any(x, axis=None, keepdims=False):
-    """Return whether an element along axes is true."""
+def any(x, axis=None, keepdims: bool = False):
+    """Return whether an element along axes is true.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return tf_reduce_any(tensor(x, "bool"), axis, keepdims)
 
 
 @operation
 def count_nonzero(x, axis=None):
-    """Return how many elements along axes are not 0."""
+    """Return how many elements along axes are not 0.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+    """
     return tf_count_nonzero(tensor(x), axis, dtype="int32")
 
 
 @operation
-def logsumexp(x, axis=None, keepdims=False):
-    """Return the logarithm of the sum of exp(x) along axes."""
+def logsumexp(x, axis=None, keepdims: bool = False):
+    """Return the logarithm of the sum of exp(x) along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return tf_reduce_logsumexp(floating(x), axis, keepdims)
 
 
@@ -150,14 +230,26 @@ def _place(x, axis, keepdims, find):
 
 
 @operation
-def argmax(x, axis=None, keepdims=False):
-    """Return the index of the first greatest element along an axis, or among all."""
+def argmax(x, axis=None, keepdims: bool = False):
+    """Return the index of the first greatest element along an axis, or among all.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer; None for the flattened tensor.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return _place(x, axis, keepdims, tf_argmax)
 
 
 @operation
-def argmin(x, axis=None, keepdims=False):
-    """Return the index of the first least element along an axis, or among all."""
+def argmin(x, axis=None, keepdims: bool = False):
+    """Return the index of the first least element along an axis, or among all.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer; None for the flattened tensor.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return _place(x, axis, keepdims, tf_argmin)
 
 
@@ -169,19 +261,37 @@ def _cumulated(x, axis, dtype, cumulate):
 
 @operation
 def cumsum(x, axis=None, dtype=None):
-    """Return the running sum along an axis, or over all elements in a row."""
+    """Return the running sum along an axis, or over all elements in a row.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer; None for the flattened tensor.
+      dtype: the dtype of the result; None for what follows from the inputs.
+    """
     return _cumulated(x, axis, dtype, tf_cumsum)
 
 
 @operation
 def cumprod(x, axis=None, dtype=None):
-    """Return the running product along an axis, or over all elements in a row."""
+    """Return the running product along an axis, or over all elements in a row.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer; None for the flattened tensor.
+      dtype: the dtype of the result; None for what follows from the inputs.
+    """
     return _cumulated(x, axis, dtype, tf_cumprod)
 
 
 @operation
 def average(x, axis=None, weights=None):
-    """Return the mean along an axis, in which elements count by `weights`."""
+    """Return the mean along an axis, in which elements count by `weights`.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      weights: how much each number counts; None for 1.
+    """
     if weights is None:
         return tf_reduce_mean(floating(x), axis)
     x, weights = promoted(x, weights, more=(float,))
@@ -194,20 +304,32 @@ def average(x, axis=None, weights=None):
 
 
 @operation
-def ptp(x, axis=None, keepdims=False):
-    """Return the greatest minus the least element along axes."""
+def ptp(x, axis=None, keepdims: bool = False):
+    """Return the greatest minus the least element along axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     x = tensor(x)
     return max(x, axis, keepdims) - min(x, axis, keepdims)
 
 
 @operation
-def median(x, axis=None, keepdims=False):
-    """Return the element in the middle along axes, or the mean of the two there."""
+def median(x, axis=None, keepdims: bool = False):
+    """Return the element in the middle along axes, or the mean of the two there.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     return quantile(x, 0.5, axis, "linear", keepdims)
 
 
 @operation
-def quantile(x, q, axis=None, method="linear", keepdims=False):
+def quantile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
     """Return the elements below which the parts `q` of all along axes are.
 
     Args:
@@ -247,15 +369,28 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
 
 
 @operation
-def percentile(x, q, axis=None, method="linear", keepdims=False):
-    """Return `quantile` of q / 100."""
+def percentile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
+    """Return `quantile` of q / 100.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      q: the percentage, or several, from 0 to 100.
+      axis: the axis, or several; None for all.
+      method: what counts between two numbers: "linear", "lower", "higher", "midpoint" or "nearest".
+      keepdims: whether the axes that are reduced stay, with size 1.
+    """
     x = floating(x)
     return quantile(x, tf_cast(tensor(q), x.dtype) / 100, axis, method, keepdims)
 
 
 @operation
 def argsort(x, axis=-1):
-    """Return the indices that sort along an axis, or all elements in a row for None."""
+    """Return the indices that sort along an axis, or all elements in a row for None.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer; None for all elements in a row.
+    """
     x = tensor(x)
     x = tf_cast(x, "uint8") if x.dtype.is_bool else x
     x, axis = (tf_reshape(x, [-1]), -1) if axis is None or x.shape.rank == 0 else (x, axis)
@@ -264,7 +399,12 @@ def argsort(x, axis=-1):
 
 @operation
 def sort(x, axis=-1):
-    """Return the elements in ascending order along an axis."""
+    """Return the elements in ascending order along an axis.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer.
+    """
     x = tensor(x)
     if x.dtype.is_bool:
         return tf_cast(tf_sort(tf_cast(x, "int32"), axis=axis), "bool")
@@ -272,14 +412,26 @@ def sort(x, axis=-1):
 
 
 @operation
-def top_k(x, k, sorted=True):
-    """Return the `k` greatest elements of the last axis, and their indices."""
+def top_k(x, k, sorted: bool = True):
+    """Return the `k` greatest elements of the last axis, and their indices.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      k: how many of the greatest.
+      sorted: whether results come in order.
+    """
     return tf_top_k(tensor(x), k, sorted)
 
 
 @operation
-def searchsorted(sorted_sequence, values, side="left"):
-    """Return where values would be inserted into a sorted vector."""
+def searchsorted(sorted_sequence, values, side: str = "left"):
+    """Return where values would be inserted into a sorted vector.
+
+    Args:
+      sorted_sequence: the sorted numbers.
+      values: the numbers to find places for.
+      side: "left" or "right" of numbers that are equal.
+    """
     sequence, values = promoted(sorted_sequence, values)
     if sequence.shape.rank != 1:
         raise ValueError(
@@ -292,7 +444,12 @@ def searchsorted(sorted_sequence, values, side="left"):
 
 @operation
 def digitize(x, bins):
-    """Return the number of `bins`, increasing limits, up to each element."""
+    """Return the number of `bins`, increasing limits, up to each element.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      bins: the limits, ascending.
+    """
     x, bins = promoted(x, tensor(bins))
     found = tf_searchsorted(bins, tf_reshape(x, [-1]), "right")
     return tf_reshape(found, tf_shape(x))
@@ -300,7 +457,14 @@ def digitize(x, bins):
 
 @operation
 def trapezoid(y, x=None, dx=1.0, axis=-1):
-    """Return the integral along an axis by the trapezoidal rule, of points x or at distances `dx`."""
+    """Return the integral along an axis by the trapezoidal rule, of points x or at distances `dx`.
+
+    Args:
+      y: the values.
+      x: the points; None for a distance of `dx`.
+      dx: the distance of the points where `x` is None.
+      axis: the axis, an integer.
+    """
     y = promoted(tensor(y), more=(float,))[0]
     at = axis_of(axis, static_rank(y))
     before = (builtins.slice(None),) * at

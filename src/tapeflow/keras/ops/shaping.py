@@ -40,7 +40,12 @@ from tapeflow.ops.reorder import roll as tf_roll
 
 @operation
 def reshape(x, newshape):
-    """Return the elements in another shape, in which one size may be -1."""
+    """Return the elements in another shape, in which one size may be -1.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      newshape: the sizes; one may be -1, for what is left.
+    """
     return tf_reshape(tensor(x), newshape)
 
 
@@ -52,13 +57,24 @@ def ravel(x):
 
 @operation
 def transpose(x, axes=None):
-    """Return x with its axes in another order, by default in reverse."""
+    """Return x with its axes in another order, by default in reverse.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axes: the axes in their new order; None for the reverse one.
+    """
     return tf_transpose(tensor(x), axes)
 
 
 @operation
 def moveaxis(x, source, destination):
-    """Return x with axes moved to other places."""
+    """Return x with axes moved to other places.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      source: the axis, or several.
+      destination: where it goes, or where each of them goes.
+    """
     x = tensor(x)
     rank = static_rank(x)
     source, destination = axes_of(source, rank), axes_of(destination, rank)
@@ -70,7 +86,13 @@ def moveaxis(x, source, destination):
 
 @operation
 def swapaxes(x, axis1, axis2):
-    """Return x with two axes exchanged."""
+    """Return x with two axes exchanged.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis1: the first of the two axes.
+      axis2: the second of the two axes.
+    """
     x = tensor(x)
     order = list(range(static_rank(x)))
     axis1, axis2 = axes_of((axis1, axis2), len(order))
@@ -80,7 +102,12 @@ def swapaxes(x, axis1, axis2):
 
 @operation
 def expand_dims(x, axis):
-    """Return x with axes of size 1 at the places `axis` of the result."""
+    """Return x with axes of size 1 at the places `axis` of the result.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: where the new axis is in the result, or several places.
+    """
     x = tensor(x)
     axes = axis if isinstance(axis, (list, tuple)) else (axis,)
     for place in sorted(axis_of(each, static_rank(x) + len(axes)) for each in axes):
@@ -90,7 +117,12 @@ def expand_dims(x, axis):
 
 @operation
 def squeeze(x, axis=None):
-    """Return x without axes of size 1: those given, or all."""
+    """Return x without axes of size 1: those given, or all.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all of size 1.
+    """
     x = tensor(x)
     if axis is not None:
         for each in axes_of(axis, static_rank(x)):
@@ -101,13 +133,23 @@ def squeeze(x, axis=None):
 
 @operation
 def broadcast_to(x, shape):
-    """Return x repeated to another shape."""
+    """Return x repeated to another shape.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      shape: the sizes, a tuple.
+    """
     return tf_broadcast_to(tensor(x), shape)
 
 
 @operation
 def concatenate(xs, axis=0):
-    """Return tensors joined along an axis; without one, their elements in a row."""
+    """Return tensors joined along an axis; without one, their elements in a row.
+
+    Args:
+      xs: a list of tensors.
+      axis: the axis, an integer; None for all elements in a row.
+    """
     xs = promoted(*xs)
     if axis is None:
         return tf_concat([tf_reshape(x, [-1]) for x in xs], 0)
@@ -116,19 +158,36 @@ def concatenate(xs, axis=0):
 
 @operation
 def append(x1, x2, axis=None):
-    """Return x2 behind x1 along an axis, or the elements of both in a row."""
+    """Return x2 behind x1 along an axis, or the elements of both in a row.
+
+    Args:
+      x1: a tensor, or what can be converted to one.
+      x2: another one.
+      axis: the axis, an integer; None for the flattened tensor.
+    """
     return concatenate([tensor(x1), tensor(x2)], axis)
 
 
 @operation
 def stack(x, axis=0):
-    """Return tensors joined along a new axis."""
+    """Return tensors joined along a new axis.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, an integer.
+    """
     return tf_stack(promoted(*x), axis)
 
 
 @operation
 def unstack(x, num=None, axis=0):
-    """Return the parts of x along an axis, as a list."""
+    """Return the parts of x along an axis, as a list.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      num: how many parts there are; None for the size of the axis.
+      axis: the axis, an integer.
+    """
     return tf_unstack(tensor(x), num, axis)
 
 
@@ -161,7 +220,13 @@ def dstack(xs):
 
 @operation
 def split(x, indices_or_sections, axis=0):
-    """Return x cut into so many equal parts, or before each index, along an axis."""
+    """Return x cut into so many equal parts, or before each index, along an axis.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      indices_or_sections: into how many parts of one size, or a list of the places where parts begin.
+      axis: the axis, an integer.
+    """
     x = tensor(x)
     if isinstance(indices_or_sections, int):
         return tf_split(x, indices_or_sections, axis)
@@ -174,7 +239,13 @@ def split(x, indices_or_sections, axis=0):
 
 @operation
 def array_split(x, indices_or_sections, axis=0):
-    """Return x cut into so many parts, the first of which may be longer by one, along an axis."""
+    """Return x cut into so many parts, the first of which may be longer by one, along an axis.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      indices_or_sections: into how many parts, or a list of the places where parts begin.
+      axis: the axis, an integer.
+    """
     x = tensor(x)
     size, rest = divmod(x.shape[axis], indices_or_sections)
     return tf_split(x, [size + (i < rest) for i in range(indices_or_sections)], axis)
@@ -182,7 +253,12 @@ def array_split(x, indices_or_sections, axis=0):
 
 @operation
 def flip(x, axis=None):
-    """Return the elements in reverse order along axes, by default all."""
+    """Return the elements in reverse order along axes, by default all.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      axis: the axis, or several; None for all.
+    """
     x = tensor(x)
     return tf_reverse(x, axes_of(axis, static_rank(x)))
 
@@ -201,7 +277,13 @@ def fliplr(x):
 
 @operation
 def roll(x, shift, axis=None):
-    """Return the elements moved along axes, those at the end to the begin."""
+    """Return the elements moved along axes, those at the end to the begin.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      shift: how far, an integer or one for each axis.
+      axis: the axis, or several; None for all.
+    """
     x = tensor(x)
     if axis is None:
         return tf_reshape(tf_roll(tf_reshape(x, [-1]), shift, 0), tf_shape(x))
@@ -210,7 +292,13 @@ def roll(x, shift, axis=None):
 
 @operation
 def rot90(array, k=1, axes=(0, 1)):
-    """Return x turned `k` times by a right angle, from the first of two axes to the second."""
+    """Return x turned `k` times by a right angle, from the first of two axes to the second.
+
+    Args:
+      array: a tensor.
+      k: how often.
+      axes: the two axes of the plane.
+    """
     x = tensor(array)
     rank = static_rank(x)
     if rank < 2:
@@ -230,13 +318,24 @@ def rot90(array, k=1, axes=(0, 1)):
 
 @operation
 def repeat(x, repeats, axis=None):
-    """Return each element so many times in a row, along an axis or over all."""
+    """Return each element so many times in a row, along an axis or over all.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      repeats: how often; an integer, or one for each element along the axis.
+      axis: the axis, an integer; None for the flattened tensor.
+    """
     return tf_repeat(tensor(x), repeats, axis)
 
 
 @operation
 def tile(x, repeats):
-    """Return x so many times along each of its last axes."""
+    """Return x so many times along each of its last axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      repeats: how often along each of the last axes, an integer or several.
+    """
     x = tensor(x)
     repeats = [repeats] if isinstance(repeats, int) else list(repeats)
     missing = len(repeats) - static_rank(x)
@@ -276,7 +375,13 @@ def pad(x, pad_width, mode="constant", constant_values=None):
 
 @operation
 def take(x, indices, axis=None):
-    """Return the elements at indices along an axis, or of all in a row; negative indices count from the end."""
+    """Return the elements at indices along an axis, or of all in a row; negative indices count from the end.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      indices: the places, an integer tensor of any shape.
+      axis: the axis, an integer; None for the flattened tensor.
+    """
     x, indices = tensor(x), tensor(indices)
     x, axis = (tf_reshape(x, [-1]), 0) if axis is None else (x, axis)
     indices = _from_start(indices, tf_shape(x)[axis])
@@ -291,7 +396,13 @@ def _from_start(indices, size):
 
 @operation
 def take_along_axis(x, indices, axis=None):
-    """Return along an axis the elements at indices of the same rank as x."""
+    """Return along an axis the elements at indices of the same rank as x.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      indices: the places, an integer tensor.
+      axis: the axis, an integer; None for the flattened tensor.
+    """
     x, indices = tensor(x), tensor(indices)
     if axis is None:
         if indices.shape.rank != 1:
@@ -311,7 +422,13 @@ def take_along_axis(x, indices, axis=None):
 
 @operation
 def diff(a, n=1, axis=-1):
-    """Return the differences of neighbors along an axis, `n` times."""
+    """Return the differences of neighbors along an axis, `n` times.
+
+    Args:
+      a: a tensor, or what can be converted to one.
+      n: how many times.
+      axis: the axis, an integer.
+    """
     x = tensor(a)
     axis = axis_of(axis, static_rank(x))
     for _ in range(n):
@@ -323,7 +440,12 @@ def diff(a, n=1, axis=-1):
 
 @operation
 def meshgrid(*x, indexing="xy"):
-    """Return the coordinates of a grid of points, one tensor for each vector."""
+    """Return the coordinates of a grid of points, one tensor for each vector.
+
+    Args:
+      *x: the vectors.
+      indexing: "xy" or "ij".
+    """
     return tf_meshgrid(*(tensor(each) for each in x), indexing=indexing)
 
 
@@ -336,7 +458,12 @@ def nonzero(x):
 
 @operation
 def diag(x, k=0):
-    """Return a matrix with the vector x on a diagonal, or the diagonal of a matrix."""
+    """Return a matrix with the vector x on a diagonal, or the diagonal of a matrix.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      k: which diagonal: above 0 above the main one, below 0 below it.
+    """
     x = tensor(x)
     if static_rank(x) == 1:
         return tf_diag(x, k=k)
@@ -347,13 +474,25 @@ def diag(x, k=0):
 
 @operation
 def diagflat(x, k=0):
-    """Return a matrix with the elements of x in a row on a diagonal."""
+    """Return a matrix with the elements of x in a row on a diagonal.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      k: which diagonal: above 0 above the main one, below 0 below it.
+    """
     return tf_diag(ravel(x), k=k)
 
 
 @operation
 def diagonal(x, offset=0, axis1=0, axis2=1):
-    """Return the diagonals of the matrices along two axes, as the last axis."""
+    """Return the diagonals of the matrices along two axes, as the last axis.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      offset: which diagonal: above 0 above the main one, below 0 below it.
+      axis1: the first of the two axes.
+      axis2: the second of the two axes.
+    """
     x = tensor(x)
     rank = static_rank(x)
     if rank < 2:
@@ -370,7 +509,14 @@ def diagonal(x, offset=0, axis1=0, axis2=1):
 
 @operation
 def trace(x, offset=0, axis1=0, axis2=1):
-    """Return the sums of the diagonals of the matrices along two axes."""
+    """Return the sums of the diagonals of the matrices along two axes.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      offset: which diagonal: above 0 above the main one, below 0 below it.
+      axis1: the first of the two axes.
+      axis2: the second of the two axes.
+    """
     found = diagonal(x, offset, axis1, axis2)
     return tf_reduce_sum(tf_cast(found, "int32") if found.dtype.is_bool else found, -1)
 
@@ -383,13 +529,23 @@ def _triangle(x, k, keep):
 
 @operation
 def tril(x, k=0):
-    """Return matrices with 0 above a diagonal."""
+    """Return matrices with 0 above a diagonal.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      k: up to which diagonal: above 0 above the main one, below 0 below it.
+    """
     return _triangle(x, k, tf_greater_equal)
 
 
 @operation
 def triu(x, k=0):
-    """Return matrices with 0 below a diagonal."""
+    """Return matrices with 0 below a diagonal.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      k: from which diagonal on: above 0 above the main one, below 0 below it.
+    """
     return _triangle(x, k - 1, tf_less)
 
 
@@ -407,7 +563,12 @@ def ndim(x):
 
 @operation
 def get_item(x, key):
-    """Return x[key]."""
+    """Return x[key].
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      key: what stands in the brackets.
+    """
     return tensor(x)[key]
 
 

@@ -51,7 +51,17 @@ _NAMES = {cls.__name__: cls for cls in _CLASSES} | {cls.__name__.lower(): cls fo
 
 
 def get(identifier):
-    """An optimizer from a name, a config, a class or an optimizer (also of tf.train)."""
+    """Find an optimizer.
+
+    Args:
+      identifier: the name of an optimizer, its config, a class, or an optimizer (also of tf.train).
+
+    Returns:
+      The optimizer.
+
+    Raises:
+      ValueError: for an unknown name.
+    """
     if isinstance(identifier, (Optimizer, TrainOptimizer)):
         return identifier
     if isinstance(identifier, str) and identifier.lower() in _NAMES:
@@ -65,7 +75,18 @@ def serialize(optimizer):
 
 
 def deserialize(config, custom_objects=None):
-    """An optimizer from its config."""
+    """Make an optimizer of its config.
+
+    Args:
+      config: what `serialize` gave.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The optimizer.
+
+    Raises:
+      ValueError: for an unknown class.
+    """
     return resolve(config, _NAMES, "optimizer", custom_objects)
 
 

@@ -7,7 +7,7 @@ import inspect
 
 from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import snake_case
-from tapeflow.keras import settings
+from tapeflow.keras import docstrings, settings
 
 _SHARED = {
     "weight_decay": None,
@@ -21,10 +21,27 @@ _SHARED = {
     "gradient_accumulation_steps": None,
     "name": None,
 }
+# What the docstring of every optimizer says of them.
+_SAID = docstrings.entries("""
+  weight_decay: the part, times the learning rate, by which variables shrink at every step; None for 0.
+  clipnorm: the largest norm of each gradient; larger ones are scaled down. None for any.
+  clipvalue: the largest absolute value of the elements of gradients; None for any.
+  global_clipnorm: the largest norm of all gradients together; None for any.
+  use_ema: whether a moving average of each variable is kept, which it becomes at the end of `fit`.
+  ema_momentum: the weight of the past in these averages, from 0 to 1.
+  ema_overwrite_frequency: after how many steps variables become their averages; None for never.
+  loss_scale_factor: what `scale_loss` multiplies losses by, and gradients are divided by; None for 1.
+  gradient_accumulation_steps: the number of calls, at least 2, whose mean gradient makes one update; None for 1.
+  name: the prefix of the names of the variables that the optimizer makes.
+  **kwargs: `decay` and `lr` as in Keras 2, and `jit_compile`, which changes nothing.
+""")
 
 
 def with_shared_arguments(cls):
-    """The class, whose constructor takes its own arguments, then the shared ones, by position too."""
+    """The class, whose constructor takes its own arguments, then the shared ones, by position too.
+
+    Its docstring describes its own arguments; entries for the shared ones are added.
+    """
     original = cls.__init__
     own = {
         name: p
@@ -64,4 +81,5 @@ def with_shared_arguments(cls):
 
     __init__.__signature__ = signature
     cls.__init__ = __init__
+    cls.__doc__ = docstrings.with_entries(cls.__doc__, _SAID)
     return cls

@@ -23,11 +23,18 @@ from tapeflow.train.trackable import look_again, waiting
 class LossScaleOptimizer(Optimizer):
     """Scales losses, unscales gradients, and skips updates by gradients that are not finite.
 
+    Half-precision gradients of scaled losses do not vanish. `fit` does so by itself under the policy "mixed_float16".
+
     Args:
       inner_optimizer: the optimizer that updates variables.
-      initial_scale: the scale at first; halved at every update that is skipped.
-      dynamic_growth_steps: the number of updates in a row after which the scale doubles.
+      initial_scale: the scale at first, halved at every update that is skipped; None for 2^15.
+      dynamic_growth_steps: the number of updates in a row after which the scale doubles; None for 2000.
+      name: the prefix of the names of the variables that the optimizer makes.
       dynamic: False keeps the scale as it is.
+      **kwargs: `optimizer`, the name that Keras 2 has for the first argument, and arguments of `Optimizer`.
+
+    Raises:
+      TypeError: for an `inner_optimizer` that is no optimizer, or scales losses itself.
     """
 
     def __init__(
@@ -104,7 +111,17 @@ class LossScaleOptimizer(Optimizer):
         return [None if g is None else _times(g, 1.0 / scale) for g in grads]
 
     def compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
-        """As those of Optimizer, of the scaled loss."""
+        """Compute the gradients of the scaled loss, as `Optimizer.compute_gradients`.
+
+        Args:
+          loss: a function without arguments, or a tensor computed under `tape`.
+          var_list: the variables, a list or a function that gives one.
+          grad_loss: the gradient that the loss itself has; None for 1.
+          tape: the tape under which a tensor was computed.
+
+        Returns:
+          A list of (gradient, variable) pairs.
+        """
         if tape is None:
             pairs = self.inner_optimizer.compute_gradients(
                 self.scale_loss(loss), var_list, grad_loss
@@ -128,7 +145,17 @@ class LossScaleOptimizer(Optimizer):
     def apply_gradients(
         self, grads_and_vars, name=None, experimental_aggregate_gradients=True, **kwargs
     ):
-        """Unscales the gradients and applies them, or skips them and halves the scale if any is not finite."""
+        """Unscale gradients and apply them, or skip them and halve the scale if any is not finite.
+
+        Args:
+          grads_and_vars: (gradient, variable) pairs of the scaled loss.
+          name: accepted as in Keras 2.
+          experimental_aggregate_gradients: accepted as in Keras 2.
+          **kwargs: accepted as in Keras 2.
+
+        Returns:
+          `iterations` of the inner optimizer.
+        """
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
         if not pairs:
             raise ValueError("No gradients provided for any variable.")
@@ -205,7 +232,15 @@ class LossScaleOptimizer(Optimizer):
                 *self.inner_optimizer.weights]  # fmt: skip
 
     def get_slot(self, var, slot_name):
-        """A slot variable of the inner optimizer."""
+        """Find a slot variable of the inner optimizer.
+
+        Args:
+          var: the variable.
+          slot_name: the name of the slot.
+
+        Returns:
+          The slot variable.
+        """
         return self.inner_optimizer.get_slot(var, slot_name)
 
     def get_slot_names(self):

@@ -55,24 +55,21 @@ class Variables(list):
 
 @public_methods
 class Optimizer(Subclassed, ByRule, Tracked):
-    """Changes variables by gradients. Subclasses define `_update_of(dtype)`,
-    or `_apply_dense(grad, var)`.
+    """Changes variables by gradients; the base of all optimizers.
 
-    Settings given to `_set_hyper` may be numbers, tensors, functions, or (the learning rate)
-    schedules; they become variables when first used, and can be set as attributes.
+    Subclasses define `_update_of(dtype)` or `_apply_dense(grad, var)`, or, as in Keras 3, `build` and `update_step`.
+    Settings given to `_set_hyper` may be numbers, tensors, functions, or (the learning rate) schedules; they become
+    variables when first used, and can be set as attributes.
 
     Args:
-      name: prefix of the names of the variables that the optimizer makes.
-      clipnorm: largest norm of each gradient.
-      clipvalue: largest absolute value of the elements of gradients.
-      global_clipnorm: largest norm of all gradients together.
-      weight_decay: the part, times the learning rate, by which variables shrink at every step.
-      use_ema: keeps a moving average of every variable, of momentum `ema_momentum`, which variables
-        become every `ema_overwrite_frequency` steps, and at the end of `fit`.
-      loss_scale_factor: what `scale_loss` multiplies losses by, and gradients are divided by.
-      gradient_accumulation_steps: the number of calls whose mean gradient makes one update.
-      decay: makes the learning rate fall as 1 / (1 + decay * iterations).
-      lr: the old name of learning_rate.
+      name: the prefix of the names of the variables that the optimizer makes.
+      **kwargs: `weight_decay`, `clipnorm`, `clipvalue`, `global_clipnorm`, `use_ema`, `ema_momentum`,
+        `ema_overwrite_frequency`, `loss_scale_factor` and `gradient_accumulation_steps`, as those of `SGD`; `decay`,
+        which makes the learning rate fall as 1 / (1 + decay * iterations), and `lr`, the old name of `learning_rate`.
+
+    Raises:
+      ValueError: for other arguments (TypeError under Keras 2), negative numbers, and both kinds of clipping by
+        norms.
     """
 
     def __init__(self, name, **kwargs):
@@ -278,11 +275,43 @@ class Optimizer(Subclassed, ByRule, Tracked):
     # Steps
 
     def minimize(self, loss, var_list, grad_loss=None, name=None, tape=None):
-        """One step down: `loss` is a function, or a tensor computed under `tape`."""
+        """Make one step down a loss.
+
+        Args:
+          loss: a function without arguments, or a tensor computed under `tape`.
+          var_list: the variables to change, a list or a function that gives one.
+          grad_loss: the gradient that the loss itself has; None for 1.
+          name: accepted as in Keras 2.
+          tape: the tape under which a tensor was computed.
+
+        Returns:
+          `iterations`, after the step.
+
+        Raises:
+          ValueError: for a tensor without a tape.
+
+        >>> x = tf.Variable(3.0)
+        >>> _ = tf.keras.optimizers.SGD(0.1).minimize(lambda: x ** 2, [x])
+        >>> print(f"{x.numpy():.2f}")
+        2.40
+        """
         return self.apply_gradients(self.compute_gradients(loss, var_list, grad_loss, tape), name)
 
     def compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
-        """(gradient, variable) pairs of a function, or of a tensor computed under `tape`."""
+        """Compute the gradients of a loss.
+
+        Args:
+          loss: a function without arguments, or a tensor computed under `tape`.
+          var_list: the variables, a list or a function that gives one.
+          grad_loss: the gradient that the loss itself has; None for 1.
+          tape: the tape under which a tensor was computed.
+
+        Returns:
+          A list of (gradient, variable) pairs.
+
+        Raises:
+          ValueError: for a tensor without a tape.
+        """
         if not callable(loss) and tape is None:
             raise ValueError(
                 f"`tape` is required when a `Tensor` loss is passed. Received: loss={loss}, tape={tape}."
@@ -310,7 +339,15 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return value if dtype is None else cast(value, dtype)
 
     def get_gradients(self, loss, params):
-        """The gradients of a function."""
+        """Compute the gradients of a function.
+
+        Args:
+          loss: a function without arguments.
+          params: the variables.
+
+        Returns:
+          A list of gradients, None for variables that the result does not depend on.
+        """
         with GradientTape() as tape:
             tape.watch(params)
             value = loss()
@@ -319,9 +356,25 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def apply_gradients(
         self, grads_and_vars, name=None, experimental_aggregate_gradients=True, **kwargs
     ):
-        """Changes the variables by their gradients, adds 1 to iterations and returns it.
+        """Change variables by their gradients, and add 1 to `iterations`.
 
-        Raises ValueError when there are variables but no gradient at all.
+        Args:
+          grads_and_vars: (gradient, variable) pairs; a gradient of None leaves its variable as it is.
+          name: accepted as in Keras 2.
+          experimental_aggregate_gradients: accepted as in Keras 2.
+          **kwargs: accepted as in Keras 2.
+
+        Returns:
+          `iterations`, after the step.
+
+        Raises:
+          TypeError: for items that are not pairs.
+          ValueError: when there are variables but no gradient at all.
+
+        >>> w = tf.Variable([1.0, 2.0])
+        >>> _ = tf.keras.optimizers.SGD(0.5).apply_gradients([(tf.constant([1.0, 0.0]), w)])
+        >>> print(w.numpy())
+        [0.5 2. ]
         """
         if replicas.several():
             return replicas.apply_once(self.apply_gradients, grads_and_vars)
@@ -453,7 +506,18 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return self._known is not None
 
     def apply(self, grads, trainable_variables=None):
-        """apply_gradients, for gradients and variables in two lists; by default, those of `build`."""
+        """Change variables by gradients given in two lists, as `apply_gradients` does.
+
+        Args:
+          grads: the gradients.
+          trainable_variables: the variables, as many; None for those of `build`.
+
+        Returns:
+          `iterations`, after the step.
+
+        Raises:
+          ValueError: for lists of different lengths, and without variables before `build`.
+        """
         if trainable_variables is None:
             if self._known is None:
                 raise ValueError(
@@ -469,7 +533,16 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return self.apply_gradients(zip(grads, trainable_variables))
 
     def stateless_apply(self, optimizer_variables, grads, trainable_variables):
-        """(values of the variables to train, of the optimizer's) after an update; changes no variable."""
+        """Compute an update without changing any variable.
+
+        Args:
+          optimizer_variables: values of the optimizer's variables, in the order of `variables`.
+          grads: the gradients.
+          trainable_variables: values of the variables to train.
+
+        Returns:
+          The values after the update: of the variables to train, and of the optimizer's.
+        """
         self.build(self._known or trainable_variables)
         own, trained = variables.in_order(self), self._known
         before = [v.read_value() for v in (*own, *trained)]
@@ -483,7 +556,13 @@ class Optimizer(Subclassed, ByRule, Tracked):
                 variable.assign(value)
 
     def update_step(self, gradient, variable, learning_rate=None):
-        """Changes one variable by its gradient."""
+        """Change one variable by its gradient.
+
+        Args:
+          gradient: its gradient.
+          variable: the variable to change.
+          learning_rate: accepted as in Keras 3; the rate is the optimizer's own.
+        """
         self._apply_dense(gradient, variable)
 
     def scale_loss(self, loss):
@@ -491,7 +570,12 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
 
     def exclude_from_weight_decay(self, var_list=None, var_names=None):
-        """Keeps variables, or those whose names match one of the patterns, from weight decay."""
+        """Keep variables from weight decay.
+
+        Args:
+          var_list: variables.
+          var_names: patterns; variables whose names match one of them.
+        """
         self.__dict__["_no_decay"] = ({id(v) for v in var_list or ()}, tuple(var_names or ()))
 
     def finalize_variable_values(self, var_list):
@@ -502,7 +586,19 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def add_variable(
         self, shape, initializer="zeros", dtype=None, aggregation="none", layout=None, name=None
     ):
-        """A variable of the optimizer's own."""
+        """Make a variable of the optimizer's own.
+
+        Args:
+          shape: its shape.
+          initializer: first values; an initializer or its name.
+          dtype: its dtype; None for `keras.config.floatx()`.
+          aggregation: accepted as in Keras 3.
+          layout: accepted as in Keras 3.
+          name: its name.
+
+        Returns:
+          The variable.
+        """
         kind = dtypes.as_dtype(dtype or settings.floatx())
         start = initializers.get(initializer)
         made = self._make(lambda: start(shape, dtype=kind), f"{self._name}/{name or 'variable'}", kind)
@@ -523,13 +619,32 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def add_variable_from_reference(
         self, reference_variable, name=None, initializer="zeros", shape=None
     ):
-        """A slot variable beside `reference_variable`."""
+        """Make a slot variable beside a variable.
+
+        Args:
+          reference_variable: the variable, which gives dtype and shape.
+          name: the name of the slot.
+          initializer: first values; an initializer or its name.
+          shape: another shape.
+
+        Returns:
+          The slot variable; that which exists, if there is one of the name.
+        """
         start = initializers.get(initializer)
         like = reference_variable
         return self._slot(like, name, lambda: start(shape or like.shape, like._dtype))
 
     def add_optimizer_variables(self, trainable_variables, name, initializer="zeros"):
-        """A list of slot variables, one beside each variable; for several names, several lists."""
+        """Make slot variables, one beside each variable.
+
+        Args:
+          trainable_variables: the variables.
+          name: the name of the slot, or several names.
+          initializer: first values; an initializer or its name.
+
+        Returns:
+          A list of slot variables; for several names, a tuple of lists.
+        """
         if isinstance(name, str):
             return [self.add_variable_from_reference(v, name, initializer)
                     for v in trainable_variables]  # fmt: skip
@@ -538,15 +653,30 @@ class Optimizer(Subclassed, ByRule, Tracked):
         )
 
     def assign(self, variable, value):
-        """Sets a variable."""
+        """Set a variable.
+
+        Args:
+          variable: the variable to change.
+          value: its new value.
+        """
         variable.assign(value)
 
     def assign_add(self, variable, value):
-        """Adds to a variable."""
+        """Add to a variable.
+
+        Args:
+          variable: the variable to change.
+          value: what is added.
+        """
         variable.assign_add(value)
 
     def assign_sub(self, variable, value):
-        """Subtracts from a variable."""
+        """Subtract from a variable.
+
+        Args:
+          variable: the variable to change.
+          value: what is subtracted.
+        """
         variable.assign_sub(value)
 
     def _saved_variables(self):
@@ -611,7 +741,17 @@ class Optimizer(Subclassed, ByRule, Tracked):
     # Slots and description
 
     def add_slot(self, var, slot_name, initializer="zeros", shape=None):
-        """The slot of a variable, made when there is none."""
+        """Find the slot of a variable, or make it.
+
+        Args:
+          var: the variable.
+          slot_name: the name of the slot.
+          initializer: first values; an initializer or its name.
+          shape: another shape than that of the variable, where `initializer` is not zeros.
+
+        Returns:
+          The slot variable.
+        """
         if initializer == "zeros":
             return self._slot(var, slot_name)
         start = initializers.get(initializer)
@@ -633,7 +773,18 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return slot
 
     def get_slot(self, var, slot_name):
-        """The slot variable of that name. Raises KeyError when there is none."""
+        """Find the slot of a variable.
+
+        Args:
+          var: the variable.
+          slot_name: the name of the slot.
+
+        Returns:
+          The slot variable.
+
+        Raises:
+          KeyError: when there is none.
+        """
         slot = self._slots.get(var, slot_name)
         if slot is None:
             raise KeyError(slot_name)
@@ -703,7 +854,15 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """An optimizer from the constructor's arguments."""
+        """Make an optimizer from the constructor's arguments.
+
+        Args:
+          config: what `get_config` gave.
+          custom_objects: a dict of the program's own classes and functions by name.
+
+        Returns:
+          An optimizer without slots.
+        """
         config = dict(config)
         if "lr" in config:
             config["learning_rate"] = config.pop("lr")

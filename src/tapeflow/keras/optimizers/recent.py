@@ -26,7 +26,21 @@ from tapeflow.train.updating import Update
 
 @with_shared_arguments
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov & Hutter 2019)."""
+    """Adam with decoupled weight decay (Loshchilov & Hutter 2019).
+
+    Before each step w -= learning_rate * weight_decay * w; the decay does not enter the means of gradients.
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      weight_decay: the part, times the learning rate, by which variables shrink at every step.
+      beta_1: the weight of the past in the mean of gradients, from 0 to 1.
+      beta_2: the weight of the past in the mean of squared gradients, from 0 to 1.
+      epsilon: a small number that keeps divisions finite; None for `keras.config.epsilon()`.
+      amsgrad: divide by the root of the largest v so far (Reddi et al. 2018).
+
+    Raises:
+      ValueError: for a decay of None.
+    """
 
     def __init__(
         self,
@@ -49,7 +63,16 @@ class AdamW(Adam):
 
 @with_shared_arguments
 class Lion(Optimizer):
-    """Lion: steps by the sign of a mean of gradients (Chen et al. 2023)."""
+    """Lion: steps by the sign of a mean of gradients (Chen et al. 2023), all of one size.
+
+    Args:
+      learning_rate: as that of `SGD`; smaller than for Adam, by 3 to 10 times.
+      beta_1: the weight of the past in the mean whose sign is taken, above 0, at most 1.
+      beta_2: the weight of the past in the mean that is kept.
+
+    Raises:
+      ValueError: for `beta_1` out of range.
+    """
 
     def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.99, name="lion", **kwargs):
         super().__init__(name, **kwargs)
@@ -79,7 +102,14 @@ class Lion(Optimizer):
 
 @with_shared_arguments
 class Lamb(Optimizer):
-    """Adam with a rate per variable by the ratio of its norm to its step's (You et al. 2020)."""
+    """Adam with a rate per variable by the ratio of its norm to its step's (You et al. 2020), for large batches.
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      beta_1: the weight of the past in the mean of gradients, from 0 to 1.
+      beta_2: the weight of the past in the mean of squared gradients, from 0 to 1.
+      epsilon: a small number that keeps divisions finite; None for `keras.config.epsilon()`.
+    """
 
     def __init__(
         self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="lamb", **kwargs
@@ -114,7 +144,16 @@ class Lamb(Optimizer):
 
 @with_shared_arguments
 class Adafactor(Optimizer):
-    """Adafactor: second moments kept by rows and columns (Shazeer & Stern 2018)."""
+    """Adafactor: second moments kept by rows and columns (Shazeer & Stern 2018), which takes less memory.
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      beta_2_decay: the weight of the past in the means of squares at step t is 1 - t ^ beta_2_decay.
+      epsilon_1: a small number that is added to squared gradients.
+      epsilon_2: steps are relative to the root mean square of the variable, at least to this number.
+      clip_threshold: the largest root mean square of a step, before it is multiplied by the rate.
+      relative_step: whether the learning rate is at most 1 / sqrt(t); not for schedules.
+    """
 
     def __init__(
         self,
@@ -182,12 +221,16 @@ class Muon(Optimizer):
 
     Args:
       learning_rate: of matrices; times `adam_lr_ratio` that of the others.
-      adam_beta_1, adam_beta_2, epsilon, adam_weight_decay: those of AdamW.
+      adam_beta_1, adam_beta_2, adam_weight_decay: those of AdamW.
+      epsilon: that of AdamW.
       weight_decay: of matrices.
       exclude_layers: patterns; variables whose paths match one are updated by AdamW.
       exclude_embeddings: whether those with "embedding" in their paths are, too.
-      muon_a, muon_b, muon_c: the coefficients of the Newton-Schulz iteration; `ns_steps` is its length.
-      momentum, nesterov: how gradients are averaged before it.
+      muon_a, muon_b, muon_c: the coefficients of the Newton-Schulz iteration.
+      adam_lr_ratio: the learning rate of AdamW by that of matrices.
+      momentum: the weight of the past in the mean of gradients that is made orthogonal.
+      ns_steps: the number of steps of the iteration.
+      nesterov: whether the mean looks one step ahead.
       rms_rate: steps are scaled by this times the root of the larger dimension; None: they are not.
     """
 
@@ -285,6 +328,10 @@ class ScheduleFreeAdamW(Optimizer):
     """Adam without a schedule: variables lie between where steps lead and its mean (Defazio et al. 2024).
 
     Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      beta_1: how near variables are to the mean, from 0 to 1.
+      beta_2: the weight of the past in the mean of squared gradients, from 0 to 1.
+      epsilon: a small number that keeps divisions finite.
       warmup_steps: the number of steps in which the learning rate grows from 0 to `learning_rate`.
     """
 

@@ -24,7 +24,26 @@ from tapeflow.train.updating import Update
 
 @with_shared_arguments
 class SGD(Optimizer):
-    """w -= learning_rate * g; with momentum, velocity = momentum * velocity - learning_rate * g."""
+    """Gradient descent, with momentum if wanted.
+
+    w -= learning_rate * g; with momentum, velocity = momentum * velocity - learning_rate * g and w += velocity. With
+    `nesterov` w += momentum * velocity - learning_rate * g instead.
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      momentum: the weight of the past velocity, from 0 to 1.
+      nesterov: whether the velocity looks one step ahead.
+
+    Raises:
+      ValueError: for a momentum outside of 0 to 1.
+
+    >>> w = tf.Variable(1.0)
+    >>> optimizer = tf.keras.optimizers.SGD(learning_rate=0.5, momentum=0.5)
+    >>> for _ in range(2):
+    ...     _ = optimizer.apply_gradients([(tf.constant(1.0), w)])
+    >>> print(w.numpy())
+    -0.25
+    """
 
     def __init__(self, learning_rate=0.01, momentum=0.0, nesterov=False, name="SGD", **kwargs):
         super().__init__(name, **kwargs)
@@ -111,7 +130,24 @@ class _Moments(Optimizer):
 
 @with_shared_arguments
 class Adam(_Moments):
-    """Adam (Kingma & Ba 2015), or AMSGrad (Reddi et al. 2018)."""
+    """Adam (Kingma & Ba 2015): steps by the mean of gradients, divided by the root of the mean of their squares.
+
+    m = beta_1 m + (1 - beta_1) g, v = beta_2 v + (1 - beta_2) g^2, and w -= learning_rate * sqrt(1 - beta_2^t) / (1 -
+    beta_1^t) * m / (sqrt(v) + epsilon) at step t.
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      beta_1: the weight of the past in the mean of gradients, from 0 to 1.
+      beta_2: the weight of the past in the mean of squared gradients, from 0 to 1.
+      epsilon: a small number that keeps divisions finite; None for `keras.config.epsilon()`.
+      amsgrad: divide by the root of the largest v so far (Reddi et al. 2018).
+
+    >>> w = tf.Variable(1.0)
+    >>> optimizer = tf.keras.optimizers.Adam(learning_rate=0.25)
+    >>> _ = optimizer.apply_gradients([(tf.constant(10.0), w)])
+    >>> print(f"{w.numpy():.4f}")
+    0.7500
+    """
 
     def __init__(
         self,
@@ -144,7 +180,14 @@ class Adam(_Moments):
 
 @with_shared_arguments
 class Adamax(_Moments):
-    """Adam by the largest gradient so far (Kingma & Ba 2015, section 7)."""
+    """Adam by the largest gradient so far instead of the mean of squares (Kingma & Ba 2015, section 7).
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      beta_1: the weight of the past in the mean of gradients, from 0 to 1.
+      beta_2: by how much the largest gradient so far fades at every step, from 0 to 1.
+      epsilon: a small number that keeps divisions finite; None for `keras.config.epsilon()`.
+    """
 
     def __init__(
         self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="Adamax", **kwargs
@@ -169,8 +212,14 @@ class Adamax(_Moments):
 class Nadam(_Moments):
     """Adam with Nesterov momentum (Dozat 2015).
 
-    The momentum at step t is beta_1 * (1 - 0.96 ** (t * schedule_decay) / 2); `schedule_decay` is 1, and in Keras 2
-    a setting, by default 0.004.
+    The momentum at step t is beta_1 * (1 - 0.96 ** (t * schedule_decay) / 2); `schedule_decay` is 1, and in Keras 2 a
+    setting, by default 0.004.
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      beta_1: the weight of the past in the mean of gradients, from 0 to 1.
+      beta_2: the weight of the past in the mean of squared gradients, from 0 to 1.
+      epsilon: a small number that keeps divisions finite; None for `keras.config.epsilon()`.
     """
 
     def __init__(
@@ -240,7 +289,20 @@ class Nadam(_Moments):
 
 @with_shared_arguments
 class RMSprop(Optimizer):
-    """RMSProp (Hinton 2012); with `centered`, by an estimate of the gradient's variance."""
+    """RMSProp (Hinton 2012): gradients divided by the root of the mean of their squares.
+
+    v = rho v + (1 - rho) g^2, w -= learning_rate * g / sqrt(v + epsilon); under Keras 2 / (sqrt(v) + epsilon).
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      rho: the weight of the past in the mean of squares, from 0 to 1.
+      momentum: the weight of the past velocity, from 0 to 1.
+      epsilon: a small number that keeps divisions finite; None for `keras.config.epsilon()`.
+      centered: divide by an estimate of the gradient's standard deviation, with its mean subtracted.
+
+    Raises:
+      ValueError: for a momentum outside of 0 to 1.
+    """
 
     def __init__(
         self,
@@ -308,7 +370,16 @@ class RMSprop(Optimizer):
 
 @with_shared_arguments
 class Adagrad(Optimizer):
-    """Adagrad (Duchi et al. 2011)."""
+    """Adagrad (Duchi et al. 2011): gradients divided by the root of the sum of their squares so far.
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      initial_accumulator_value: the sum of squares to start from, at least 0.
+      epsilon: a small number that keeps divisions finite; None for `keras.config.epsilon()`.
+
+    Raises:
+      ValueError: for a negative sum.
+    """
 
     def __init__(
         self,
@@ -344,7 +415,13 @@ class Adagrad(Optimizer):
 
 @with_shared_arguments
 class Adadelta(Optimizer):
-    """Adadelta (Zeiler 2012)."""
+    """Adadelta (Zeiler 2012): steps as large as those before, by the ratio of means of squares.
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      rho: the weight of the past in the means of squares, from 0 to 1.
+      epsilon: a small number that keeps divisions finite; None for `keras.config.epsilon()`.
+    """
 
     def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-7, name="Adadelta", **kwargs):
         super().__init__(name, **kwargs)
@@ -371,7 +448,21 @@ class Adadelta(Optimizer):
 
 @with_shared_arguments
 class Ftrl(Optimizer):
-    """FTRL-proximal (McMahan et al. 2013)."""
+    """FTRL-proximal (McMahan et al. 2013): weights follow from the sums of all gradients, and become exactly 0 by l1.
+
+    Args:
+      learning_rate: a number, a `LearningRateSchedule`, or a function without arguments that gives a number.
+      learning_rate_power: the power of the sum of squares that rates are divided by, at most 0.
+      initial_accumulator_value: the sum of squares to start from, at least 0.
+      l1_regularization_strength: the factor of the absolute values of the weights, at least 0.
+      l2_regularization_strength: the factor of their squares, at least 0.
+      l2_shrinkage_regularization_strength: the factor of a penalty on squares that is added to gradients alone, at
+        least 0.
+      beta: a term that keeps the first steps small.
+
+    Raises:
+      ValueError: for negative strengths and a positive power.
+    """
 
     _slots_by_variable = True
 

@@ -48,7 +48,19 @@ class _Simple(LearningRateSchedule):
 
 
 class ExponentialDecay(_Simple):
-    """initial_learning_rate * decay_rate ^ (step / decay_steps), in steps when `staircase`."""
+    """A learning rate of initial_learning_rate * decay_rate ^ (step / decay_steps).
+
+    Args:
+      initial_learning_rate: the learning rate at step 0.
+      decay_steps: in how many steps the rate is multiplied by `decay_rate` once.
+      decay_rate: the factor.
+      staircase: whether the exponent is rounded down, so that the rate changes every `decay_steps` steps.
+      name: a name.
+
+    >>> schedule = tf.keras.optimizers.schedules.ExponentialDecay(1.0, decay_steps=10, decay_rate=0.5)
+    >>> print(schedule(20).numpy())
+    0.25
+    """
 
     def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name="ExponentialDecay"):
         self._keep(
@@ -67,7 +79,15 @@ class ExponentialDecay(_Simple):
 
 
 class InverseTimeDecay(_Simple):
-    """initial_learning_rate / (1 + decay_rate * step / decay_steps)."""
+    """A learning rate of initial_learning_rate / (1 + decay_rate * step / decay_steps).
+
+    Args:
+      initial_learning_rate: the learning rate at step 0.
+      decay_steps: the number of steps that counts as one.
+      decay_rate: how fast the rate falls.
+      staircase: whether step / decay_steps is rounded down.
+      name: a name.
+    """
 
     def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name="InverseTimeDecay"):
         self._keep(
@@ -87,7 +107,20 @@ class InverseTimeDecay(_Simple):
 
 
 class PolynomialDecay(_Simple):
-    """From initial_learning_rate to end_learning_rate in decay_steps, by (1 - progress) ^ power."""
+    """A learning rate that goes to `end_learning_rate` in `decay_steps` steps, by (1 - step / decay_steps) ^ power.
+
+    Args:
+      initial_learning_rate: the learning rate at step 0.
+      decay_steps: after how many steps the end is reached, where the rate stays.
+      end_learning_rate: the learning rate at the end.
+      power: the exponent; 1 for a straight line.
+      cycle: whether the rate goes up again at the end, with `decay_steps` multiplied each time.
+      name: a name.
+
+    >>> schedule = tf.keras.optimizers.schedules.PolynomialDecay(1.0, decay_steps=10, end_learning_rate=0.5)
+    >>> print(schedule(5).numpy(), schedule(100).numpy())
+    0.75 0.5
+    """
 
     def __init__(
         self,
@@ -118,7 +151,20 @@ class PolynomialDecay(_Simple):
 
 
 class CosineDecay(_Simple):
-    """Down half a cosine to alpha * the initial rate, after an optional straight way up."""
+    """A learning rate that goes down half a cosine to alpha times the initial one, after an optional straight way up.
+
+    Args:
+      initial_learning_rate: the learning rate at step 0.
+      decay_steps: how many steps the way down takes.
+      alpha: the rate at the end, as a part of that at the top.
+      name: a name.
+      warmup_target: the rate to go up to first, in a straight line; None for no way up.
+      warmup_steps: how many steps the way up takes.
+
+    >>> schedule = tf.keras.optimizers.schedules.CosineDecay(0.0, decay_steps=100, warmup_target=1.0, warmup_steps=10)
+    >>> print(schedule(5).numpy(), schedule(10).numpy())
+    0.5 1.0
+    """
 
     def __init__(
         self,
@@ -152,7 +198,16 @@ class CosineDecay(_Simple):
 
 
 class CosineDecayRestarts(_Simple):
-    """Cosine decays one after another (Loshchilov & Hutter 2017)."""
+    """Cosine decays one after another (Loshchilov & Hutter 2017).
+
+    Args:
+      initial_learning_rate: the learning rate at step 0.
+      first_decay_steps: how many steps the first decay takes.
+      t_mul: each decay takes so many times the steps of the one before.
+      m_mul: each decay starts from so many times the rate that the one before started from.
+      alpha: the rate at the end of a decay, as a part of that at its start.
+      name: a name.
+    """
 
     def __init__(
         self, initial_learning_rate, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name="SGDRDecay"
@@ -182,7 +237,20 @@ class CosineDecayRestarts(_Simple):
 
 
 class PiecewiseConstantDecay(_Simple):
-    """values[i] for boundaries[i - 1] < step <= boundaries[i]."""
+    """A learning rate of values[i] for boundaries[i - 1] < step <= boundaries[i].
+
+    Args:
+      boundaries: the steps after which the rate changes, ascending.
+      values: the rates, one more than boundaries.
+      name: a name.
+
+    Raises:
+      ValueError: for another number of rates.
+
+    >>> schedule = tf.keras.optimizers.schedules.PiecewiseConstantDecay([10, 20], [1.0, 0.5, 0.25])
+    >>> print(schedule(10).numpy(), schedule(11).numpy())
+    1.0 0.5
+    """
 
     def __init__(self, boundaries, values, name="PiecewiseConstant"):
         if len(boundaries) != len(values) - 1:
@@ -218,7 +286,15 @@ def serialize(schedule):
 
 
 def deserialize(config, custom_objects=None):
-    """A schedule from its config."""
+    """Make a schedule of its config.
+
+    Args:
+      config: what `serialize` gave.
+      custom_objects: a dict of the program's own classes and functions by name.
+
+    Returns:
+      The schedule.
+    """
     return resolve(config, _NAMES, "decay", custom_objects)
 
 boundaries(globals())

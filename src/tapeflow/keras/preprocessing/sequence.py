@@ -12,11 +12,27 @@ from tapeflow.keras.utils.sequence import Sequence
 
 
 def pad_sequences(
-    sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0
+    sequences, maxlen=None, dtype="int32", padding: str = "pre", truncating: str = "pre", value=0.0
 ):
-    """Lists of numbers as one array, padded or cut to one length.
+    """Make one array of lists of numbers, padded or cut to one length.
 
-    Raises ValueError for what are no lists, or an unknown side.
+    Args:
+      sequences: a list of lists.
+      maxlen: the length; None for that of the longest.
+      dtype: the dtype of the array.
+      padding: on which side short lists are filled up, "pre" or "post".
+      truncating: on which side long lists are cut, "pre" or "post".
+      value: what they are filled up with.
+
+    Returns:
+      An array `(lists, maxlen)`.
+
+    Raises:
+      ValueError: for what are not lists, or an unknown side.
+
+    >>> print(tf.keras.preprocessing.sequence.pad_sequences([[1], [2, 3, 4]], maxlen=2))
+    [[0 1]
+     [3 4]]
     """
     if not hasattr(sequences, "__len__"):
         raise ValueError("`sequences` must be iterable.")
@@ -63,7 +79,15 @@ def pad_sequences(
 
 
 def make_sampling_table(size, sampling_factor=1e-5):
-    """How likely the word of each rank is to be kept, by Zipf's law, as word2vec samples."""
+    """Compute how likely the word of each rank is to be kept, by Zipf's law, as word2vec samples.
+
+    Args:
+      size: the number of words.
+      sampling_factor: how frequent words may be.
+
+    Returns:
+      An array of probabilities, by rank.
+    """
     gamma = 0.577
     rank = np.arange(size)
     rank[0] = 1
@@ -77,12 +101,26 @@ def skipgrams(
     vocabulary_size,
     window_size=4,
     negative_samples=1.0,
-    shuffle=True,
-    categorical=False,
+    shuffle: bool = True,
+    categorical: bool = False,
     sampling_table=None,
     seed=None,
 ):
-    """(pairs of words, labels): 1 for words near each other, 0 for a word and a random one."""
+    """Make pairs of words that are near each other, and of words and random ones.
+
+    Args:
+      sequence: the numbers of the words; 0 is no word.
+      vocabulary_size: the numbers are below it.
+      window_size: how far apart words near each other are at most.
+      negative_samples: how many random pairs there are for each other one.
+      shuffle: whether the pairs are shuffled.
+      categorical: whether labels are `[0, 1]` and `[1, 0]` instead of 1 and 0.
+      sampling_table: how likely each word is to be kept; None for all.
+      seed: an integer for the shuffling; None for a random one.
+
+    Returns:
+      (pairs, labels): 1 for words near each other, 0 for a word and a random one.
+    """
     pairs, labels = [], []
     for i, word in enumerate(sequence):
         if not word:
@@ -112,7 +150,30 @@ def skipgrams(
 
 
 class TimeseriesGenerator(Sequence):
-    """Batches of windows of a series, each with the target at its end."""
+    """Batches of windows of a series, each with the target after its end.
+
+    Args:
+      data: the series, an array or a list whose first axis is time.
+      targets: what belongs to each time, of the same length.
+      length: how many times a window spans.
+      sampling_rate: the distance of the times in a window.
+      stride: the distance of the windows.
+      start_index: the first time that is used.
+      end_index: the last time that is used; None for all.
+      shuffle: whether windows are drawn at random.
+      reverse: whether windows run backwards.
+      batch_size: the number of windows in a batch.
+      **kwargs: arguments of `keras.utils.Sequence`.
+
+    Raises:
+      ValueError: for lengths that differ, and where no window is left.
+
+    >>> data = np.arange(6)
+    >>> x, y = tf.keras.preprocessing.sequence.TimeseriesGenerator(data, data, length=2, batch_size=2)[0]
+    >>> print(x, y)
+    [[0 1]
+     [1 2]] [2 3]
+    """
 
     def __init__(
         self,

@@ -13,22 +13,61 @@ from tapeflow.core.public import boundaries
 FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 
 
-def text_to_word_sequence(input_text, filters=FILTERS, lower=True, split=" "):
-    """The words of a text."""
+def text_to_word_sequence(input_text, filters=FILTERS, lower: bool = True, split: str = " "):
+    """Split a text into words.
+
+    Args:
+      input_text: the text, a string.
+      filters: characters that count as spaces.
+      lower: whether the text is lowered first.
+      split: what separates words.
+
+    Returns:
+      A list of strings.
+
+    >>> tf.keras.preprocessing.text.text_to_word_sequence("Hello, world!")
+    ['hello', 'world']
+    """
     text = input_text.lower() if lower else input_text
     text = text.translate(str.maketrans(dict.fromkeys(filters, split)))
     return [word for word in text.split(split) if word]
 
 
-def one_hot(input_text, n, filters=FILTERS, lower=True, split=" ", analyzer=None):
-    """The words of a text as numbers in [1, n), by `hash`."""
+def one_hot(input_text, n, filters=FILTERS, lower: bool = True, split: str = " ", analyzer=None):
+    """Map the words of a text to numbers in [1, n), by `hash`, which differs from one run to the next.
+
+    Args:
+      input_text: the text, a string.
+      n: the bound of the numbers.
+      filters: characters that count as spaces.
+      lower: whether the text is lowered first.
+      split: what separates words.
+      analyzer: a function that gives the words of a text, instead of the settings above.
+
+    Returns:
+      A list of integers.
+    """
     return hashing_trick(input_text, n, hash, filters, lower, split, analyzer)
 
 
 def hashing_trick(
-    text, n, hash_function=None, filters=FILTERS, lower=True, split=" ", analyzer=None
+    text, n, hash_function=None, filters=FILTERS, lower: bool = True, split: str = " ", analyzer=None
 ):
-    """The words of a text as numbers in [1, n), by a function of words or "md5"."""
+    """Map the words of a text to numbers in [1, n), by a function of words.
+
+    Args:
+      text: the text, a string.
+      n: the bound of the numbers.
+      hash_function: a function of a word that gives an integer, "md5", or None for `hash`, which differs from one run
+        to the next.
+      filters: characters that count as spaces.
+      lower: whether the text is lowered first.
+      split: what separates words.
+      analyzer: a function that gives the words of a text, instead of the settings above.
+
+    Returns:
+      A list of integers.
+    """
     if hash_function is None:
         hash_function = hash
     elif hash_function == "md5":
@@ -46,13 +85,22 @@ class Tokenizer:
     """Numbers words by how often they occur in the texts it is fitted on, from 1.
 
     Args:
-      num_words: only words of numbers below it are used.
-      filters: signs between words.
+      num_words: only words of numbers below it are used; None for all.
+      filters: characters that count as spaces.
       lower: whether texts are lowered.
       split: what separates words.
       char_level: whether every character is a word.
-      oov_token: a word that stands for words that are not known.
+      oov_token: a word that stands for words that are not known; None to leave them out.
       analyzer: a function that gives the words of a text.
+      **kwargs: `document_count`, how many texts were seen.
+
+    Raises:
+      TypeError: for other arguments.
+
+    >>> tokenizer = tf.keras.preprocessing.text.Tokenizer()
+    >>> tokenizer.fit_on_texts(["the cat", "the dog"])
+    >>> tokenizer.texts_to_sequences(["the dog sleeps"])
+    [[1, 3]]
     """
 
     def __init__(
@@ -148,13 +196,30 @@ class Tokenizer:
             yield " ".join(words)
 
     def texts_to_matrix(self, texts, mode="binary"):
-        """Texts as rows of a matrix with a column for every word."""
+        """Make texts rows of a matrix with a column for every word.
+
+        Args:
+          texts: a list of texts.
+          mode: "binary", "count", "freq" or "tfidf".
+
+        Returns:
+          An array `(texts, words)`.
+        """
         return self.sequences_to_matrix(self.texts_to_sequences(texts), mode)
 
     def sequences_to_matrix(self, sequences, mode="binary"):
-        """Lists of numbers as rows: "binary", "count", "freq" or "tfidf".
+        """Make lists of numbers rows of a matrix.
 
-        Raises ValueError where the number of columns is not known, or the mode is not.
+        Args:
+          sequences: lists of numbers.
+          mode: "binary" for 1 where a number occurs, "count" for how often, "freq" for its part, "tfidf" for how
+            often by how rare it is.
+
+        Returns:
+          An array with a column for every number.
+
+        Raises:
+          ValueError: where the number of columns is not known, or the mode is not.
         """
         if not self.num_words and not self.word_index:
             raise ValueError(

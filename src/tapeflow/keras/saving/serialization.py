@@ -265,9 +265,20 @@ def find(name, registered, module, custom_objects=None):
 
 
 def deserialize_keras_object(config, custom_objects=None, safe_mode=True, **kwargs):
-    """What `serialize_keras_object` has described.
+    """Make the object that `serialize_keras_object` has described.
 
-    Raises TypeError for names that are not known, ValueError for lambdas and configs that are no configs.
+    Args:
+      config: the description: a dict, a name, a plain value, or a list of such.
+      custom_objects: a dict of the program's own classes and functions by name.
+      safe_mode: whether configs may name no other files, and only functions that compute tensors and do nothing else.
+      **kwargs: `module_objects`, further classes and functions by name.
+
+    Returns:
+      The object.
+
+    Raises:
+      TypeError: for names that are not known.
+      ValueError: for lambdas and configs that are no configs.
     """
     objects = kwargs.get("module_objects")
     if objects:

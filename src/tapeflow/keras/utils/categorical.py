@@ -9,9 +9,22 @@ from tapeflow.core.release import keras_2
 
 
 def to_categorical(y, num_classes=None, dtype=None):
-    """Integers -> rows with a 1 at their place. Raises ValueError for numbers out of range.
+    """Make rows of integers, with a 1 at their place and 0 elsewhere.
 
-    `dtype` is by default float64 in Keras 3, float32 in Keras 2.
+    Args:
+      y: integers, an array of any shape; a last axis of 1 goes.
+      num_classes: the length of the rows; None for the largest integer plus 1.
+      dtype: the dtype of the array; None for float64, in Keras 2 float32.
+
+    Returns:
+      An array with a new last axis.
+
+    Raises:
+      ValueError: for numbers out of range.
+
+    >>> print(tf.keras.utils.to_categorical([0, 2]))
+    [[1. 0. 0.]
+     [0. 0. 1.]]
     """
     if dtype is None:
         dtype = "float32" if keras_2() else "float64"
@@ -29,7 +42,16 @@ def to_categorical(y, num_classes=None, dtype=None):
 
 
 def normalize(x, axis=-1, order=2):
-    """The array with vectors along `axis` scaled to length 1."""
+    """Scale vectors of an array to length 1; vectors of zeros stay zeros.
+
+    Args:
+      x: an array.
+      axis: the axis of the vectors.
+      order: which norm is the length; 2 for the Euclidean one.
+
+    Returns:
+      An array.
+    """
     lengths = np.atleast_1d(np.linalg.norm(x, order, axis))
     lengths[lengths == 0] = 1
     return x / np.expand_dims(lengths, axis)

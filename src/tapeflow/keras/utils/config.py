@@ -7,7 +7,16 @@ import threading
 
 
 class Config:
-    """A dict of what JSON can say, also by attributes; `freeze` keeps it as it is."""
+    """A dict of what JSON can say, also by attributes; `freeze` keeps it as it is.
+
+    Args:
+      **kwargs: the first items.
+
+    >>> config = tf.keras.utils.Config(rate=0.1)
+    >>> config.steps = 3
+    >>> config.as_dict()
+    {'rate': 0.1, 'steps': 3}
+    """
 
     __attrs__ = None
 

@@ -29,26 +29,52 @@ def _read(path):
 def image_dataset_from_directory(
     directory,
     labels="inferred",
-    label_mode="int",
+    label_mode: str = "int",
     class_names=None,
-    color_mode="rgb",
+    color_mode: str = "rgb",
     batch_size=32,
     image_size=(256, 256),
-    shuffle=True,
+    shuffle: bool = True,
     seed=None,
     validation_split=None,
     subset=None,
-    interpolation="bilinear",
-    follow_links=False,
-    crop_to_aspect_ratio=False,
-    pad_to_aspect_ratio=False,
+    interpolation: str = "bilinear",
+    follow_links: bool = False,
+    crop_to_aspect_ratio: bool = False,
+    pad_to_aspect_ratio: bool = False,
     data_format=None,
-    format="tf",
-    verbose=True,
+    format: str = "tf",
+    verbose: bool = True,
 ):
-    """Batches of (images, labels); with subset="both", the training and the validation ones.
+    """Make a dataset of the images of a folder, of .bmp, .gif, .jpeg, .jpg and .png files.
 
-    Raises ValueError for settings that do not fit, or a folder without images.
+    Args:
+      directory: the folder, with a folder for every class unless `labels` are given.
+      labels: "inferred" from the folders, a list of the files' labels in the order of their names, or None for none.
+      label_mode: "int" for numbers, "categorical" for one-hot vectors, "binary" for 0.0 and 1.0 of two classes, None
+        for no labels.
+      class_names: the names of the folders in the order of the labels; None for the order of the alphabet.
+      color_mode: "rgb", "rgba" or "grayscale".
+      batch_size: the number of files in a batch; None for single files.
+      image_size: (height, width) that images are resized to.
+      shuffle: whether files are shuffled, also in each pass; otherwise they come by name.
+      seed: an integer for the shuffling and the split; None for a random one.
+      validation_split: the part of the files for validation, from 0 to 1.
+      subset: "training", "validation" or "both"; None without a split.
+      interpolation: a method of `tf.image.resize`.
+      follow_links: whether links to folders are followed.
+      crop_to_aspect_ratio: whether images are cut to the shape of the target, instead of being distorted.
+      pad_to_aspect_ratio: whether images are filled up to the shape of the target, instead of being distorted.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      format: "tf", the only kind of datasets that there is.
+      verbose: whether the numbers of files and classes are printed.
+
+    Returns:
+      A dataset of batches `(data, labels)`, with the attributes `class_names` and `file_paths`; for "both" a list of
+      two.
+
+    Raises:
+      ValueError: for settings that do not fit each other, and a folder without files.
     """
     check_format(format)
     if color_mode not in _CHANNELS:
@@ -83,19 +109,43 @@ def image_dataset_from_directory(
 def text_dataset_from_directory(
     directory,
     labels="inferred",
-    label_mode="int",
+    label_mode: str = "int",
     class_names=None,
     batch_size=32,
     max_length=None,
-    shuffle=True,
+    shuffle: bool = True,
     seed=None,
     validation_split=None,
     subset=None,
-    follow_links=False,
-    format="tf",
-    verbose=True,
+    follow_links: bool = False,
+    format: str = "tf",
+    verbose: bool = True,
 ):
-    """Batches of (texts, labels), of the .txt files of a folder; see image_dataset_from_directory."""
+    """Make a dataset of the texts of a folder, of .txt files.
+
+    Args:
+      directory: the folder, with a folder for every class unless `labels` are given.
+      labels: "inferred" from the folders, a list of the files' labels in the order of their names, or None for none.
+      label_mode: "int" for numbers, "categorical" for one-hot vectors, "binary" for 0.0 and 1.0 of two classes, None
+        for no labels.
+      class_names: the names of the folders in the order of the labels; None for the order of the alphabet.
+      batch_size: the number of files in a batch; None for single files.
+      max_length: how many bytes of each text are kept; None for all.
+      shuffle: whether files are shuffled, also in each pass; otherwise they come by name.
+      seed: an integer for the shuffling and the split; None for a random one.
+      validation_split: the part of the files for validation, from 0 to 1.
+      subset: "training", "validation" or "both"; None without a split.
+      follow_links: whether links to folders are followed.
+      format: "tf", the only kind of datasets that there is.
+      verbose: whether the numbers of files and classes are printed.
+
+    Returns:
+      A dataset of batches `(data, labels)`, with the attributes `class_names` and `file_paths`; for "both" a list of
+      two.
+
+    Raises:
+      ValueError: for settings that do not fit each other, and a folder without files.
+    """
     check_format(format)
 
     def text(path):
@@ -111,26 +161,46 @@ def text_dataset_from_directory(
 def audio_dataset_from_directory(
     directory,
     labels="inferred",
-    label_mode="int",
+    label_mode: str = "int",
     class_names=None,
     batch_size=32,
     sampling_rate=None,
     output_sequence_length=None,
-    ragged=False,
-    shuffle=True,
+    ragged: bool = False,
+    shuffle: bool = True,
     seed=None,
     validation_split=None,
     subset=None,
-    follow_links=False,
-    verbose=True,
+    follow_links: bool = False,
+    verbose: bool = True,
 ):
-    """Batches of (sounds, labels), of the .wav files of a folder; see image_dataset_from_directory.
+    """Make a dataset of the sounds of a folder, of .wav files.
 
     Args:
-      output_sequence_length: of every sound, which is cut or padded; None: batches are padded to their longest sound.
+      directory: the folder, with a folder for every class unless `labels` are given.
+      labels: "inferred" from the folders, a list of the files' labels in the order of their names, or None for none.
+      label_mode: "int" for numbers, "categorical" for one-hot vectors, "binary" for 0.0 and 1.0 of two classes, None
+        for no labels.
+      class_names: the names of the folders in the order of the labels; None for the order of the alphabet.
+      batch_size: the number of files in a batch; None for single files.
+      sampling_rate: must be None: sounds keep the rate of their files.
+      output_sequence_length: the length of every sound in samples, which is cut or padded; None to pad batches to
+        their longest sound.
       ragged: whether the sounds of a batch, a ragged tensor, keep their lengths.
+      shuffle: whether files are shuffled, also in each pass; otherwise they come by name.
+      seed: an integer for the shuffling and the split; None for a random one.
+      validation_split: the part of the files for validation, from 0 to 1.
+      subset: "training", "validation" or "both"; None without a split.
+      follow_links: whether links to folders are followed.
+      verbose: whether the numbers of files and classes are printed.
 
-    Raises ImportError for a `sampling_rate`: sounds keep the one of their files.
+    Returns:
+      A dataset of batches `(sounds, labels)`, with the attributes `class_names` and `file_paths`; for "both" a list
+      of two.
+
+    Raises:
+      ValueError: for settings that do not fit each other, and a folder without files.
+      ImportError: for a `sampling_rate`.
     """
     from tapeflow.ops.audio import decode_wav
 

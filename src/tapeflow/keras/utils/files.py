@@ -28,13 +28,25 @@ def get_file(
     cache_dir=None,
     force_download=False,
 ):
-    """The path of a file: of the one kept in the cache, else downloaded from `origin`.
+    """Find a file: the one kept in the cache, else downloaded from `origin`.
 
     A file enters the cache only when it is complete and has the hash that it should have.
 
     Args:
-      file_hash: what the file's MD5 or SHA-256 must be.
+      fname: its name in the cache; None for that of `origin`.
+      origin: the URL to download it from.
+      untar: whether it is a tar archive to unpack; `extract` is the newer way.
+      md5_hash: what the file's MD5 must be; `file_hash` is the newer way.
+      file_hash: what the file's MD5 or SHA-256 must be; None for any.
+      cache_subdir: the folder in the cache.
+      hash_algorithm: "md5", "sha256", or "auto" for what the hash's length says.
       extract: unpacks a tar or zip archive beside it, and returns the path of the folder.
+      archive_format: "tar", "zip", "auto", a list of these, or None for none.
+      cache_dir: the cache; None for `$KERAS_HOME`, or `~/.keras`.
+      force_download: whether it is downloaded even if it is there.
+
+    Returns:
+      The path.
 
     Raises:
       ValueError: the file has another hash, there is no origin, or an archive holds what no archive should.

@@ -25,25 +25,37 @@ class Picture:
 
 def model_to_dot(
     model,
-    show_shapes=False,
-    show_dtype=False,
-    show_layer_names=True,
-    rankdir="TB",
-    expand_nested=False,
+    show_shapes: bool = False,
+    show_dtype: bool = False,
+    show_layer_names: bool = True,
+    rankdir: str = "TB",
+    expand_nested: bool = False,
     dpi=200,
-    subgraph=False,
-    show_layer_activations=False,
-    show_trainable=False,
+    subgraph: bool = False,
+    show_layer_activations: bool = False,
+    show_trainable: bool = False,
     **kwargs,
 ):
-    """A picture of the layers of a model and how they are connected, each below what it reads.
+    """Draw the layers of a model and how they are connected, each below what it reads.
 
     Args:
+      model: a `keras.Model`.
+      show_shapes: whether output shapes are shown.
+      show_dtype: whether dtypes are shown.
+      show_layer_names: whether the layers' names are shown.
       rankdir: where the arrows go: "TB" down, "BT" up, "LR" to the right, "RL" to the left.
+      expand_nested: whether the layers of models inside are drawn.
       dpi: accepted; the picture is of lines, which have no dots.
+      subgraph: must be False: a picture is no part of another one.
+      show_layer_activations: whether activation functions are shown.
+      show_trainable: whether it is shown which layers are trainable.
+      **kwargs: none.
 
-    Raises ValueError for another direction, for `subgraph` (a picture is no part of another one) and for unknown
-    arguments.
+    Returns:
+      A picture, which notebooks show; its text is SVG.
+
+    Raises:
+      ValueError: for another direction, for `subgraph`, and for unknown arguments.
     """
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments: {kwargs}")
@@ -58,20 +70,37 @@ def model_to_dot(
 
 def plot_model(
     model,
-    to_file="model.svg",
-    show_shapes=False,
-    show_dtype=False,
-    show_layer_names=False,
-    rankdir="TB",
-    expand_nested=False,
+    to_file: str = "model.svg",
+    show_shapes: bool = False,
+    show_dtype: bool = False,
+    show_layer_names: bool = False,
+    rankdir: str = "TB",
+    expand_nested: bool = False,
     dpi=200,
-    show_layer_activations=False,
-    show_trainable=False,
+    show_layer_activations: bool = False,
+    show_trainable: bool = False,
     **kwargs,
 ):
-    """Writes a picture of a model to a file as SVG (also where another ending is asked for), and returns it.
+    """Write a picture of a model to a file as SVG, also where another ending is asked for.
 
-    Raises ValueError for a model that is not built.
+    Args:
+      model: the model, which is built.
+      to_file: the file; None for none.
+      show_shapes: whether output shapes are shown.
+      show_dtype: whether dtypes are shown.
+      show_layer_names: whether the layers' names are shown.
+      rankdir: where the arrows go: "TB" down, "BT" up, "LR" to the right, "RL" to the left.
+      expand_nested: whether the layers of models inside are drawn.
+      dpi: accepted; the picture is of lines, which have no dots.
+      show_layer_activations: whether activation functions are shown.
+      show_trainable: whether it is shown which layers are trainable.
+      **kwargs: `subgraph`, as that of `model_to_dot`.
+
+    Returns:
+      The picture, which notebooks show.
+
+    Raises:
+      ValueError: for a model that is not built.
     """
     if not model.built:
         raise ValueError(

@@ -36,12 +36,15 @@ def in_order_of_release(logs):
 
 
 class Progbar:
-    """Progress of a loop of `target` steps (None: unknown).
+    """Progress of a loop of `target` steps.
 
     Args:
+      target: the number of steps; None for unknown.
+      width: the length of the bar in characters.
       verbose: 0 silent, 1 a bar, 2 one line at the end.
       interval: the least number of seconds between two updates of the bar.
       stateful_metrics: names of values to show as they are rather than as their mean.
+      unit_name: what steps are called, as "step".
     """
 
     def __init__(

@@ -13,7 +13,12 @@ _END = object()
 
 
 class SequenceEnqueuer:
-    """A thread that makes batches and puts them into a queue; `get()` gives them."""
+    """A thread that makes batches and puts them into a queue; `get()` gives them.
+
+    Args:
+      sequence: what gives the batches.
+      use_multiprocessing: accepted as in Keras 2; a thread makes them.
+    """
 
     def __init__(self, sequence, use_multiprocessing=False):
         self.sequence, self.use_multiprocessing = sequence, use_multiprocessing
@@ -72,7 +77,13 @@ class SequenceEnqueuer:
 
 
 class OrderedEnqueuer(SequenceEnqueuer):
-    """The batches of a Sequence, in order or shuffled, again and again."""
+    """The batches of a Sequence, in order or shuffled, again and again.
+
+    Args:
+      sequence: the `Sequence`.
+      use_multiprocessing: accepted as in Keras 2; a thread makes them.
+      shuffle: whether each pass has another order.
+    """
 
     def __init__(self, sequence, use_multiprocessing=False, shuffle=False):
         super().__init__(sequence, use_multiprocessing)
@@ -89,7 +100,12 @@ class OrderedEnqueuer(SequenceEnqueuer):
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):
-    """The batches of a generator."""
+    """The batches of a generator.
+
+    Args:
+      sequence: the generator.
+      use_multiprocessing: accepted as in Keras 2; a thread makes them.
+    """
 
 
 boundaries(globals())

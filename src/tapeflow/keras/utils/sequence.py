@@ -8,8 +8,12 @@ from tapeflow.core.public import boundaries
 class Sequence:
     """Batches by number: subclasses define `__getitem__(index)` and `__len__`.
 
-    `workers`, `use_multiprocessing` and `max_queue_size` are kept for whoever reads them; batches are
-    made in the thread that trains.
+    In Keras 3 it is called `PyDataset`. `fit`, `evaluate` and `predict` take one as `x`.
+
+    Args:
+      workers: how many threads may make batches; kept as an attribute.
+      use_multiprocessing: whether processes may make batches; kept as an attribute.
+      max_queue_size: how many batches may wait; kept as an attribute.
     """
 
     _workers, _use_multiprocessing, _max_queue_size = 1, False, 10

@@ -56,7 +56,16 @@ def get_source_inputs(tensor):
 
 
 def pack_x_y_sample_weight(x, y=None, sample_weight=None):
-    """A batch as a tuple of the parts that there are."""
+    """Make a batch of its parts.
+
+    Args:
+      x: the inputs.
+      y: the labels, or None.
+      sample_weight: the weights, or None.
+
+    Returns:
+      A tuple of the parts that there are, or the inputs alone.
+    """
     if y is None:
         return x if not isinstance(x, (tuple, list)) else (x,)
     return (x, y) if sample_weight is None else (x, y, sample_weight)

@@ -18,19 +18,38 @@ def timeseries_dataset_from_array(
     sequence_stride=1,
     sampling_rate=1,
     batch_size=128,
-    shuffle=False,
+    shuffle: bool = False,
     seed=None,
     start_index=None,
     end_index=None,
-    format="tf",
+    format: str = "tf",
 ):
-    """Batches of (windows, targets), or of windows where `targets` is None.
+    """Make a dataset of batches of windows of a series, with their targets.
 
     Args:
+      data: the series, an array whose first axis is time.
+      targets: what belongs to the window that begins at each time; None for windows alone.
       sequence_length: how many steps a window has.
       sequence_stride: how far windows are apart.
       sampling_rate: how far steps of a window are apart.
-    Raises ValueError for settings that do not fit the data.
+      batch_size: the number of windows in a batch; None for single windows.
+      shuffle: whether windows come in a random order.
+      seed: an integer for the shuffling; None for a random one.
+      start_index: the first time that is used; None for all.
+      end_index: before which time to end; None for all.
+      format: "tf", the only kind of datasets that there is.
+
+    Returns:
+      A dataset of (windows, targets), or of windows.
+
+    Raises:
+      ValueError: for settings that do not fit the data.
+
+    >>> dataset = tf.keras.preprocessing.timeseries_dataset_from_array(np.arange(5), None, sequence_length=3)
+    >>> print(next(iter(dataset)).numpy())
+    [[0 1 2]
+     [1 2 3]
+     [2 3 4]]
     """
     check_format(format)
     for name, value in (("sequence_length", sequence_length), ("sequence_stride", sequence_stride),
@@ -86,13 +105,24 @@ def _spec(shape, values):
     return TensorSpec(shape, values.dtype)
 
 
-def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=None,
+def split_dataset(dataset, left_size=None, right_size=None, shuffle: bool = False, seed=None,
                   preferred_backend=None):  # fmt: skip
-    """Two datasets of the elements of one (or of arrays): sizes are numbers of elements, or parts of them.
+    """Split a dataset, or arrays, into two datasets.
 
-    `preferred_backend` is None or "tensorflow": there are no other datasets here.
+    Args:
+      dataset: a `Dataset`, a `Sequence`, an array, or arrays that go along.
+      left_size: how many elements the first one has, or which part of all, a float; None for what the second leaves.
+      right_size: the same for the second.
+      shuffle: whether elements are shuffled before.
+      seed: an integer for the shuffling; None for a random one.
+      preferred_backend: None or "tensorflow": there are no other datasets here.
 
-    Raises ValueError for sizes that do not fit, TypeError for what is no data.
+    Returns:
+      Two datasets.
+
+    Raises:
+      ValueError: for sizes that do not fit.
+      TypeError: for what is no data.
     """
     if preferred_backend not in (None, "tensorflow"):
         raise ValueError(f"`preferred_backend` must be None or 'tensorflow', got {preferred_backend!r}.")

@@ -30,11 +30,29 @@ from tapeflow.ops.trigonometric import atan2
 
 
 class MelSpectrogram(PreprocessingLayer):
-    """(batch, samples) or (samples,) as (batch, num_mel_bins, frames): power in bands that are equally wide to the ear.
+    """The power of signals over time, in bands that are equally wide to the ear.
+
+    Input shape: `(batch, samples)` or `(samples,)`.
+    Output shape: `(batch, num_mel_bins, frames)` or `(num_mel_bins, frames)`.
 
     Args:
+      fft_length: the length of the Fourier transforms in samples.
+      sequence_stride: the distance between frames in samples.
+      sequence_length: the length of the window in samples; None for `fft_length`.
+      window: "hann", "hamming", an array of the window's values, or None for none.
+      sampling_rate: samples per second.
+      num_mel_bins: the number of bands.
+      min_freq: the lower edge of the lowest band, in hertz.
+      max_freq: the upper edge of the highest band, in hertz; None for half the sampling rate.
       power_to_db: give decibels, at most `top_db` below the loudest.
-      mag_exp: 2 for power, 1 for magnitude.
+      top_db: the range of the decibels.
+      mag_exp: the exponent of the magnitudes: 2 for power, 1 for magnitude.
+      min_power: the smallest power that decibels are computed of.
+      ref_power: the power of 0 decibels.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for a window longer than the transforms.
     """
 
     def __init__(
@@ -145,12 +163,27 @@ _MODES = ("log", "magnitude", "psd", "real", "imag", "angle", "stft")
 
 
 class STFTSpectrogram(Layer):
-    """The spectra of short frames of (batch, samples, channels), by convolutions with waves in a window.
+    """The spectra of short frames of signals, by convolutions with waves in a window.
+
+    Input shape: `(batch, samples, channels)`, or with the channels first.
+    Output shape: `(batch, frames, channels * frequencies)`, or with the frames last for "channels_first"; with
+      `expand_dims` channels and frequencies have axes of their own.
 
     Args:
       mode: "log", "magnitude", "psd", "real", "imag", "angle", or "stft" for real and imaginary parts.
-      scaling: "density", "spectrum" or None.
+      frame_length: the length of a frame in samples.
+      frame_step: the distance between frames in samples; None for half a frame.
+      fft_length: the length of the transforms; None for the next power of two.
+      window: the name of a window function, an array of its values, or None for none.
+      periodic: whether the window is one period of a periodic function, rather than symmetric.
+      scaling: "density", "spectrum", or None for no scaling.
+      padding: "valid" or "same".
       expand_dims: keep frequencies and channels on axes of their own.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for lengths that do not fit each other, and for unknown modes, scalings and paddings.
     """
 
     def __init__(

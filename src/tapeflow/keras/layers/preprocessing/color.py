@@ -67,7 +67,27 @@ class _ColorLayer(ImageLayer):
 
 
 class RandomBrightness(_ColorLayer):
-    """Adds a random part of the range of values."""
+    """Adds a random part of the range of values to each image, while training; results stay within the range.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Input shape: `(rows, columns, channels)`, or a batch of these; also the output shape.
+
+    Args:
+      factor: the bounds of the part, from -1 to 1; one number for the negative of it and itself.
+      value_range: the lowest and the highest value of a pixel.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+
+    Raises:
+      ValueError: for a factor out of these bounds.
+
+    >>> layer = tf.keras.layers.RandomBrightness((0.5, 0.5), value_range=(0, 1))
+    >>> print(layer(tf.zeros([1, 1, 3]), training=True).numpy())
+    [[[0.5 0.5 0.5]]]
+    """
 
     _bounds = (-1.0, 1.0)
 
@@ -80,7 +100,23 @@ class RandomBrightness(_ColorLayer):
 
 
 class RandomContrast(_ColorLayer):
-    """Scales the distance of values to their mean by a random factor."""
+    """Multiplies the distance of values to the mean of their channel by a random factor, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Input shape: `(rows, columns, channels)`, or a batch of these; also the output shape.
+
+    Args:
+      factor: a pair (lower, upper) for factors in [1 - lower, 1 + upper], each from 0 to 1; or one number for both.
+      value_range: the lowest and the highest value of a pixel.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+
+    Raises:
+      ValueError: for a factor out of these bounds.
+    """
 
     def __init__(self, factor, value_range=(0, 255), seed=None, **kwargs):
         super().__init__(value_range, seed, **kwargs)
@@ -110,7 +146,19 @@ class _HSVLayer(_ColorLayer):
 
 
 class RandomHue(_HSVLayer):
-    """Turns the hue by a random part of half a circle."""
+    """Turns the hue of each image by a random part of half a circle, in either direction, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of that part, from 0 to 1; one number for 0 and itself.
+      value_range: the lowest and the highest value of a pixel.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def _draw(self, images, seed):
         sign = where(self._per_image(images, 0.0, 1.0, seed) > 0.5, -1.0, 1.0)
@@ -126,7 +174,19 @@ class RandomHue(_HSVLayer):
 
 
 class RandomSaturation(_HSVLayer):
-    """Scales the saturation: a factor below 0.5 makes it smaller, one above larger."""
+    """Scales the saturation of each image, while training: a factor below 0.5 makes it smaller, one above larger.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of the factor, from 0 (gray) to 1 (fully saturated); one number for 0 and itself.
+      value_range: the lowest and the highest value of a pixel.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def _draw(self, images, seed):
         factor = super()._draw(images, seed)
@@ -139,14 +199,38 @@ class RandomSaturation(_HSVLayer):
 
 
 class RandomColorDegeneration(_HSVLayer):
-    """Mixes images with their gray version."""
+    """Mixes each image with its gray version, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of the gray version's share, from 0 to 1; one number for 0 and itself.
+      value_range: the lowest and the highest value of a pixel.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def _change(self, images, factor):
         return self._clip(images + factor * (rgb_to_grayscale(images) - images))
 
 
 class RandomSharpness(_HSVLayer):
-    """Mixes images with a smoothed version: blurred below 0.5, sharpened above."""
+    """Mixes each image with a smoothed version, while training: it is blurred below 0.5, and sharpened above.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of the share, from 0 to 1; one number for 0 and itself.
+      value_range: the lowest and the highest value of a pixel.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def _change(self, images, factor):
         channels = images.shape.as_list()[-1]
@@ -158,7 +242,22 @@ class RandomSharpness(_HSVLayer):
 
 
 class RandomPosterization(_HSVLayer):
-    """Keeps a random number of the highest bits of each value."""
+    """Keeps a random number of the highest bits of each value, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the number of bits, an integer from 1 to 8, or a pair of bounds.
+      value_range: the lowest and the highest value of a pixel.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+
+    Raises:
+      ValueError: for other numbers.
+    """
 
     _bounds = (1, 8)
 
@@ -188,7 +287,21 @@ class RandomPosterization(_HSVLayer):
 
 
 class RandomGrayscale(_ColorLayer):
-    """Makes some images gray, with the probability `factor`."""
+    """Makes some images gray, while training; they keep their three channels.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the probability that an image becomes gray, from 0 to 1.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+
+    Raises:
+      ValueError: for a factor outside of 0 to 1.
+    """
 
     def __init__(self, factor=0.5, data_format=None, seed=None, **kwargs):
         super().__init__(seed=seed, data_format=data_format, **kwargs)
@@ -209,7 +322,19 @@ class RandomGrayscale(_ColorLayer):
 
 
 class RandomInvert(_ColorLayer):
-    """Inverts the values of some images."""
+    """Inverts the values of some images, while training: upper bound - x.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of the probability that an image is inverted, from 0 to 1, or one number for 0 and itself.
+      value_range: the lowest and the highest value of a pixel.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(self, factor=1.0, value_range=(0, 255), seed=None, data_format=None, **kwargs):
         super().__init__(value_range, seed, factor=factor, data_format=data_format, **kwargs)
@@ -223,7 +348,19 @@ class RandomInvert(_ColorLayer):
 
 
 class Solarization(_ColorLayer):
-    """Adds a random number to the values and inverts those above a random threshold."""
+    """Adds a random number to the values and inverts those above a random threshold, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      addition_factor: the bounds of what is added, as parts of 255, from 0 to 1; one number for 0 and itself.
+      threshold_factor: the bounds of the threshold, as parts of 255, from 0 to 1; one number for 0 and itself.
+      value_range: the lowest and the highest value of a pixel.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(
         self, addition_factor=0.0, threshold_factor=0.0, value_range=(0, 255), seed=None, **kwargs
@@ -264,7 +401,15 @@ class Solarization(_ColorLayer):
 
 
 class AutoContrast(_ColorLayer):
-    """Stretches the values of each channel over the whole range."""
+    """Stretches the values of each channel over the whole range.
+
+    Input shape: `(rows, columns, channels)`, or a batch of these; also the output shape.
+
+    Args:
+      value_range: the lowest and the highest value of a pixel.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(self, value_range=(0, 255), **kwargs):
         super().__init__(value_range, **kwargs)
@@ -289,7 +434,19 @@ class AutoContrast(_ColorLayer):
 
 
 class Equalization(_ColorLayer):
-    """Makes each channel's values equally frequent, as far as that goes."""
+    """Spreads the values of each channel so that all are about equally frequent, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Input shape: `(rows, columns, channels)`, or a batch of these; also the output shape.
+
+    Args:
+      value_range: the lowest and the highest value of a pixel.
+      bins: the number of bins of the histogram.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(self, value_range=(0, 255), bins=256, data_format=None, **kwargs):
         super().__init__(value_range, data_format=data_format, **kwargs)
@@ -311,7 +468,18 @@ class Equalization(_ColorLayer):
 
 
 class ContrastLimitedAdaptiveHistogramEqualization(_ColorLayer):
-    """Equalizes each part of a grid of the images by itself, the frequencies limited by `clip_limit`."""
+    """Equalizes each part of a grid of the images by itself, the frequencies limited by `clip_limit`.
+
+    Input shape: `(rows, columns, channels)`, or a batch of these; also the output shape.
+
+    Args:
+      value_range: the lowest and the highest value of a pixel.
+      clip_limit: how much more often than on average a value may count before it is clipped.
+      tile_grid_size: the number of parts along rows and columns.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(
         self,
@@ -347,7 +515,22 @@ class ContrastLimitedAdaptiveHistogramEqualization(_ColorLayer):
 
 
 class RandomColorJitter(_ColorLayer):
-    """Random brightness, contrast, saturation and hue, one after the other."""
+    """Random brightness, contrast, saturation and hue, one after the other, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      value_range: the lowest and the highest value of a pixel.
+      brightness_factor: the `factor` of `RandomBrightness`; None to leave the step out.
+      contrast_factor: the `factor` of `RandomContrast`; None to leave the step out.
+      saturation_factor: the `factor` of `RandomSaturation`; None to leave the step out.
+      hue_factor: the `factor` of `RandomHue`; None to leave the step out.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(
         self,
@@ -397,7 +580,24 @@ class RandomColorJitter(_ColorLayer):
 
 
 class RandomGaussianBlur(_ColorLayer):
-    """Blurs some images by a bell curve of random width."""
+    """Blurs some images by a bell curve of random width, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of the probability that an image is blurred, from 0 to 1, or one number for 0 and itself.
+      kernel_size: height and width of the window in pixels, or one number for both.
+      sigma: the bounds of the curve's standard deviation in pixels, or one number for 0 and itself.
+      value_range: the lowest and the highest value of a pixel.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+
+    Raises:
+      ValueError: for windows below 1 and negative deviations.
+    """
 
     def __init__(
         self,
@@ -457,7 +657,21 @@ class RandomGaussianBlur(_ColorLayer):
 
 
 class RandomErasing(_ColorLayer):
-    """Fills a random rectangle of some images with a value, or with noise where there is none."""
+    """Fills a random rectangle of some images with a value, or with noise where there is none, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of the probability that an image is changed, from 0 to 1, or one number for 0 and itself.
+      scale: the bounds of the rectangle's part of the area, from 0 to 1.
+      fill_value: the value of the rectangle; None for noise.
+      value_range: the lowest and the highest value of a pixel.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(
         self,

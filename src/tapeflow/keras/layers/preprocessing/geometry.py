@@ -40,7 +40,24 @@ def check_filling(fill_mode, interpolation, fill_modes=_FILL_MODES):
 
 
 class RandomFlip(GeometricLayer):
-    """Flips half of the images: "horizontal", "vertical" or "horizontal_and_vertical"."""
+    """Flips half of the images while training; boxes and masks in the inputs follow.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Input shape: `(rows, columns, channels)`, or a batch of these; also the output shape.
+
+    Args:
+      mode: "horizontal" (left to right), "vertical", or "horizontal_and_vertical", where each axis is drawn for
+        itself.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+
+    Raises:
+      ValueError: for another mode.
+    """
 
     def __init__(self, mode="horizontal_and_vertical", seed=None, data_format=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
@@ -133,7 +150,26 @@ class _Projected(GeometricLayer):
 
 
 class RandomRotation(_Projected):
-    """Turns images by a random part of a full turn, between the bounds of `factor`."""
+    """Turns each image around its middle by a random angle, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Input shape: `(rows, columns, channels)`, or a batch of these; also the output shape.
+
+    Args:
+      factor: the bounds of the angle as parts of a full turn; one number for the negative of it and itself.
+      fill_mode: what is beyond the edges: "reflect", "wrap", "nearest" (the edge's pixel) or "constant".
+      interpolation: "bilinear" or "nearest".
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      fill_value: the value beyond the edges for "constant".
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+
+    Raises:
+      NotImplementedError: for an unknown `fill_mode` or `interpolation`.
+    """
 
     _bounds = (-math.inf, math.inf)
 
@@ -161,7 +197,23 @@ class RandomRotation(_Projected):
 
 
 class RandomTranslation(_Projected):
-    """Shifts images by random parts of their height and width."""
+    """Shifts each image by random parts of its height and width, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      height_factor: the bounds of the shift down as parts of the height, from -1 to 1; one number for the negative of
+        it and itself.
+      width_factor: the bounds of the shift to the right as parts of the width, likewise.
+      fill_mode: what is beyond the edges: "reflect", "wrap", "nearest" (the edge's pixel) or "constant".
+      interpolation: "bilinear" or "nearest".
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      fill_value: the value beyond the edges for "constant".
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(
         self,
@@ -200,7 +252,23 @@ class RandomTranslation(_Projected):
 
 
 class RandomZoom(_Projected):
-    """Zooms: positive parts out, negative parts in; by one factor unless `width_factor` is given."""
+    """Zooms each image by random factors, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      height_factor: the bounds of the change as parts of the height: positive numbers zoom out, negative ones in; one
+        number for the negative of it and itself.
+      width_factor: the same for the width; None keeps the aspect ratio.
+      fill_mode: what is beyond the edges: "reflect", "wrap", "nearest" (the edge's pixel) or "constant".
+      interpolation: "bilinear" or "nearest".
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      fill_value: the value beyond the edges for "constant".
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(
         self,
@@ -253,7 +321,22 @@ class RandomZoom(_Projected):
 
 
 class RandomShear(_Projected):
-    """Slants images along x and y by random factors."""
+    """Slants images along x and y by random factors, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      x_factor: the bounds of the slant along x, from 0 to 1; one number for 0 and itself.
+      y_factor: the bounds of the slant along y, likewise.
+      interpolation: "bilinear" or "nearest".
+      fill_mode: what is beyond the edges: "reflect", "wrap", "nearest" or "constant".
+      fill_value: the value beyond the edges for "constant".
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     _lower = 0.0
 
@@ -287,7 +370,21 @@ class RandomShear(_Projected):
 
 
 class RandomPerspective(_Projected):
-    """Moves the corners of some images at random, as if seen from another side."""
+    """Changes the perspective of some images at random while training, as if seen from another side.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of the probability that an image is changed, from 0 to 1, or one number for 0 and itself.
+      scale: the strength of the change, 0 for none.
+      interpolation: "bilinear" or "nearest".
+      fill_value: the value beyond the edges.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     _lower = 0.0
 
@@ -329,7 +426,23 @@ class RandomPerspective(_Projected):
 
 
 class RandomElasticTransform(GeometricLayer):
-    """Moves the pixels of some images by a smooth random field."""
+    """Moves the pixels of some images by a smooth random field, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of the probability that an image is changed, from 0 to 1, or one number for 0 and itself.
+      scale: the strength of the field, 0 for none.
+      interpolation: "bilinear" or "nearest".
+      fill_mode: what is beyond the edges: "reflect", "wrap", "nearest" or "constant".
+      fill_value: the value beyond the edges for "constant".
+      value_range: the lowest and the highest value of a pixel.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     _lower = 0.0
     _bounds = (0.0, 1.0)
@@ -396,7 +509,28 @@ class RandomElasticTransform(GeometricLayer):
 
 
 class RandomCrop(ImageLayer):
-    """Cuts (height, width) out of images at random while training; smaller images are enlarged then."""
+    """Cuts a window out of images at a random place, while training.
+
+    Smaller images are resized, cut to the same aspect ratio before. A call on its own counts as training; with
+    `training=False` the images are returned as they are.
+
+    Input shape: `(rows, columns, channels)`, or a batch of these, with known rows and columns.
+    Output shape: `(height, width, channels)`, or a batch of these.
+
+    Args:
+      height: the rows of the window.
+      width: the columns of the window.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      name: the name of the layer.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+
+    >>> layer = tf.keras.layers.RandomCrop(2, 3)
+    >>> print(layer(tf.zeros([4, 8, 8, 3]), training=True).shape)
+    (4, 2, 3, 3)
+    """
 
     def __init__(self, height, width, seed=None, data_format=None, name=None, **kwargs):
         super().__init__(name=name, data_format=data_format, **kwargs)
@@ -498,10 +632,34 @@ class _RandomSize(ImageLayer):
 
 
 class RandomHeight(_RandomSize):
-    """Scales the height of images by a random factor."""
+    """Resizes batches of images to a random height while training; a layer of Keras 2.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of the change as parts of the height, at least -1; one number for the negative of it and
+        itself.
+      interpolation: "bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian" or "mitchellcubic".
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
 
 class RandomWidth(_RandomSize):
-    """Scales the width of images by a random factor."""
+    """Resizes batches of images to a random width while training; a layer of Keras 2.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      factor: the bounds of the change as parts of the width, at least -1; one number for the negative of it and
+        itself.
+      interpolation: "bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian" or "mitchellcubic".
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     _axis = 2

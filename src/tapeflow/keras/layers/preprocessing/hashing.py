@@ -27,11 +27,21 @@ from tapeflow.ops.string_numbers import as_string
 
 
 class Hashing(PreprocessingLayer):
-    """Each value's hash as one of `num_bins` categories.
+    """Maps each value to one of `num_bins` categories, by its hash.
+
+    Input shape: integers or strings of any shape, dense, sparse or ragged.
+    Output shape: that of the inputs for "int"; vectors of `num_bins` numbers otherwise.
 
     Args:
-      mask_value: a value that always gets category 0.
+      num_bins: the number of categories, above 0.
+      mask_value: a value that always gets category 0; None for none.
       salt: one or two integers that change the hash, to SipHash instead of FarmHash.
+      output_mode: "int" for the categories; "one_hot", "multi_hot" or "count" for vectors.
+      sparse: whether vectors are given as a `SparseTensor`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for `num_bins` below 1, an unknown mode, `sparse` with "int", and other salts.
     """
 
     def __init__(
@@ -107,7 +117,22 @@ class Hashing(PreprocessingLayer):
 
 
 class HashedCrossing(PreprocessingLayer):
-    """The hash of several features together, as one of `num_bins` categories."""
+    """Maps the values of several features together to one of `num_bins` categories, by their hash.
+
+    Input shape: a list of two or more tensors of integers or strings, each `()`, `(batch,)` or `(batch, 1)`.
+    Output shape: that of one of them for "int"; `(batch, num_bins)` for "one_hot".
+
+    Args:
+      num_bins: the number of categories.
+      output_mode: "int" or "one_hot".
+      sparse: whether vectors are given as a `SparseTensor`.
+      name: the name of the layer.
+      dtype: of the outputs; None for int64, or `keras.config.floatx()` for "one_hot".
+      **kwargs: other arguments of `Layer`.
+
+    Raises:
+      ValueError: for an unknown mode, `sparse` with "int", and at the call for inputs of another kind.
+    """
 
     def __init__(self, num_bins, output_mode="int", sparse=False, name=None, dtype=None, **kwargs):
         if dtype is None:

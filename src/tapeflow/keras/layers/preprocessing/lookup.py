@@ -136,9 +136,14 @@ class IndexLookup(AdaptiveLayer):
         return len(self._tokens) + self._token_start()
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
-        """Sets the vocabulary from a list, an array or a file with one token per line.
+        """Set the vocabulary.
 
-        Raises ValueError for an empty one, repeated tokens, and special tokens in the wrong place.
+        Args:
+          vocabulary: a list, an array or a file with one token per line; it may begin with the special tokens.
+          idf_weights: the inverse document frequency of each token, for "tf_idf".
+
+        Raises:
+          ValueError: for an empty one, repeated tokens, and special tokens in the wrong place.
         """
         if self.output_mode == "tf_idf" and idf_weights is None:
             raise ValueError("`idf_weights` must be set if output_mode is 'tf_idf'.")
@@ -257,7 +262,16 @@ class IndexLookup(AdaptiveLayer):
         attributes["_documents"] = 0
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Learns the vocabulary from data: an array, or the batches of a dataset."""
+        """Learn the vocabulary from data, the most frequent tokens first.
+
+        Args:
+          data: an array, a tensor or a list, or batches: a dataset or another iterable.
+          batch_size: accepted as in Keras; arrays are one batch.
+          steps: how many batches are looked at; None for all.
+
+        Raises:
+          ValueError: for a layer whose vocabulary was given.
+        """
         if isinstance(data, (list, tuple)) or (
             isinstance(data, np.ndarray) or hasattr(data, "numpy")
         ):
@@ -449,7 +463,40 @@ def _documents(data):
 
 
 class StringLookup(IndexLookup):
-    """Strings to their numbers in a vocabulary; see `IndexLookup`."""
+    """Maps strings to their numbers in a vocabulary, which is given or learned by `adapt`.
+
+    For "int" the number 0 is the mask token's, if there is one, the next `num_oov_indices` are those of unknown
+    strings, then come the known ones.
+
+    Args:
+      max_tokens: the largest size of the vocabulary, with the numbers of masked and unknown tokens; None for no
+        limit.
+      num_oov_indices: how many numbers unknown tokens are spread over, by hash; with 0 they are an error.
+      mask_token: the string that stands for padding, number 0 of "int"; None for none.
+      oov_token: what `get_vocabulary` and `invert` give for unknown strings.
+      vocabulary: the known tokens in order, a list, an array, or a text file with one token per line; None to learn
+        them by `adapt`.
+      idf_weights: for "tf_idf" with a `vocabulary`: the inverse document frequency of each token.
+      invert: map numbers to tokens instead.
+      output_mode: "int" for the numbers; "one_hot", "multi_hot", "count" or "tf_idf" for vectors of the vocabulary's
+        size.
+      pad_to_max_tokens: whether those vectors have `max_tokens` numbers even if the vocabulary is smaller.
+      sparse: whether those vectors are given as a `SparseTensor`.
+      encoding: the encoding of the strings, kept for the config.
+      name: the name of the layer.
+      salt: one or two integers that change the hash of unknown tokens, to SipHash instead of FarmHash.
+      **kwargs: other arguments of `Layer`.
+
+    Raises:
+      ValueError: for settings that contradict each other, and for repeated or misplaced tokens.
+
+    >>> layer = tf.keras.layers.StringLookup(vocabulary=["a", "b"])
+    >>> print(layer(tf.constant([["a", "z"], ["b", "a"]])).numpy())
+    [[1 0]
+     [2 1]]
+    >>> layer.get_vocabulary()
+    ['[UNK]', 'a', 'b']
+    """
 
     def __init__(
         self,
@@ -494,7 +541,38 @@ class StringLookup(IndexLookup):
 
 
 class IntegerLookup(IndexLookup):
-    """Integers to their numbers in a vocabulary; see `IndexLookup`."""
+    """Maps integers to their numbers in a vocabulary, which is given or learned by `adapt`.
+
+    For "int" the number 0 is the mask token's, if there is one, the next `num_oov_indices` are those of unknown
+    integers, then come the known ones.
+
+    Args:
+      max_tokens: the largest size of the vocabulary, with the numbers of masked and unknown tokens; None for no
+        limit.
+      num_oov_indices: how many numbers unknown tokens are spread over, by hash; with 0 they are an error.
+      mask_token: the integer that stands for padding, number 0 of "int"; None for none.
+      oov_token: what `get_vocabulary` and `invert` give for unknown integers.
+      vocabulary: the known integers in order, a list, an array, or a text file with one per line; None to learn them
+        by `adapt`.
+      vocabulary_dtype: "int64" or "int32".
+      idf_weights: for "tf_idf" with a `vocabulary`: the inverse document frequency of each integer.
+      invert: map numbers to the integers instead.
+      output_mode: "int" for the numbers; "one_hot", "multi_hot", "count" or "tf_idf" for vectors of the vocabulary's
+        size.
+      sparse: whether those vectors are given as a `SparseTensor`.
+      pad_to_max_tokens: whether those vectors have `max_tokens` numbers even if the vocabulary is smaller.
+      oov_method: how unknown integers are spread over several numbers: "floormod", or "farmhash".
+      salt: one or two integers that change the hash of unknown tokens, to SipHash instead of FarmHash.
+      name: the name of the layer.
+      **kwargs: other arguments of `Layer`.
+
+    Raises:
+      ValueError: for settings that contradict each other, and for repeated or misplaced tokens.
+
+    >>> layer = tf.keras.layers.IntegerLookup(vocabulary=[12, 36])
+    >>> print(layer(tf.constant([36, 5, 12])).numpy())
+    [2 0 1]
+    """
 
     def __init__(
         self,

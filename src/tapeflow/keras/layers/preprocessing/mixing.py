@@ -32,7 +32,12 @@ from tapeflow.ops.static import sizes_of
 
 
 class Pipeline(ImageLayer):
-    """Layers one after another, as one layer that does not train."""
+    """Preprocessing layers one after another, as one layer without trained weights.
+
+    Args:
+      layers: the layers, in the order in which they are applied.
+      name: the name of the layer.
+    """
 
     def __init__(self, layers, name=None):
         super().__init__(name=name)
@@ -76,7 +81,20 @@ def _beta(layer, shape, a, b):
 
 
 class MixUp(ImageLayer):
-    """Mixes each image, and its label, with another one of the batch; the share has a beta distribution."""
+    """Mixes each image, and its label, with another one of the batch, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Call it with a dict with "images" and "labels" (one-hot), which it returns changed.
+
+    Args:
+      alpha: the parameter of the beta distribution of the shares, above 0: near 0 most images are nearly unmixed.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(self, alpha=0.2, data_format=None, seed=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
@@ -118,7 +136,21 @@ class MixUp(ImageLayer):
 
 
 class CutMix(ImageLayer):
-    """Puts a rectangle of another image of the batch into each image; labels are mixed by area."""
+    """Puts a rectangle of another image of the batch into each image, while training; labels are mixed by area.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Call it with a dict with "images" and "labels" (one-hot), which it returns changed.
+
+    Args:
+      factor: the bounds of the share, from 0 to 1, that the size of the rectangle is drawn by; one number for 0 and
+        itself.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     _bounds = (0.0, 1.0)
     _lower = 0.0
@@ -210,7 +242,21 @@ def _pick(layers, number, images, training):
 
 
 class RandAugment(ImageLayer):
-    """`num_ops` changes per batch, chosen at random, each of strength `factor`."""
+    """`num_ops` changes per batch, chosen at random, each of strength `factor`, while training.
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      value_range: the lowest and the highest value of a pixel.
+      num_ops: how many changes are applied, one after the other.
+      factor: the strength of the changes, from 0 to 1, or a pair of bounds.
+      interpolation: "bilinear" or "nearest", for changes that move pixels.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     _bounds = (0.0, 1.0)
 
@@ -259,7 +305,24 @@ class RandAugment(ImageLayer):
 
 
 class AugMix(ImageLayer):
-    """Mixes the images with `num_chains` chains of random changes of them."""
+    """Mixes images with chains of random changes of them, while training (Hendrycks et al., 2020).
+
+    A call on its own counts as training; with `training=False` the inputs are returned as they are.
+
+    Args:
+      value_range: the lowest and the highest value of a pixel.
+      num_chains: the number of chains.
+      chain_depth: the number of changes in each.
+      factor: the strength of the changes, from 0 to 1, or a pair of bounds.
+      alpha: the parameter of the distributions that the shares are drawn from; above 0.
+      all_ops: also change brightness, contrast and color.
+      interpolation: "bilinear" or "nearest", for changes that move pixels.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     _bounds = (0.0, 1.0)
 

@@ -24,7 +24,17 @@ from tapeflow.ops.histogram import Bucketize
 
 
 class Rescaling(PreprocessingLayer):
-    """inputs * scale + offset."""
+    """inputs * scale + offset, in training and outside of it.
+
+    Args:
+      scale: a number, or an array that broadcasts against the inputs.
+      offset: a number or an array likewise.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    >>> layer = tf.keras.layers.Rescaling(1 / 127.5, offset=-1)
+    >>> print(layer(tf.constant([0, 255])).numpy())
+    [-1.  1.]
+    """
 
     def __init__(self, scale, offset=0.0, **kwargs):
         super().__init__(**kwargs)
@@ -47,11 +57,22 @@ class Rescaling(PreprocessingLayer):
 class Normalization(AdaptiveLayer):
     """(inputs - mean) / sqrt(variance), with statistics that `adapt` learns, or that are given.
 
-    Args:
-      axis: the axes that have statistics of their own; None: one mean for all.
-      invert: turns normalized inputs back.
+    Output shape: that of the inputs.
 
-    Raises ValueError where only one of mean and variance is given.
+    Args:
+      axis: the axes that have statistics of their own; None for one mean of all numbers.
+      mean: the mean, a number or an array; None to learn it by `adapt`.
+      variance: the variance, given together with the mean.
+      invert: turn normalized inputs back: inputs * sqrt(variance) + mean.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: where only one of mean and variance is given.
+
+    >>> layer = tf.keras.layers.Normalization(axis=None)
+    >>> layer.adapt(np.array([1.0, 3.0]))
+    >>> print(layer(tf.constant([1.0, 2.0, 3.0])).numpy())
+    [-1.  0.  1.]
     """
 
     def __init__(self, axis=-1, mean=None, variance=None, invert=False, **kwargs):
@@ -113,7 +134,16 @@ class Normalization(AdaptiveLayer):
         return as_tensor(np.broadcast_to(value, self._broadcast).copy(), self._compute_dtype_object)
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Learns mean and variance from an array, or the batches of a dataset."""
+        """Learn mean and variance from data.
+
+        Args:
+          data: an array, or batches: a dataset or another iterable.
+          batch_size: accepted as in Keras; arrays are one batch.
+          steps: how many batches are looked at; None for all.
+
+        Raises:
+          ValueError: for a layer whose statistics were given.
+        """
         if self.input_mean is not None:
             raise ValueError(
                 "Cannot `adapt` a Normalization layer that is initialized with static `mean` and "
@@ -176,11 +206,23 @@ class Normalization(AdaptiveLayer):
 
 
 class Discretization(AdaptiveLayer):
-    """The number of the bin of each number; bins from `bin_boundaries`, or of about equal content from `adapt`.
+    """Maps each number to the number of its bin; bins from `bin_boundaries`, or of about equal content from `adapt`.
 
     Args:
-      epsilon: how exact the quantiles of `adapt` are.
-      output_mode: "int", "one_hot", "multi_hot" or "count".
+      bin_boundaries: the n - 1 ascending numbers between n bins; a number on a boundary belongs to the bin above.
+      num_bins: the number of bins to learn by `adapt`, instead of boundaries.
+      epsilon: how exact the quantiles of `adapt` are, as a part of all numbers.
+      output_mode: "int" for the bins' numbers; "one_hot", "multi_hot" or "count" for vectors.
+      sparse: whether vectors are given as a `SparseTensor`.
+      dtype: of vectors; None for `keras.config.floatx()`.
+      name: the name of the layer.
+
+    Raises:
+      ValueError: unless one of `bin_boundaries` and `num_bins` is given, and for an unknown mode.
+
+    >>> layer = tf.keras.layers.Discretization(bin_boundaries=[0.0, 1.0])
+    >>> print(layer(tf.constant([-1.0, 0.0, 0.5, 3.0])).numpy())
+    [0 1 1 2]
     """
 
     def __init__(
@@ -216,7 +258,16 @@ class Discretization(AdaptiveLayer):
         return "int32" if self.output_mode == "int" else self.compute_dtype
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Learns the boundaries of `num_bins` bins from data."""
+        """Learn the boundaries of `num_bins` bins from data.
+
+        Args:
+          data: an array, or batches: a dataset or another iterable.
+          batch_size: accepted as in Keras; arrays are one batch.
+          steps: how many batches are looked at; None for all.
+
+        Raises:
+          ValueError: for a layer whose boundaries were given.
+        """
         if self.num_bins is None:
             raise ValueError(
                 "Cannot adapt a Discretization layer that has been initialized with `bin_boundaries`, "
@@ -320,7 +371,26 @@ def check_output_mode(name, mode, sparse, modes=OUTPUT_MODES):
 
 
 class CategoryEncoding(PreprocessingLayer):
-    """Integers in [0, num_tokens) as vectors: "one_hot", "multi_hot", or "count"."""
+    """Encodes integers in [0, num_tokens) as vectors of `num_tokens` numbers.
+
+    Input shape: `(batch, n)` or `(n,)`; a last axis of 1 goes for "one_hot".
+    Output shape: `(batch, num_tokens)`; for "one_hot" with n > 1 `(batch, n, num_tokens)`.
+
+    Args:
+      num_tokens: the number of categories.
+      output_mode: "one_hot" for one vector per integer, "multi_hot" for one per example with ones for all that are
+        there, "count" for one per example with their frequencies.
+      sparse: whether vectors are given as a `SparseTensor`.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+
+    Raises:
+      ValueError: for an unknown mode, and `num_tokens` that is None or below 1.
+
+    >>> layer = tf.keras.layers.CategoryEncoding(4, output_mode="count")
+    >>> print(layer(tf.constant([[0, 1, 1], [3, 3, 3]])).numpy())
+    [[1. 2. 0. 0.]
+     [0. 0. 0. 3.]]
+    """
 
     def __init__(self, num_tokens=None, output_mode="multi_hot", sparse=False, **kwargs):
         super().__init__(**kwargs)

@@ -38,12 +38,29 @@ def crop_like(images, height, width):
 
 
 class Resizing(ImageLayer):
-    """Resizes images to (height, width).
+    """Resizes images to `(height, width)`; also outside of training.
+
+    Input shape: `(rows, columns, channels)`, or a batch of these.
+    Output shape: `(height, width, channels)`, or a batch of these.
 
     Args:
+      height: the new number of rows.
+      width: the new number of columns.
+      interpolation: "bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian" or "mitchellcubic".
       crop_to_aspect_ratio: cut the images to the shape of the target first, instead of distorting them.
       pad_to_aspect_ratio: fill the images up to the shape of the target first.
       fill_mode: how to fill up; "constant" is what there is.
+      fill_value: the value to fill up with.
+      antialias: average over the pixels that become one where images become smaller.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+
+    Raises:
+      ValueError: for an unknown interpolation, and for cropping together with padding.
+
+    >>> print(tf.keras.layers.Resizing(2, 3)(tf.ones([1, 8, 8, 3])).shape)
+    (1, 2, 3, 3)
     """
 
     def __init__(
@@ -114,7 +131,21 @@ class Resizing(ImageLayer):
 
 
 class CenterCrop(ImageLayer):
-    """Cuts (height, width) out of the middle of images; smaller images are enlarged."""
+    """Cuts the middle out of images; smaller images are resized, cut to the same aspect ratio before.
+
+    Input shape: `(rows, columns, channels)`, or a batch of these.
+    Output shape: `(height, width, channels)`, or a batch of these.
+
+    Args:
+      height: the rows of the window.
+      width: the columns of the window.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+
+    >>> print(tf.keras.layers.CenterCrop(2, 2)(tf.zeros([1, 4, 4, 3])).shape)
+    (1, 2, 2, 3)
+    """
 
     def __init__(self, height, width, data_format=None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
@@ -148,7 +179,14 @@ class CenterCrop(ImageLayer):
 
 
 class MaxNumBoundingBoxes(ImageLayer):
-    """Brings the boxes of each image to one number, filling up with `fill_value`."""
+    """Brings the boxes of each image to one number: cuts off what is more, fills up what is less.
+
+    Args:
+      max_number: the number of boxes.
+      fill_value: the value of boxes and labels that are added.
+      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
+        inputs, and the arguments of `Layer`.
+    """
 
     def __init__(self, max_number, fill_value=-1, **kwargs):
         super().__init__(**kwargs)

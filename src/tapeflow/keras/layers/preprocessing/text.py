@@ -21,15 +21,40 @@ _SPLIT = ("whitespace", "character")
 
 
 class TextVectorization(AdaptiveLayer):
-    """Strings to the numbers of their words, or to vectors that say which words are there.
+    """Maps strings to the numbers of their words, or to vectors that say which words are there.
+
+    The words are given, or learned by `adapt`, the most frequent first. For "int" the number 0 is padding and 1 is
+    for unknown words.
+
+    Input shape: strings `(batch,)` or `(batch, 1)`.
+    Output shape: `(batch, words)` for "int", `(batch, size of the vocabulary)` otherwise.
 
     Args:
-      standardize: "lower_and_strip_punctuation", "lower", "strip_punctuation", None, or a function.
-      split: "whitespace", "character", None, or a function.
+      max_tokens: the largest size of the vocabulary, with the numbers of padding and unknown words; None for no
+        limit.
+      standardize: "lower_and_strip_punctuation", "lower", "strip_punctuation", None, or a function of a string
+        tensor.
+      split: "whitespace", "character", None, or a function that gives ragged words.
       ngrams: the longest runs of words that count as words, or a tuple of lengths.
       output_mode: "int", "multi_hot", "count" or "tf_idf".
-      output_sequence_length: the number of numbers per string for "int"; longer strings are cut.
-      ragged: gives ragged numbers.
+      output_sequence_length: the number of numbers per string for "int"; longer strings are cut, shorter padded with
+        0.
+      pad_to_max_tokens: whether vectors have `max_tokens` numbers even if the vocabulary is smaller.
+      vocabulary: the words in order, a list, an array, or a text file with one per line.
+      idf_weights: for "tf_idf" with a `vocabulary`: the inverse document frequency of each word.
+      sparse: whether vectors are given as a `SparseTensor`.
+      ragged: give ragged numbers instead of padding them, for "int".
+      encoding: the encoding of the strings, kept for the config.
+      name: the name of the layer.
+      **kwargs: other arguments of `Layer`.
+
+    Raises:
+      ValueError: for unknown modes, and for settings that contradict each other.
+
+    >>> layer = tf.keras.layers.TextVectorization(vocabulary=["earth", "moon"], output_sequence_length=3)
+    >>> print(layer(tf.constant(["Moon, earth!", "sun"])).numpy())
+    [[3 2 0]
+     [1 0 0]]
     """
 
     def __init__(
@@ -125,11 +150,30 @@ class TextVectorization(AdaptiveLayer):
         return self._lookup_layer.vocabulary_size()
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
-        """Sets the words."""
+        """Set the words.
+
+        Args:
+          vocabulary: a list, an array or a file with one word per line.
+          idf_weights: the inverse document frequency of each word, for "tf_idf".
+
+        Raises:
+          ValueError: for an empty one, and repeated words.
+        """
         self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Learns the words from an array or list of strings, or the batches of a dataset."""
+        """Learn the words from data, the most frequent first.
+
+        Args:
+          data: an array or a list of strings, or batches: a dataset or another iterable.
+          batch_size: accepted as in Keras; arrays are one batch.
+          steps: how many batches are looked at; None for all.
+
+        >>> layer = tf.keras.layers.TextVectorization()
+        >>> layer.adapt(["a cat", "a dog", "a cat sleeps"])
+        >>> layer.get_vocabulary()[:4]
+        ['', '[UNK]', 'a', 'cat']
+        """
         self.reset_state()
         for batch in batches_of(data, steps):
             self.update_state(batch)

@@ -25,16 +25,28 @@ from tapeflow.ops.variable import Variable
 
 
 class RNN(Layer):
-    """Runs a cell, or a list of cells one on top of the other, over (batch, steps, ...).
+    """Runs a cell, or a list of cells one on top of the other, over the steps of sequences.
+
+    Input shape: `(batch, steps, ...)`; the initial states may be given at the call, as `initial_state`.
+    Output shape: that of the cell's output, with `return_sequences` `(batch, steps, ...)`; with `return_state` then
+      the states.
 
     Args:
       cell: a layer with `call(inputs_t, states_t) -> (outputs_t, new states)` and `state_size`.
       return_sequences: give the outputs of all steps, not only of the last.
       return_state: give the final states after the output.
       go_backwards: run from the last step to the first.
-      stateful: begin with the states in which the last batch ended.
+      stateful: begin with the states in which the last batch ended; the batch size must be fixed.
       unroll: run without a loop even in graphs.
-      time_major: inputs and outputs are (steps, batch, ...).
+      zero_output_for_mask: give zeros instead of the last output at steps that the mask leaves out.
+      **kwargs: `time_major`, for inputs and outputs `(steps, batch, ...)`, and the arguments of `Layer`.
+
+    Raises:
+      ValueError: for a cell without `call` or `state_size`.
+
+    >>> cells = [tf.keras.layers.LSTMCell(4), tf.keras.layers.LSTMCell(2)]
+    >>> print(tf.keras.layers.RNN(cells)(tf.zeros([1, 3, 5])).shape)
+    (1, 2)
     """
 
     def __init__(
@@ -109,7 +121,17 @@ class RNN(Layer):
         self.reset_states()
 
     def inner_loop(self, sequence, initial_state, mask, training=False):
-        """(last output, all outputs, final states) of the cell over a sequence."""
+        """Run the cell over a sequence.
+
+        Args:
+          sequence: the inputs, `(batch, steps, ...)`.
+          initial_state: the states of the first step.
+          mask: which steps count, a bool tensor `(batch, steps)`, or None.
+          training: whether the model is being trained.
+
+        Returns:
+          (last output, all outputs, final states).
+        """
         step, sequence = self._step_function(sequence, training, 0)
         return rnn(
             step,

@@ -252,7 +252,9 @@ class _Wrapper(AbstractRNNCell):
 class RNNCellDropoutWrapper(Dropping, _Wrapper):
     """`tf.nn.RNNCellDropoutWrapper`: dropout on inputs, states and outputs of a cell. See `Dropping`.
 
-    Raises ValueError for a Keras LSTM cell, which has dropout of its own.
+    Args:
+      *args, **kwargs: `cell`, `input_keep_prob`, `output_keep_prob`, `state_keep_prob`, `variational_recurrent`,
+        `input_size`, `dtype`, `seed` and `dropout_state_filter_visitor`, in this order.
     """
 
     def __init__(self, *args, **kwargs):
@@ -265,14 +267,22 @@ class RNNCellDropoutWrapper(Dropping, _Wrapper):
 
 
 class RNNCellResidualWrapper(Residual, _Wrapper):
-    """`tf.nn.RNNCellResidualWrapper`: inputs are added to the outputs of a cell. See `Residual`."""
+    """`tf.nn.RNNCellResidualWrapper`: inputs are added to the outputs of a cell. See `Residual`.
+
+    Args:
+      *args, **kwargs: `cell`, and `residual_fn(inputs, outputs)` where their sum is not wanted.
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
 
 
 class RNNCellDeviceWrapper(OnDevice, _Wrapper):
-    """`tf.nn.RNNCellDeviceWrapper`: a cell that runs on a device."""
+    """`tf.nn.RNNCellDeviceWrapper`: a cell that runs on a device.
+
+    Args:
+      *args, **kwargs: `cell`, and `device`, the name of a device or a function that gives it.
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

@@ -307,16 +307,122 @@ class _ConvLSTM(RNN):
 
 
 class ConvLSTM1D(_ConvLSTM):
-    """ConvLSTM over (batch, steps, length, channels)."""
+    """An LSTM over sequences of rows, whose products are convolutions.
+
+    Input shape: `(batch, steps, length, channels)`, or with the channels after the steps.
+    Output shape: `(batch, new length, filters)`, with `return_sequences` one for each step; with `return_state` then
+      h, c.
+
+    Args:
+      filters: the number of outputs at each position, and of channels of the states.
+      kernel_size: the sizes of the window, an integer or one per axis.
+      strides: how far the window moves between outputs, an integer or one per axis.
+      padding: "valid" or "same", for the inputs; states are always padded.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
+        1.
+      activation: of the candidate and of the cell's state, a function or its name.
+      recurrent_activation: of the gates; when not given "sigmoid", under Keras 2 "hard_sigmoid".
+      use_bias: whether a trained bias is added.
+      kernel_initializer, recurrent_initializer, bias_initializer: first values of the weights; initializers or their
+        names.
+      unit_forget_bias: add 1 to the first bias of the forget gate.
+      kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, recurrent_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      dropout: the part of the inputs set to 0 while training, from 0 to 1; the same inputs at all steps.
+      recurrent_dropout: the part of the state set to 0 while training, from 0 to 1.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      return_sequences: give the outputs of all steps, not only of the last.
+      return_state: give the final states after the output.
+      go_backwards: run from the last step to the first.
+      stateful: begin with the states in which the last batch ended; the batch size must be fixed.
+      **kwargs: `name`, `dtype` and the other arguments of `RNN` and `Layer`.
+    """
 
     rank = 1
 
 
 class ConvLSTM2D(_ConvLSTM):
-    """ConvLSTM over (batch, steps, rows, columns, channels)."""
+    """An LSTM over sequences of images, whose products are convolutions (Shi et al., 2015).
+
+    Input shape: `(batch, steps, rows, columns, channels)`, or with the channels after the steps.
+    Output shape: `(batch, new rows, new columns, filters)`, with `return_sequences` one for each step; with
+      `return_state` then h and c.
+
+    Args:
+      filters: the number of outputs at each position, and of channels of the states.
+      kernel_size: the sizes of the window, an integer or one per axis.
+      strides: how far the window moves between outputs, an integer or one per axis.
+      padding: "valid" or "same", for the inputs; states are always padded.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
+        1.
+      activation: of the candidate and of the cell's state, a function or its name.
+      recurrent_activation: of the gates; when not given "sigmoid", under Keras 2 "hard_sigmoid".
+      use_bias: whether a trained bias is added.
+      kernel_initializer, recurrent_initializer, bias_initializer: first values of the weights; initializers or their
+        names.
+      unit_forget_bias: add 1 to the first bias of the forget gate.
+      kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, recurrent_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      dropout: the part of the inputs set to 0 while training, from 0 to 1; the same inputs at all steps.
+      recurrent_dropout: the part of the state set to 0 while training, from 0 to 1.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      return_sequences: give the outputs of all steps, not only of the last.
+      return_state: give the final states after the output.
+      go_backwards: run from the last step to the first.
+      stateful: begin with the states in which the last batch ended; the batch size must be fixed.
+      **kwargs: `name`, `dtype` and the other arguments of `RNN` and `Layer`.
+
+    >>> layer = tf.keras.layers.ConvLSTM2D(4, 3, padding="same")
+    >>> print(layer(tf.zeros([1, 2, 8, 8, 3])).shape)
+    (1, 8, 8, 4)
+    """
 
 
 class ConvLSTM3D(_ConvLSTM):
-    """ConvLSTM over (batch, steps, depth, rows, columns, channels)."""
+    """An LSTM over sequences of volumes, whose products are convolutions.
+
+    Input shape: `(batch, steps, depth, rows, columns, channels)`, or with the channels after the steps.
+    Output shape: `(batch, new depth, new rows, new columns, filters)`, with `return_sequences` one for each step;
+      with `return_state` then h and c.
+
+    Args:
+      filters: the number of outputs at each position, and of channels of the states.
+      kernel_size: the sizes of the window, an integer or one per axis.
+      strides: how far the window moves between outputs, an integer or one per axis.
+      padding: "valid" or "same", for the inputs; states are always padded.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
+        1.
+      activation: of the candidate and of the cell's state, a function or its name.
+      recurrent_activation: of the gates; when not given "sigmoid", under Keras 2 "hard_sigmoid".
+      use_bias: whether a trained bias is added.
+      kernel_initializer, recurrent_initializer, bias_initializer: first values of the weights; initializers or their
+        names.
+      unit_forget_bias: add 1 to the first bias of the forget gate.
+      kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, recurrent_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      dropout: the part of the inputs set to 0 while training, from 0 to 1; the same inputs at all steps.
+      recurrent_dropout: the part of the state set to 0 while training, from 0 to 1.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      return_sequences: give the outputs of all steps, not only of the last.
+      return_state: give the final states after the output.
+      go_backwards: run from the last step to the first.
+      stateful: begin with the states in which the last batch ended; the batch size must be fixed.
+      **kwargs: `name`, `dtype` and the other arguments of `RNN` and `Layer`.
+    """
 
     rank = 3

@@ -12,10 +12,25 @@ from tapeflow.ops.matmul import MatMul
 
 
 class GRUCell(GatedCell):
-    """One step of a GRU; gates in the order update, reset, candidate.
+    """One step of a GRU, with one state; gates in the order update, reset, candidate.
 
-    With `reset_after` the reset gate is applied after the product with the recurrent kernel, and the bias has
-    a second row, for that product.
+    Args:
+      units: the number of outputs, which are the state.
+      activation: of the candidate, a function or its name.
+      recurrent_activation: of the gates, a function or its name.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, recurrent_initializer, bias_initializer: first values of the weights; initializers or their
+        names.
+      kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      kernel_constraint, recurrent_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      dropout: the part of the inputs set to 0 while training, from 0 to 1; the same inputs at all steps.
+      recurrent_dropout: the part of the state set to 0 while training, from 0 to 1.
+      reset_after: apply the reset gate after the product with the recurrent kernel instead of before.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
     gates = 3
@@ -101,7 +116,44 @@ def _masked(x, mask):
 
 @of_cell(f"{SETTINGS} recurrent_activation reset_after")
 class GRU(CellLayer):
-    """A GRUCell over (batch, steps, features)."""
+    """Gated recurrent units: a recurrent layer with two gates and one state, a `GRUCell` over the steps of sequences.
+
+    h' = z * h + (1 - z) * candidate, with the update gate z and a reset gate that limits what the candidate sees of
+    h. Steps that a mask leaves out keep the state.
+
+    Input shape: `(batch, steps, features)`. The initial state, if given at the call, is `(batch, units)`.
+    Output shape: `(batch, units)`, with `return_sequences` `(batch, steps, units)`; with `return_state` then the
+      state.
+
+    Args:
+      units: the number of outputs of each step.
+      activation: of the candidate, a function or its name.
+      recurrent_activation: of the gates, a function or its name.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, recurrent_initializer, bias_initializer: first values of the weights; initializers or their
+        names.
+      kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, recurrent_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      dropout: the part of the inputs set to 0 while training, from 0 to 1; the same inputs at all steps.
+      recurrent_dropout: the part of the state set to 0 while training, from 0 to 1.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      return_sequences: give the outputs of all steps, not only of the last.
+      return_state: give the final states after the output.
+      go_backwards: run from the last step to the first.
+      stateful: begin with the states in which the last batch ended; the batch size must be fixed.
+      unroll: run without a loop even in graphs, which is faster for short sequences and takes more memory.
+      reset_after: apply the reset gate after the product with the recurrent kernel, with a second bias, instead of
+        before.
+      use_cudnn: accepted as in Keras 3; the implementation is chosen by what the layer computes.
+      **kwargs: `time_major`, `zero_output_for_mask` and `implementation` as in Keras 2, and the arguments of `Layer`.
+
+    >>> print(tf.keras.layers.GRU(4)(tf.zeros([2, 3, 5])).shape)
+    (2, 4)
+    """
 
     _cell_class = GRUCell
 

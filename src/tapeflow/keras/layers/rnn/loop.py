@@ -36,17 +36,27 @@ def rnn(
     zero_output_for_mask=False,
     return_all_outputs=True,
 ):
-    """Runs `step_function(input_t, states) -> (output_t, new_states)` over time.
+    """Run `step_function(input_t, states) -> (output_t, new_states)` over time.
 
     Args:
+      step_function: a function of the inputs of one step and the list of states.
       inputs: tensors (batch, time, ...), or (time, batch, ...) when `time_major`; any structure.
       initial_states: list of states of the first step.
-      mask: bool (batch, time, or with a last axis of 1); masked steps leave the states as they are, and give
-        the output of the step before (zeros when `zero_output_for_mask`).
+      go_backwards: run from the last step to the first.
+      mask: bool (batch, time, or with a last axis of 1); masked steps leave the states as they are, and give the
+        output of the step before (zeros when `zero_output_for_mask`).
       constants: tensors appended to the states of every step.
+      unroll: run without a loop in the graph; the number of steps must be known.
       input_length: the number of steps, when it is not that of the inputs.
+      time_major: whether time is the first axis of inputs and outputs.
+      zero_output_for_mask: give zeros at masked steps.
+      return_all_outputs: whether the outputs of all steps are kept; if not, "all outputs" has the last one alone.
 
-    Returns (last output, all outputs, final states). Raises ValueError for what it cannot unroll.
+    Returns:
+      (last output, all outputs, final states).
+
+    Raises:
+      ValueError: for what it cannot unroll.
     """
     if not time_major:
         inputs = nest.map_structure(_swap, inputs)

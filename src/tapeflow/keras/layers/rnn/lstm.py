@@ -10,7 +10,28 @@ from tapeflow.ops.joining import concat, split
 
 
 class LSTMCell(GatedCell):
-    """One step of an LSTM; states [h, c]; gates in the order input, forget, candidate, output."""
+    """One step of an LSTM; states [h, c]; gates in the order input, forget, candidate, output.
+
+    Call it with inputs `(batch, features)` and the list of states; it gives h and the new list.
+
+    Args:
+      units: the number of outputs, and of the numbers in each state.
+      activation: of the candidate and of the cell's state, a function or its name.
+      recurrent_activation: of the gates, a function or its name.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, recurrent_initializer, bias_initializer: first values of the weights; initializers or their
+        names.
+      unit_forget_bias: add 1 to the first bias of the forget gate.
+      kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      kernel_constraint, recurrent_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      dropout: the part of the inputs set to 0 while training, from 0 to 1; the same inputs at all steps.
+      recurrent_dropout: the part of the state set to 0 while training, from 0 to 1.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     gates = 4
 
@@ -83,7 +104,45 @@ class LSTMCell(GatedCell):
 
 @of_cell(f"{SETTINGS} recurrent_activation unit_forget_bias")
 class LSTM(CellLayer):
-    """An LSTMCell over (batch, steps, features)."""
+    """Long short-term memory: a recurrent layer with gates, an `LSTMCell` over the steps of sequences.
+
+    c' = f * c + i * activation(z), h' = o * activation(c'), with the gates i, f and o computed from input and state
+    h. Steps that a mask leaves out keep the state.
+
+    Input shape: `(batch, steps, features)`. The initial state, if given at the call, is [h, c], each `(batch,
+      units)`.
+    Output shape: `(batch, units)`, with `return_sequences` `(batch, steps, units)`; with `return_state` then h and c.
+
+    Args:
+      units: the number of outputs of each step.
+      activation: of the candidate and of the cell's state, a function or its name.
+      recurrent_activation: of the gates, a function or its name.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, recurrent_initializer, bias_initializer: first values of the weights; initializers or their
+        names.
+      unit_forget_bias: add 1 to the first bias of the forget gate, so that the cell starts by remembering.
+      kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, recurrent_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      dropout: the part of the inputs set to 0 while training, from 0 to 1; the same inputs at all steps.
+      recurrent_dropout: the part of the state set to 0 while training, from 0 to 1.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      return_sequences: give the outputs of all steps, not only of the last.
+      return_state: give the final states after the output.
+      go_backwards: run from the last step to the first.
+      stateful: begin with the states in which the last batch ended; the batch size must be fixed.
+      unroll: run without a loop even in graphs, which is faster for short sequences and takes more memory.
+      use_cudnn: accepted as in Keras 3; the implementation is chosen by what the layer computes.
+      **kwargs: `time_major`, `zero_output_for_mask` and `implementation` as in Keras 2, and the arguments of `Layer`.
+
+    >>> layer = tf.keras.layers.LSTM(4, return_sequences=True, return_state=True)
+    >>> y, h, c = layer(tf.zeros([2, 3, 5]))
+    >>> print(y.shape, h.shape, c.shape)
+    (2, 3, 4) (2, 4) (2, 4)
+    """
 
     _cell_class = LSTMCell
 

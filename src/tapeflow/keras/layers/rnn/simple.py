@@ -9,7 +9,24 @@ from tapeflow.keras.layers.rnn.cells import GatedCell, first_state
 
 
 class SimpleRNNCell(GatedCell):
-    """activation(inputs @ kernel + state @ recurrent_kernel + bias)."""
+    """One step of a SimpleRNN: activation(inputs @ kernel + state @ recurrent_kernel + bias).
+
+    Args:
+      units: the number of outputs, which are the state.
+      activation: a function or its name, None for none.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, recurrent_initializer, bias_initializer: first values of the weights; initializers or their
+        names.
+      kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      kernel_constraint, recurrent_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      dropout: the part of the inputs set to 0 while training, from 0 to 1; the same inputs at all steps.
+      recurrent_dropout: the part of the state set to 0 while training, from 0 to 1.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
+    """
 
     def __init__(
         self,
@@ -57,7 +74,38 @@ class SimpleRNNCell(GatedCell):
 
 @of_cell(SETTINGS)
 class SimpleRNN(CellLayer):
-    """A SimpleRNNCell over (batch, steps, features)."""
+    """A recurrent layer without gates, a `SimpleRNNCell` over the steps of sequences.
+
+    Input shape: `(batch, steps, features)`. The initial state, if given at the call, is `(batch, units)`.
+    Output shape: `(batch, units)`, with `return_sequences` `(batch, steps, units)`; with `return_state` then the
+      state.
+
+    Args:
+      units: the number of outputs of each step.
+      activation: a function or its name, None for none.
+      use_bias: whether a trained bias is added.
+      kernel_initializer, recurrent_initializer, bias_initializer: first values of the weights; initializers or their
+        names.
+      kernel_regularizer, recurrent_regularizer, bias_regularizer: penalties on the weights, added to the model's
+        `losses`; regularizers, names or None.
+      activity_regularizer: a penalty on the outputs, as a regularizer, its name, or None.
+      kernel_constraint, recurrent_constraint, bias_constraint: functions applied to the weights after each update;
+        constraints, names or None.
+      dropout: the part of the inputs set to 0 while training, from 0 to 1; the same inputs at all steps.
+      recurrent_dropout: the part of the state set to 0 while training, from 0 to 1.
+      return_sequences: give the outputs of all steps, not only of the last.
+      return_state: give the final states after the output.
+      go_backwards: run from the last step to the first.
+      stateful: begin with the states in which the last batch ended; the batch size must be fixed.
+      unroll: run without a loop even in graphs, which is faster for short sequences and takes more memory.
+      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
+        ones in every run.
+      **kwargs: `time_major`, `zero_output_for_mask` and `implementation` as in Keras 2, and the arguments of `Layer`.
+
+    >>> layer = tf.keras.layers.SimpleRNN(1, activation=None, kernel_initializer="ones", recurrent_initializer="ones")
+    >>> print(layer(tf.constant([[[1.0], [2.0], [3.0]]])).numpy())
+    [[6.]]
+    """
 
     _cell_class = SimpleRNNCell
 

@@ -12,7 +12,16 @@ from tapeflow.keras.registry import to_config
 
 
 class StackedRNNCells(Layer):
-    """The cells as one; its state is the tuple of theirs, of the last cell first if `reverse_state_order`."""
+    """Cells as one: each is fed with the output of the one below. Its state is the tuple of theirs.
+
+    Args:
+      cells: cells, each with `call(inputs, states)` and `state_size`, the lowest first.
+      **kwargs: `reverse_state_order`, for states in the order of the highest cell first, and the arguments of
+        `Layer`.
+
+    Raises:
+      ValueError: for a cell without `call` or `state_size`.
+    """
 
     def __init__(self, cells, **kwargs):
         for cell in cells:

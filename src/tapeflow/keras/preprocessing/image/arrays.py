@@ -33,8 +33,22 @@ def _format(data_format):
     return data_format
 
 
-def array_to_img(x, data_format=None, scale=True, dtype=None):
-    """An array of 3 axes as a Pillow image; with `scale`, stretched to 0..255."""
+def array_to_img(x, data_format=None, scale: bool = True, dtype=None):
+    """Make a Pillow image of an array.
+
+    Args:
+      x: an array of 3 axes, with 1, 3 or 4 channels.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      scale: whether values are stretched to 0..255.
+      dtype: of the computation; None for `keras.config.floatx()`.
+
+    Returns:
+      A Pillow image.
+
+    Raises:
+      ValueError: for other shapes.
+      ImportError: without Pillow.
+    """
     image = pillow()
     x = np.asarray(x, dtype=dtype or settings.floatx())
     if x.ndim != 3:
@@ -60,7 +74,19 @@ def array_to_img(x, data_format=None, scale=True, dtype=None):
 
 
 def img_to_array(img, data_format=None, dtype=None):
-    """A Pillow image as an array of 3 axes."""
+    """Make an array of a Pillow image.
+
+    Args:
+      img: the image.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dtype: the dtype of the array; None for `keras.config.floatx()`.
+
+    Returns:
+      An array of 3 axes.
+
+    Raises:
+      ValueError: for other shapes.
+    """
     x = np.asarray(img, dtype=dtype or settings.floatx())
     first = _format(data_format) == "channels_first"
     if x.ndim == 3:
@@ -70,8 +96,17 @@ def img_to_array(img, data_format=None, dtype=None):
     raise ValueError(f"Unsupported image shape: {x.shape}")
 
 
-def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
-    """Writes an array as an image file."""
+def save_img(path, x, data_format=None, file_format=None, scale: bool = True, **kwargs):
+    """Write an array as an image file.
+
+    Args:
+      path: the file.
+      x: an array of 3 axes.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      file_format: the format, as Pillow names it; None for that of the name.
+      scale: whether values are stretched to 0..255.
+      **kwargs: further arguments of `Image.save` of Pillow.
+    """
     img = array_to_img(x, data_format=data_format, scale=scale)
     if img.mode == "RGBA" and file_format in ("jpg", "jpeg"):
         warnings.warn(
@@ -82,9 +117,24 @@ def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
 
 
 def load_img(
-    path, color_mode="rgb", target_size=None, interpolation="nearest", keep_aspect_ratio=False
+    path, color_mode: str = "rgb", target_size=None, interpolation: str = "nearest", keep_aspect_ratio: bool = False
 ):
-    """An image file (or bytes in a BytesIO) as a Pillow image, resized to (height, width) if given."""
+    """Read an image file.
+
+    Args:
+      path: the file, or its bytes in a BytesIO.
+      color_mode: "rgb", "rgba" or "grayscale".
+      target_size: (height, width) to resize to; None for no change.
+      interpolation: "nearest", "bilinear", "bicubic", "hamming", "box" or "lanczos".
+      keep_aspect_ratio: whether the image is cut to the shape of the target, instead of being distorted.
+
+    Returns:
+      A Pillow image.
+
+    Raises:
+      ValueError: for an unknown mode or interpolation.
+      ImportError: without Pillow.
+    """
     image = pillow()
     if isinstance(path, io.BytesIO):
         img = image.open(path)
@@ -124,10 +174,24 @@ def _clipped(numerator, denominator, most):
     return maximum(1, minimum(most, cast(cast(numerator, "float32") / denominator, "int32")))
 
 
-def smart_resize(x, size, interpolation="bilinear", data_format="channels_last", **kwargs):
-    """Images (height, width, channels), or a batch, resized without distortion: cut to the shape first.
+def smart_resize(x, size, interpolation: str = "bilinear", data_format: str = "channels_last", **kwargs):
+    """Resize images without distortion: they are cut to the shape of the target first.
 
-    With "channels_first" the channels stand before height and width. Raises ValueError for other shapes or sizes.
+    Args:
+      x: an image `(height, width, channels)`, or a batch, an array or a tensor.
+      size: (height, width).
+      interpolation: a method of `tf.image.resize`.
+      data_format: "channels_last" or "channels_first".
+      **kwargs: `backend_module`, which changes nothing.
+
+    Returns:
+      An array of an array, a tensor of a tensor.
+
+    Raises:
+      ValueError: for other shapes or sizes.
+
+    >>> print(tf.keras.preprocessing.image.smart_resize(np.ones([4, 8, 3]), (2, 2)).shape)
+    (2, 2, 3)
     """
     kwargs.pop("backend_module", None)
     if kwargs:

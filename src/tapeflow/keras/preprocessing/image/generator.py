@@ -18,7 +18,15 @@ _CLASS_MODES = ("categorical", "binary", "sparse", "input", "raw", "multi_output
 
 
 class Iterator(Sequence):
-    """Batches of `n` things by number, without end when iterated over."""
+    """Batches of `n` things by number, without end when iterated over.
+
+    Args:
+      n: how many things there are.
+      batch_size: the number in a batch.
+      shuffle: whether the order is random.
+      seed: an integer for the shuffling; None for a random one.
+      **kwargs: arguments of `keras.utils.Sequence`.
+    """
 
     white_list_formats = WHITE_LIST
 
@@ -97,7 +105,24 @@ class Iterator(Sequence):
 
 
 class NumpyArrayIterator(Iterator):
-    """Batches of an array of images, changed by an ImageDataGenerator."""
+    """Batches of an array of images, changed by an ImageDataGenerator.
+
+    Args:
+      x: the images, an array of 4 axes, or a pair of it and further arrays that go along.
+      y: the labels, or None.
+      image_data_generator: the `ImageDataGenerator` that says how images are changed.
+      batch_size: the number of images in a batch.
+      shuffle: whether the order is random.
+      sample_weight: the weights of the images, or None.
+      seed: an integer for shuffling and changes; None for a random one.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      save_to_dir: a folder that changed images are written to, to look at them; None for none.
+      save_prefix: how their names begin.
+      save_format: their format, "png" or "jpeg".
+      subset: "training" or "validation", the part that `validation_split` says; None for all.
+      ignore_class_split: whether both parts of a split may have different classes.
+      dtype: the dtype of the batches; None for `keras.config.floatx()`.
+    """
 
     def __init__(
         self,
@@ -262,7 +287,32 @@ class _Files(Iterator):
 
 
 class DirectoryIterator(_Files):
-    """Batches of the images of a folder that has a folder for every class."""
+    """Batches of the images of a folder that has a folder for every class.
+
+    Args:
+      directory: the folder.
+      image_data_generator: the `ImageDataGenerator` that says how images are changed.
+      target_size: (height, width) that images are resized to.
+      color_mode: "rgb", "rgba" or "grayscale".
+      classes: the names of the classes in order; None for those that are found, in the order of the alphabet.
+      class_mode: how labels are given: "categorical" one-hot, "binary" or "sparse" as numbers, "input" for the images
+        themselves, None for no labels.
+      batch_size: the number of images in a batch.
+      shuffle: whether the order is random.
+      seed: an integer for shuffling and changes; None for a random one.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      save_to_dir: a folder that changed images are written to, to look at them; None for none.
+      save_prefix: how their names begin.
+      save_format: their format, "png" or "jpeg".
+      follow_links: whether links to folders are followed.
+      subset: "training" or "validation", the part that `validation_split` says; None for all.
+      interpolation: "nearest", "bilinear", "bicubic", "hamming", "box" or "lanczos".
+      keep_aspect_ratio: whether images are cut to the shape of the target, instead of being distorted.
+      dtype: the dtype of the batches; None for `keras.config.floatx()`.
+
+    Raises:
+      ValueError: for an unknown mode.
+    """
 
     allowed_class_modes = frozenset({"categorical", "binary", "sparse", "input", None})
 
@@ -332,7 +382,36 @@ class DirectoryIterator(_Files):
 
 
 class DataFrameIterator(_Files):
-    """Batches of the images that a table of pandas names."""
+    """Batches of the images that a table of pandas names.
+
+    Args:
+      dataframe: the table.
+      directory: the folder of the files; None where the table has their paths.
+      image_data_generator: the `ImageDataGenerator` that says how images are changed.
+      x_col: the column of the files' names.
+      y_col: the column, or columns, of the labels.
+      weight_col: the column of the weights, or None.
+      target_size: (height, width) that images are resized to.
+      color_mode: "rgb", "rgba" or "grayscale".
+      classes: the names of the classes in order; None for those that are found, in the order of the alphabet.
+      class_mode: "categorical", "binary", "sparse", "input", "raw" for the columns as they are, "multi_output" for
+        several columns, or None.
+      batch_size: the number of images in a batch.
+      shuffle: whether the order is random.
+      seed: an integer for shuffling and changes; None for a random one.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      save_to_dir: a folder that changed images are written to, to look at them; None for none.
+      save_prefix: how their names begin.
+      save_format: their format, "png" or "jpeg".
+      subset: "training" or "validation", the part that `validation_split` says; None for all.
+      interpolation: "nearest", "bilinear", "bicubic", "hamming", "box" or "lanczos".
+      keep_aspect_ratio: whether images are cut to the shape of the target, instead of being distorted.
+      dtype: the dtype of the batches; None for `keras.config.floatx()`.
+      validate_filenames: whether rows whose file does not exist are left out.
+
+    Raises:
+      ValueError: for an unknown mode.
+    """
 
     allowed_class_modes = frozenset(_CLASS_MODES)
 
@@ -383,7 +462,34 @@ def _images(folder, follow_links):
 
 
 class ImageDataGenerator:
-    """Batches of images with random turns, shifts, shears, zooms, flips and colours, and standardized values."""
+    """Batches of images with random turns, shifts, shears, zooms, flips and colours, and standardized values.
+
+    Args:
+      featurewise_center: subtract the mean of all images, which `fit` finds.
+      samplewise_center: subtract the mean of each image.
+      featurewise_std_normalization: divide by the standard deviation of all images, which `fit` finds.
+      samplewise_std_normalization: divide by the standard deviation of each image.
+      zca_whitening: remove the correlations of pixels, which `fit` finds.
+      zca_epsilon: a small number that keeps the whitening finite.
+      rotation_range: the largest angle, in degrees.
+      width_shift_range: the largest shift: below 1 a part of the width, otherwise pixels; or a list of pixels to
+        choose from.
+      height_shift_range: the same for the height.
+      brightness_range: the bounds of the factor of the brightness; None for no change.
+      shear_range: the largest shear, in degrees.
+      zoom_range: the bounds of the zoom, or one number for 1 minus it and 1 plus it.
+      channel_shift_range: what is added to all channels at most.
+      fill_mode: what is beyond the edges: "nearest", "constant", "reflect" or "wrap".
+      cval: the value beyond the edges for "constant".
+      horizontal_flip: whether half of the images are flipped from left to right.
+      vertical_flip: whether half of the images are flipped upside down.
+      rescale: a factor of all values; None for none.
+      preprocessing_function: a function of each image, an array, that gives the changed one.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      validation_split: the part of the images for validation, from 0 to 1.
+      interpolation_order: the degree of the splines between pixels, from 0 to 5.
+      dtype: the dtype of the batches; None for `keras.config.floatx()`.
+    """
 
     def __init__(
         self,
@@ -470,7 +576,29 @@ class ImageDataGenerator:
         ignore_class_split=False,
         subset=None,
     ):
-        """Batches of an array of images (and of labels and weights)."""
+        """Make batches of an array of images.
+
+        Args:
+          x: the images, an array of 4 axes, or a pair of it and further arrays that go along.
+          y: the labels, or None.
+          batch_size: the number of images in a batch.
+          shuffle: whether the order is random.
+          sample_weight: the weights of the images, or None.
+          seed: an integer for shuffling and changes; None for a random one.
+          save_to_dir: a folder that changed images are written to, to look at them; None for none.
+          save_prefix: how their names begin.
+          save_format: their format, "png" or "jpeg".
+          ignore_class_split: whether both parts of a split may have different classes.
+          subset: "training" or "validation", the part that `validation_split` says; None for all.
+
+        Returns:
+          A `NumpyArrayIterator` of batches `(images, labels)`, or with weights.
+
+        >>> generator = tf.keras.preprocessing.image.ImageDataGenerator(rescale=0.5)
+        >>> images, labels = next(generator.flow(np.ones([4, 2, 2, 1]), np.arange(4), batch_size=2, shuffle=False))
+        >>> print(images.shape, images.max(), labels)
+        (2, 2, 2, 1) 0.5 [0 1]
+        """
         return NumpyArrayIterator(
             x, y, self, batch_size, shuffle, sample_weight, seed, self.data_format, save_to_dir,
             save_prefix, save_format, subset, ignore_class_split, self.dtype,
@@ -494,7 +622,29 @@ class ImageDataGenerator:
         interpolation="nearest",
         keep_aspect_ratio=False,
     ):
-        """Batches of the images of a folder that has a folder for every class."""
+        """Make batches of the images of a folder that has a folder for every class.
+
+        Args:
+          directory: the folder.
+          target_size: (height, width) that images are resized to.
+          color_mode: "rgb", "rgba" or "grayscale".
+          classes: the names of the classes in order; None for those that are found, in the order of the alphabet.
+          class_mode: how labels are given: "categorical" one-hot, "binary" or "sparse" as numbers, "input" for the
+            images themselves, None for no labels.
+          batch_size: the number of images in a batch.
+          shuffle: whether the order is random.
+          seed: an integer for shuffling and changes; None for a random one.
+          save_to_dir: a folder that changed images are written to, to look at them; None for none.
+          save_prefix: how their names begin.
+          save_format: their format, "png" or "jpeg".
+          follow_links: whether links to folders are followed.
+          subset: "training" or "validation", the part that `validation_split` says; None for all.
+          interpolation: "nearest", "bilinear", "bicubic", "hamming", "box" or "lanczos".
+          keep_aspect_ratio: whether images are cut to the shape of the target, instead of being distorted.
+
+        Returns:
+          A `DirectoryIterator` of batches `(images, labels)`.
+        """
         return DirectoryIterator(
             directory, self, target_size, color_mode, classes, class_mode, batch_size, shuffle, seed,
             self.data_format, save_to_dir, save_prefix, save_format, follow_links, subset,
@@ -523,7 +673,33 @@ class ImageDataGenerator:
         validate_filenames=True,
         **kwargs,
     ):
-        """Batches of the images that a table of pandas names."""
+        """Make batches of the images that a table of pandas names.
+
+        Args:
+          dataframe: the table.
+          directory: the folder of the files; None where the table has their paths.
+          x_col: the column of the files' names.
+          y_col: the column, or columns, of the labels.
+          weight_col: the column of the weights, or None.
+          target_size: (height, width) that images are resized to.
+          color_mode: "rgb", "rgba" or "grayscale".
+          classes: the names of the classes in order; None for those that are found, in the order of the alphabet.
+          class_mode: "categorical", "binary", "sparse", "input", "raw" for the columns as they are, "multi_output"
+            for several columns, or None.
+          batch_size: the number of images in a batch.
+          shuffle: whether the order is random.
+          seed: an integer for shuffling and changes; None for a random one.
+          save_to_dir: a folder that changed images are written to, to look at them; None for none.
+          save_prefix: how their names begin.
+          save_format: their format, "png" or "jpeg".
+          subset: "training" or "validation", the part that `validation_split` says; None for all.
+          interpolation: "nearest", "bilinear", "bicubic", "hamming", "box" or "lanczos".
+          validate_filenames: whether rows whose file does not exist are left out.
+          **kwargs: accepted as in Keras 2.
+
+        Returns:
+          A `DataFrameIterator` of batches `(images, labels)`.
+        """
         return DataFrameIterator(
             dataframe, directory, self, x_col, y_col, weight_col, target_size, color_mode, classes,
             class_mode, batch_size, shuffle, seed, self.data_format, save_to_dir, save_prefix,
@@ -550,7 +726,15 @@ class ImageDataGenerator:
         return x
 
     def get_random_transform(self, img_shape, seed=None):
-        """The parameters of a random change of an image of this shape."""
+        """Draw the parameters of a random change.
+
+        Args:
+          img_shape: the shape of the image.
+          seed: an integer; None for a random one.
+
+        Returns:
+          A dict for `apply_transform`.
+        """
         rows, columns = img_shape[self.row_axis - 1], img_shape[self.col_axis - 1]
         if seed is not None:
             np.random.seed(seed)
@@ -590,7 +774,16 @@ class ImageDataGenerator:
         return move * size if np.max(given) < 1 else move
 
     def apply_transform(self, x, transform_parameters):
-        """The image changed by parameters such as `get_random_transform` gives."""
+        """Change an image.
+
+        Args:
+          x: the image, an array of 3 axes.
+          transform_parameters: a dict with some of "theta", "tx", "ty", "shear", "zx", "zy", "flip_horizontal",
+            "flip_vertical", "channel_shift_intensity" and "brightness".
+
+        Returns:
+          The changed image.
+        """
         get = transform_parameters.get
         row, column, channel = self.row_axis - 1, self.col_axis - 1, self.channel_axis - 1
         x = transforms.apply_affine_transform(
@@ -608,11 +801,29 @@ class ImageDataGenerator:
         return x
 
     def random_transform(self, x, seed=None):
-        """The image changed at random."""
+        """Change an image at random.
+
+        Args:
+          x: the image, an array of 3 axes.
+          seed: an integer; None for a random one.
+
+        Returns:
+          The changed image.
+        """
         return self.apply_transform(x, self.get_random_transform(x.shape, seed))
 
     def fit(self, x, augment=False, rounds=1, seed=None):
-        """Finds the mean, the deviation and the whitening that the settings ask for from images."""
+        """Find the mean, the deviation and the whitening that the settings ask for.
+
+        Args:
+          x: images, an array of 4 axes.
+          augment: whether they are changed at random before.
+          rounds: how often each of them is, then.
+          seed: an integer; None for a random one.
+
+        Raises:
+          ValueError: for an array of another rank.
+        """
         x = np.array(x, dtype=self.dtype)
         if x.ndim != 4:
             raise ValueError(

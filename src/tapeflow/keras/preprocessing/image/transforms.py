@@ -20,11 +20,32 @@ def apply_affine_transform(
     row_axis=1,
     col_axis=2,
     channel_axis=0,
-    fill_mode="nearest",
+    fill_mode: str = "nearest",
     cval=0.0,
     order=1,
 ):
-    """The image turned by `theta` degrees, shifted, sheared by `shear` degrees and zoomed, around its centre."""
+    """Turn, shift, shear and zoom an image, around its centre.
+
+    Args:
+      x: an array of 3 axes.
+      theta: the angle in degrees.
+      tx: the shift along the rows, in pixels.
+      ty: the shift along the columns, in pixels.
+      shear: the shear in degrees.
+      zx: the zoom along the rows; above 1 shows more of the image.
+      zy: the zoom along the columns.
+      row_axis, col_axis, channel_axis: the axes of the array: 0, 1 and 2 in some order.
+      fill_mode: what is beyond the edges: "nearest", "constant", "reflect" or "wrap".
+      cval: the value beyond the edges for "constant".
+      order: the degree of the splines between pixels, from 0 to 5.
+
+    Returns:
+      The changed image, an array.
+
+    Raises:
+      ValueError: for other axes and shapes.
+      ImportError: without SciPy.
+    """
     ndimage = extras.load("scipy.ndimage", "Transforming an image")
     axes = (row_axis, col_axis, channel_axis)
     if len({*axes}) != 3 or any(a not in (0, 1, 2) for a in axes):
@@ -70,11 +91,23 @@ def random_rotation(
     row_axis=1,
     col_axis=2,
     channel_axis=0,
-    fill_mode="nearest",
+    fill_mode: str = "nearest",
     cval=0.0,
     interpolation_order=1,
 ):
-    """The image turned by up to `rg` degrees."""
+    """Turn an image by a random angle.
+
+    Args:
+      x: an array of 3 axes.
+      rg: the largest angle, in degrees.
+      row_axis, col_axis, channel_axis: the axes of the array: 0, 1 and 2 in some order.
+      fill_mode: what is beyond the edges: "nearest", "constant", "reflect" or "wrap".
+      cval: the value beyond the edges for "constant".
+      interpolation_order: the degree of the splines between pixels, from 0 to 5.
+
+    Returns:
+      The changed image, an array.
+    """
     return apply_affine_transform(
         x, theta=np.random.uniform(-rg, rg), row_axis=row_axis, col_axis=col_axis,
         channel_axis=channel_axis, fill_mode=fill_mode, cval=cval, order=interpolation_order,
@@ -88,11 +121,24 @@ def random_shift(
     row_axis=1,
     col_axis=2,
     channel_axis=0,
-    fill_mode="nearest",
+    fill_mode: str = "nearest",
     cval=0.0,
     interpolation_order=1,
 ):
-    """The image shifted by up to these parts of its width and height."""
+    """Shift an image at random.
+
+    Args:
+      x: an array of 3 axes.
+      wrg: the largest shift as a part of the width.
+      hrg: the largest shift as a part of the height.
+      row_axis, col_axis, channel_axis: the axes of the array: 0, 1 and 2 in some order.
+      fill_mode: what is beyond the edges: "nearest", "constant", "reflect" or "wrap".
+      cval: the value beyond the edges for "constant".
+      interpolation_order: the degree of the splines between pixels, from 0 to 5.
+
+    Returns:
+      The changed image, an array.
+    """
     return apply_affine_transform(
         x, tx=np.random.uniform(-hrg, hrg) * x.shape[row_axis],
         ty=np.random.uniform(-wrg, wrg) * x.shape[col_axis], row_axis=row_axis, col_axis=col_axis,
@@ -106,11 +152,23 @@ def random_shear(
     row_axis=1,
     col_axis=2,
     channel_axis=0,
-    fill_mode="nearest",
+    fill_mode: str = "nearest",
     cval=0.0,
     interpolation_order=1,
 ):
-    """The image sheared by up to `intensity` degrees."""
+    """Shear an image at random.
+
+    Args:
+      x: an array of 3 axes.
+      intensity: the largest shear, in degrees.
+      row_axis, col_axis, channel_axis: the axes of the array: 0, 1 and 2 in some order.
+      fill_mode: what is beyond the edges: "nearest", "constant", "reflect" or "wrap".
+      cval: the value beyond the edges for "constant".
+      interpolation_order: the degree of the splines between pixels, from 0 to 5.
+
+    Returns:
+      The changed image, an array.
+    """
     return apply_affine_transform(
         x, shear=np.random.uniform(-intensity, intensity), row_axis=row_axis, col_axis=col_axis,
         channel_axis=channel_axis, fill_mode=fill_mode, cval=cval, order=interpolation_order,
@@ -123,11 +181,26 @@ def random_zoom(
     row_axis=1,
     col_axis=2,
     channel_axis=0,
-    fill_mode="nearest",
+    fill_mode: str = "nearest",
     cval=0.0,
     interpolation_order=1,
 ):
-    """The image zoomed by factors in the range. Raises ValueError for what is no range."""
+    """Zoom an image by random factors.
+
+    Args:
+      x: an array of 3 axes.
+      zoom_range: the bounds of the factors; above 1 shows more of the image.
+      row_axis, col_axis, channel_axis: the axes of the array: 0, 1 and 2 in some order.
+      fill_mode: what is beyond the edges: "nearest", "constant", "reflect" or "wrap".
+      cval: the value beyond the edges for "constant".
+      interpolation_order: the degree of the splines between pixels, from 0 to 5.
+
+    Returns:
+      The changed image, an array.
+
+    Raises:
+      ValueError: for what is not a range.
+    """
     if len(zoom_range) != 2:
         raise ValueError(
             f"`zoom_range` should be a tuple or list of two floats. Received: {zoom_range}"
@@ -142,18 +215,48 @@ def random_zoom(
 
 
 def apply_channel_shift(x, intensity, channel_axis=0):
-    """The image with `intensity` added to all channels, within the image's own range."""
+    """Add a number to all channels, within the image's own range.
+
+    Args:
+      x: an array of 3 axes.
+      intensity: what is added.
+      channel_axis: accepted as in Keras 2; all channels are changed.
+
+    Returns:
+      The changed image, an array.
+    """
     return np.clip(x + intensity, np.min(x), np.max(x))
 
 
 def random_channel_shift(x, intensity_range, channel_axis=0):
-    """The image with up to `intensity_range` added to all channels."""
+    """Add a random number to all channels, within the image's own range.
+
+    Args:
+      x: an array of 3 axes.
+      intensity_range: how much is added or subtracted at most.
+      channel_axis: accepted as in Keras 2; all channels are changed.
+
+    Returns:
+      The changed image, an array.
+    """
     intensity = np.random.uniform(-intensity_range, intensity_range)
     return apply_channel_shift(x, intensity, channel_axis=channel_axis)
 
 
-def apply_brightness_shift(x, brightness, scale=True):
-    """The image as bright as `brightness` times before."""
+def apply_brightness_shift(x, brightness, scale: bool = True):
+    """Make an image brighter or darker.
+
+    Args:
+      x: an array of 3 axes.
+      brightness: the factor: 0 for black, 1 for no change.
+      scale: whether values are stretched to 0..255 before.
+
+    Returns:
+      The changed image, an array.
+
+    Raises:
+      ImportError: without Pillow.
+    """
     ImageEnhance = extras.load("PIL.ImageEnhance", "Changing the brightness of an image")
 
     low, high = np.min(x), np.max(x)
@@ -166,8 +269,20 @@ def apply_brightness_shift(x, brightness, scale=True):
     return x
 
 
-def random_brightness(x, brightness_range, scale=True):
-    """The image with a brightness in the range. Raises ValueError for what is no range."""
+def random_brightness(x, brightness_range, scale: bool = True):
+    """Make an image brighter or darker at random.
+
+    Args:
+      x: an array of 3 axes.
+      brightness_range: the bounds of the factor.
+      scale: whether values are stretched to 0..255 before.
+
+    Returns:
+      The changed image, an array.
+
+    Raises:
+      ValueError: for what is not a range.
+    """
     if len(brightness_range) != 2:
         raise ValueError(
             f"`brightness_range should be tuple or list of two floats. Received: {brightness_range}"
@@ -176,7 +291,15 @@ def random_brightness(x, brightness_range, scale=True):
 
 
 def flip_axis(x, axis):
-    """The array backwards along an axis."""
+    """Reverse an array along an axis.
+
+    Args:
+      x: an array.
+      axis: the axis, an integer.
+
+    Returns:
+      An array.
+    """
     return np.flip(x, axis)
 
 
