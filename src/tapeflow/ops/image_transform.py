@@ -145,7 +145,8 @@ def _inverse(transforms):
 # V2: what is outside of the image is 0
 
 
-@op("ImageProjectiveTransformV2", "images: dtype, transforms: float32, output_shape: int32 -> transformed_images: dtype",
+@op("ImageProjectiveTransformV2", "images: dtype, transforms: float32, output_shape: int32 "
+    "-> transformed_images: dtype",
     types={"dtype": _IMAGES}, attrs={"interpolation": _INTERPOLATION, "fill_mode": _FILL}, shape=_rule)  # fmt: skip
 def ImageProjectiveTransformV2(xp, images, transforms, output_shape, interpolation, fill_mode):
     return _transformed(xp, images, transforms, output_shape, 0.0, interpolation, fill_mode)

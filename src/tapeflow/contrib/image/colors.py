@@ -26,25 +26,23 @@ def adjust_hsv_in_yiq(image, delta_hue=0, scale_saturation=1, scale_value=1, nam
       image: [..., height, width, 3].
       delta_hue: a scalar, as are the factors `scale_saturation` and `scale_value`.
 
-    Raises ValueError or InvalidArgumentError for images of another rank or depth.
+    Raises ValueError for images of another rank, InvalidArgumentError for another depth.
     """
     with tf.name_scope(name, "adjust_hsv_in_yiq", [image]):
         image = tf.convert_to_tensor(image, name="image")
         rank, depth = image.shape.ndims, image.shape.as_list()[-1] if image.shape.ndims else None
         if rank is not None and rank < 3:
-            raise _bad(f"input must be at least 3-D, got shape{image.shape.as_list()}")
+            raise ValueError(f"Shape must be at least rank 3 but is rank {rank}")
         if depth is not None and depth != 3:
-            raise _bad(f"input must have 3 channels but instead has {depth} channels.")
+            raise tf.errors.InvalidArgumentError(
+                None, None, f"input must have 3 channels but instead has {depth} channels."
+            )
         colors = tf.image.convert_image_dtype(image, tf.float32)
         matrix = _turn(delta_hue, scale_saturation, scale_value)
         flat = tf.matmul(tf.reshape(colors, [-1, 3]), matrix, transpose_b=True)
         changed = tf.reshape(flat, tf.shape(image))
         changed.set_shape(image.shape)
         return tf.image.convert_image_dtype(changed, image.dtype)
-
-
-def _bad(text):
-    return tf.errors.InvalidArgumentError(None, None, text)
 
 
 def random_hsv_in_yiq(

@@ -127,8 +127,8 @@ def _picture(values, colors, s: _Setting):
     for row, *given in zip(out, apart, visible, strict=True):
         same = _links(*given)
         for x in reversed(range(len(same))):
-            if same[x] != x:
-                row[x] = row[same[x]]
+            same[x] = same[same[x]]
+        row[:] = row[same]
     _draw_dots(out, s)
     return out
 
