@@ -78,7 +78,8 @@ def test_more_is_left_over(how):
 
 def test_resampled_with_sizes_known_late_and_gradients():
     values = np.arange(12.0).reshape(3, 4)
-    late = tf.function(lambda x: periodic_resample(x, [6, None]), input_signature=[tf.TensorSpec([None, None], "f8")])
+    spec = tf.TensorSpec([None, None], tf.float64)
+    late = tf.function(lambda x: periodic_resample(x, [6, None]), input_signature=[spec])
     np.testing.assert_array_equal(late(values), periodic_resample(values, [6, None]))
     x = tf.constant(values)
     with tf.GradientTape() as tape:

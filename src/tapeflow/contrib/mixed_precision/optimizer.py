@@ -54,13 +54,9 @@ class LossScaleOptimizer(tf.train.Optimizer):
         pairs = list(grads_and_vars)
         finite = [tf.reduce_all(tf.is_finite(g)) for g, _ in pairs]
         all_finite = tf.reduce_all(tf.stack(finite))
-
-        def apply():
-            done = self._opt.apply_gradients(pairs, global_step, name)
-            with tf.control_dependencies([] if done is None or tf.executing_eagerly() else [done]):
-                return tf.constant(True)
-
-        applied = tf.cond(all_finite, apply, lambda: tf.constant(False))
+        applied = tf.cond(
+            all_finite, lambda: self._opt.apply_gradients(pairs, global_step, name), lambda: tf.no_op()
+        )
         update = self._loss_scale_manager.update_loss_scale(all_finite)
         if tf.executing_eagerly():
             return None

@@ -34,9 +34,14 @@ def _once(count, basis, v):
 
 
 def _orthogonal(count, basis, v):
-    """`_once`, again from the start where the first time took most of the vector away."""
+    """`_once`, and again where the first time took most of the vector away."""
     once, norm = _once(count, basis, v)
-    return tf.cond(norm < 0.7071 * util.l2norm(v), lambda: _once(count, basis, v), lambda: (once, norm))
+
+    def twice():
+        out, rest = _once(count, basis, once)
+        return out, norm * rest
+
+    return tf.cond(norm < 0.7071 * util.l2norm(v), twice, lambda: (once, norm))
 
 
 def lanczos_bidiag(operator, k, orthogonalize=True, starting_vector=None, name="lanczos_bidiag"):
@@ -61,8 +66,8 @@ def lanczos_bidiag(operator, k, orthogonalize=True, starting_vector=None, name="
         shape = r.shape
         r = tf.cond(i > 0, lambda: r - state.beta.read(i - 1) * _column(state.v, i - 1), lambda: r)
         r.set_shape(shape)
-        v, alpha = normal(i - 1, state.v, r)
-        following, beta = normal(i, state.u, operator.apply(v) - alpha * u)
+        v, alpha = normal(i, state.v, r)
+        following, beta = normal(i + 1, state.u, operator.apply(v) - alpha * u)
         return i + 1, LanczosBidiagState(
             _with_column(state.u, following, i + 1),
             _with_column(state.v, v, i),
