@@ -7,7 +7,7 @@ _PACKAGES = {
     "batching", "bayesflow", "checkpoint", "crf", "cudnn_rnn", "data", "deprecated", "distributions", "eager",
     "framework", "image", "integrate", "layers", "learn", "legacy_seq2seq", "linalg", "lookup", "losses",
     "metrics", "mixed_precision", "nn", "opt", "periodic_resample", "proto", "reduce_slice_ops", "resampler",
-    "rnn", "seq2seq", "signal", "slim", "solvers", "sparsemax", "stateless", "summary", "tensorboard", "tpu",
+    "rnn", "seq2seq", "signal", "slim", "solvers", "sparsemax", "stateless", "summary", "tensorboard", "text", "tpu",
     "training", "util",
 }  # fmt: skip
 

@@ -89,7 +89,7 @@ class Graph(Scopes, Collections, Elements):
 
     @property
     def prunes(self) -> bool:
-        """Whether only what is asked for runs: in graphs of sessions, and in branches and loops of 1.x inside of them."""
+        """Whether only what is asked for runs: in graphs of sessions, and in branches and loops of 1.x in them."""
         return not self._building_function or getattr(self, "pruned", False)
 
     # Operations.

@@ -8,7 +8,7 @@ import numpy as np
 
 import tapeflow.compat.v1 as tf
 
-_BipartiteMatch = collections.namedtuple(
+BipartiteMatch = collections.namedtuple(
     "BipartiteMatch", ["row_to_col_match_indices", "col_to_row_match_indices"]
 )
 
@@ -107,4 +107,4 @@ def bipartite_match(distance_mat, num_valid_rows, top_k=-1, name="bipartite_matc
         sizes = distances.shape.as_list() if distances.shape.ndims else [None, None]
         for each, size in zip(found, sizes, strict=True):
             each.set_shape([size])
-        return _BipartiteMatch(*found)
+        return BipartiteMatch(*found)
