@@ -82,6 +82,8 @@ def test_frequent_words_are_thinned_out():
 
 
 def test_settings_of_a_vocabulary():
+    with pytest.raises(ValueError, match="must be rank 1"):
+        text.skip_gram_sample(WORDS[None])
     with pytest.raises(ValueError, match="useless without"):
         text.skip_gram_sample(WORDS, vocab_min_count=3)
     with tf.Graph().as_default():

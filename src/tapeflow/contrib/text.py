@@ -97,12 +97,16 @@ def skip_gram_sample(
       batch_capacity: of that queue; 100 batches by default.
       seed: of random numbers.
 
-    Raises ValueError for settings of a vocabulary without one, InvalidArgumentError for bounds that are none.
+    Raises ValueError for another rank or settings of a vocabulary without one, InvalidArgumentError for bounds that are
+    none.
     """
     _check_vocabulary(vocab_freq_table, vocab_min_count, vocab_subsampling, corpus_size)
     with tf.name_scope(name, "skip_gram_sample", [input_tensor, min_skips, max_skips, start, limit]):
+        given = tf.convert_to_tensor(input_tensor)
+        if given.shape.ndims not in (None, 1):
+            raise ValueError(f"Shape must be rank 1 but is rank {given.shape.ndims}")
         tokens = _filter_input(
-            tf.convert_to_tensor(input_tensor), vocab_freq_table, vocab_min_count, vocab_subsampling, corpus_size, seed
+            given, vocab_freq_table, vocab_min_count, vocab_subsampling, corpus_size, seed
         )
         draws = tf.random_uniform(tf.shape(tokens), dtype=tf.float64, seed=seed)
         settings = [min_skips, max_skips, start, limit, emit_self_as_target, draws]
