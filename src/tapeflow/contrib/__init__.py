@@ -4,9 +4,11 @@ import importlib
 from typing import Any
 
 _PACKAGES = {
-    "checkpoint", "crf", "cudnn_rnn", "data", "distributions", "eager", "framework", "layers", "learn",
-    "legacy_seq2seq", "lookup", "losses", "metrics", "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary",
-    "tensorboard", "tpu", "training", "util",
+    "batching", "bayesflow", "checkpoint", "crf", "cudnn_rnn", "data", "deprecated", "distributions", "eager",
+    "framework", "image", "integrate", "layers", "learn", "legacy_seq2seq", "linalg", "lookup", "losses",
+    "metrics", "mixed_precision", "nn", "opt", "periodic_resample", "proto", "reduce_slice_ops", "resampler",
+    "rnn", "seq2seq", "signal", "slim", "solvers", "sparsemax", "stateless", "summary", "tensorboard", "text", "tpu",
+    "training", "util",
 }  # fmt: skip
 
 

@@ -87,6 +87,11 @@ class Graph(Scopes, Collections, Elements):
         """Whether this is the body of a function, which init_scope leaves."""
         return self._building_function
 
+    @property
+    def prunes(self) -> bool:
+        """Whether only what is asked for runs: in graphs of sessions, and in branches and loops of 1.x in them."""
+        return not self._building_function or getattr(self, "pruned", False)
+
     # Operations.
 
     @property

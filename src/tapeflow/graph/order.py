@@ -41,7 +41,7 @@ def needed(
             raise InvalidArgumentError(None, op, graph.mistyped[op])
     ordered = sorted(seen, key=lambda op: op.index)
     # What a function does happens in the order of its statements, whatever has to wait.
-    free = not graph.building_function or getattr(graph, "pruned", False)
+    free = graph.prunes
     if free and any(op.row is None and _patience(op) for op in ordered):
         return sorted_topologically(ordered, given, _patience)
     return sorted_topologically(ordered, given) if graph.reordered else ordered

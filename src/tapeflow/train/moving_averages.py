@@ -42,7 +42,7 @@ class ExponentialMovingAverage:
         graph = context.current_graph()
         if var_list is None and graph is not None:
             var_list = graph.get_collection("trainable_variables")
-        if graph is None or graph.building_function:
+        if graph is None or not graph.prunes:
             self._apply(var_list)
             return None
         updates = graph.effects_of(lambda: self._apply(var_list))

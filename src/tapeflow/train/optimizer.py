@@ -141,7 +141,7 @@ class Optimizer(Protocol, ByRule):
             raise TypeError(f"global_step must be a variable, got {global_step!r}")
         graph = context.current_graph()
         self._applied_in = context.current_name_scope()
-        if graph is not None and not graph.building_function:
+        if graph is not None and graph.prunes:
             with context.name_scope(name or self._name) as scope:
                 updates = graph.effects_of(lambda: self._update(pairs))
                 with graph.control_dependencies(updates):

@@ -1,7 +1,7 @@
 """`tf.contrib.framework`: arg_scope, variables of models, checkpoints, checks."""
 
 from tapeflow.compat.v1.metrics.weighting import squeezed as remove_squeezable_dimensions
-from tapeflow.contrib.framework import nest
+from tapeflow.contrib.framework import audio_ops, nest
 from tapeflow.contrib.framework.checks import (
     assert_scalar_int,
     convert_to_tensor_or_sparse_tensor,

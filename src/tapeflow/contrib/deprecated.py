@@ -1,0 +1,56 @@
+"""`tf.contrib.deprecated`: summaries as they were before `tf.summary`: their tags are no names of ops."""
+
+from __future__ import annotations
+
+import tapeflow.compat.v1 as tf
+
+__all__ = [
+    "audio_summary", "histogram_summary", "image_summary", "merge_all_summaries", "merge_summary", "scalar_summary",
+]  # fmt: skip
+
+
+def _collected(summary, collections):
+    for key in [tf.GraphKeys.SUMMARIES] if collections is None else collections:
+        tf.add_to_collection(key, summary)
+    return summary
+
+
+def scalar_summary(tags, values, collections=None, name=None):
+    """A summary of numbers, each with its tag; it goes into `collections`, or else into that of all summaries."""
+    with tf.name_scope(name, "ScalarSummary", [tags, values]) as scope:
+        return _collected(tf.raw_ops.ScalarSummary(tags=tags, values=values, name=scope), collections)
+
+
+def histogram_summary(tag, values, collections=None, name=None):
+    """A summary of the distribution of `values`."""
+    with tf.name_scope(name, "HistogramSummary", [tag, values]) as scope:
+        return _collected(tf.raw_ops.HistogramSummary(tag=tag, values=values, name=scope), collections)
+
+
+def image_summary(tag, tensor, max_images=3, collections=None, name=None):
+    """A summary of at most `max_images` of the images [batch, height, width, 1, 3 or 4], of uint8 or floating dtype."""
+    with tf.name_scope(name, "ImageSummary", [tag, tensor]) as scope:
+        summary = tf.raw_ops.ImageSummary(tag=tag, tensor=tensor, max_images=max_images, name=scope)
+        return _collected(summary, collections)
+
+
+def audio_summary(tag, tensor, sample_rate, max_outputs=3, collections=None, name=None):
+    """A summary of at most `max_outputs` sounds [batch, frames] or [batch, frames, channels], between -1 and 1."""
+    with tf.name_scope(name, "AudioSummary", [tag, tensor]) as scope:
+        rate = tf.convert_to_tensor(sample_rate, tf.float32, name="sample_rate")
+        summary = tf.raw_ops.AudioSummaryV2(
+            tag=tag, tensor=tensor, max_outputs=max_outputs, sample_rate=rate, name=scope
+        )
+        return _collected(summary, collections)
+
+
+def merge_summary(inputs, collections=None, name=None):
+    """One summary of several; it goes into `collections`, if any."""
+    with tf.name_scope(name, "MergeSummary", inputs):
+        return _collected(tf.summary.merge(inputs), collections or [])
+
+
+def merge_all_summaries(key=tf.GraphKeys.SUMMARIES):
+    """All summaries of a collection as one; None if there are none."""
+    summaries = tf.get_collection(key)
+    return merge_summary(summaries) if summaries else None

@@ -1,0 +1,104 @@
+"""Small packages of tf.contrib: bayesflow, batching, deprecated, signal, proto, linalg, framework.audio_ops."""
+
+import numpy as np
+import pytest
+
+import tapeflow.compat.v1 as tf
+
+from .contrib_values import BOTH, value
+
+contrib = tf.contrib
+
+
+@pytest.mark.parametrize("name", dir(contrib))
+def test_packages_have_what_they_list(name):
+    package = getattr(contrib, name)
+    assert [n for n in getattr(package, "__all__", ()) if not hasattr(package, n)] == []
+
+
+@BOTH
+def test_importance_sampling(how):
+    mc = contrib.bayesflow.monte_carlo
+    normal = tf.distributions.Normal
+    got = value(how, lambda: mc.expectation_importance_sampler(
+        lambda x: x - 0.5, normal(1.0, 1.0).log_prob, normal(0.5, 1.5), n=20000, seed=1))  # fmt: skip
+    np.testing.assert_allclose(got, 0.5, atol=0.05)
+    got = value(how, lambda: mc.expectation_importance_sampler_logspace(
+        lambda x: 2 * tf.log(abs(x)), normal(1.0, 1.0).log_prob, normal(0.5, 1.5), n=20000, seed=1))  # fmt: skip
+    np.testing.assert_allclose(got, np.log(2), atol=0.05)
+    with pytest.raises(ValueError, match="exactly one"):
+        mc.expectation_importance_sampler(abs, abs, normal(0.0, 1.0))
+
+
+@pytest.mark.parametrize("reparametrized", [True, False])
+def test_gradients_of_expectations(reparametrized):
+    mc = contrib.bayesflow.monte_carlo
+    mean = tf.constant(0.7)
+    tf.set_random_seed(3)
+    with tf.GradientTape() as tape:
+        tape.watch(mean)
+        law = tf.distributions.Normal(mean, 1.0)
+        samples = law.sample(100000, seed=2)
+        found = mc.expectation(tf.square, samples, law.log_prob, reparametrized)
+    np.testing.assert_allclose(found.numpy(), 1.49, atol=0.03)
+    np.testing.assert_allclose(tape.gradient(found, mean).numpy(), 1.4, atol=0.06)
+
+
+def test_arguments_of_expectation():
+    mc = contrib.bayesflow.monte_carlo
+    x = tf.constant([[1.0, 2.0], [3.0, 5.0]])
+    assert mc.expectation(tf.identity, x, axis=None, keep_dims=True).numpy().tolist() == [[2.75]]
+    with pytest.raises(ValueError, match="`f`"):
+        mc.expectation(3, x)
+    with pytest.raises(ValueError, match="`log_prob`"):
+        mc.expectation(tf.identity, x, use_reparametrization=False)
+
+
+def summary(serialized):
+    return tf.Summary.FromString(serialized)
+
+
+def test_summaries_of_before():
+    old = contrib.deprecated
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert old.merge_all_summaries() is None
+        scalars = old.scalar_summary(["a", "b"], [1.0, 2.0])
+        histogram = old.histogram_summary("h", [1.0, 2.0], collections=["mine"])
+        pictures = old.image_summary("i", tf.zeros((2, 4, 5, 1)), max_images=1, collections=[])
+        sound = old.audio_summary("s", tf.zeros((1, 8)), 8000.0, collections=[])
+        assert tf.get_collection(tf.GraphKeys.SUMMARIES) == [scalars]
+        assert tf.get_collection("mine") == [histogram]
+        found = summary(session.run(scalars))
+        assert [(v.tag, v.simple_value) for v in found.value] == [("a", 1.0), ("b", 2.0)]
+        merged = summary(session.run(old.merge_summary([scalars, histogram, pictures, sound])))
+        assert len(merged.value) == 5
+        assert summary(session.run(old.merge_all_summaries())) == found
+
+
+@BOTH
+def test_batches_of_one(how):
+    @contrib.batching.batch_function_v1(1, 10, 1000)
+    def doubled(x):
+        return x * 2
+
+    np.testing.assert_array_equal(value(how, lambda: doubled(tf.constant([1, 2, 3]))), [2, 4, 6])
+    with pytest.raises(ValueError, match="supposed to be Tensors"):
+        doubled(3)
+
+
+@BOTH
+def test_audio_ops(how):
+    audio = contrib.framework.audio_ops
+    time = np.arange(8000) / 8000
+    sound = np.sin(2 * np.pi * 1000 * time)[:, None].astype(np.float32)
+    spectrum = value(how, audio.audio_spectrogram, sound, window_size=256, stride=128)
+    assert spectrum.shape == (1, 61, 129)
+    assert (spectrum.argmax(-1) == 1000 * 256 / 8000).all()
+    coefficients = value(how, audio.mfcc, spectrum**2, 8000, dct_coefficient_count=12)
+    assert coefficients.shape == (1, 61, 12)
+
+
+def test_linear_operators_and_signals():
+    assert contrib.linalg.LinearOperatorTriL is tf.linalg.LinearOperatorLowerTriangular
+    assert contrib.signal.stft is tf.signal.stft
+    assert contrib.proto.decode_proto is tf.io.decode_proto
