@@ -4,7 +4,7 @@ import importlib
 from typing import Any
 
 _PACKAGES = {
-    "checkpoint", "crf", "cudnn_rnn", "data", "distributions", "eager", "framework", "layers", "learn",
+    "checkpoint", "crf", "cudnn_rnn", "data", "distributions", "eager", "framework", "gan", "layers", "learn",
     "legacy_seq2seq", "lookup", "losses", "metrics", "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary",
     "tensorboard", "tpu", "training", "util",
 }  # fmt: skip
