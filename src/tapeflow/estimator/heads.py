@@ -31,7 +31,7 @@ class Head:
     def __init__(self, weight_column, reduction):
         self._weight_column, self._reduction = weight_column, reduction
 
-    def spec(self, features, mode, labels, logits, make_train_op):
+    def spec(self, features, mode, labels, logits, make_train_op, regularization_losses=()):
         """The EstimatorSpec of a model with these logits. Raises ValueError for labels that do not fit."""
         predictions = self.predictions(logits)
         if mode == ModeKeys.PREDICT:
@@ -42,8 +42,13 @@ class Head:
         weights = self._weights(features)
         unreduced = self.losses(labels, logits)
         loss = losses.compute_weighted_loss(unreduced, weights, reduction=self._reduction)
+        found = {}
+        if regularization_losses:
+            added = v1.add_n(list(regularization_losses))
+            found["regularization_loss"] = metrics.mean(added)
+            loss += added
         if mode == ModeKeys.EVAL:
-            found = {"average_loss": metrics.mean(unreduced, weights)}
+            found["average_loss"] = metrics.mean(unreduced, weights)
             found |= self.metrics(labels, predictions, weights)
             return EstimatorSpec(mode, predictions, loss, eval_metric_ops=found)
         return EstimatorSpec(mode, predictions, loss, make_train_op(loss))
