@@ -36,12 +36,7 @@ class Head:
         predictions = self.predictions(logits)
         if mode == ModeKeys.PREDICT:
             return EstimatorSpec(mode, predictions, export_outputs=self.exports(predictions))
-        if labels is None:
-            raise ValueError("You must provide a labels Tensor. Given: None.")
-        labels = self.labels(v1.convert_to_tensor(labels))
-        weights = self._weights(features)
-        unreduced = self.losses(labels, logits)
-        loss = losses.compute_weighted_loss(unreduced, weights, reduction=self._reduction)
+        loss, unreduced, weights, labels = self.loss_of(features, logits, labels)
         found = {}
         if regularization_losses:
             added = v1.add_n(list(regularization_losses))
@@ -52,6 +47,17 @@ class Head:
             found |= self.metrics(labels, predictions, weights)
             return EstimatorSpec(mode, predictions, loss, eval_metric_ops=found)
         return EstimatorSpec(mode, predictions, loss, make_train_op(loss))
+
+    def loss_of(self, features, logits, labels):
+        """(the loss of a batch, of each example, the weights, the labels as they are compared)."""
+        if labels is None:
+            raise ValueError("You must provide a labels Tensor. Given: None.")
+        sparse = isinstance(labels, v1.SparseTensor)
+        labels = self.labels(labels if sparse else v1.convert_to_tensor(labels))
+        weights = self._weights(features)
+        unreduced = self.losses(labels, logits)
+        loss = losses.compute_weighted_loss(unreduced, weights, reduction=self._reduction)
+        return loss, unreduced, weights, labels
 
     def _weights(self, features):
         if self._weight_column is None:
