@@ -107,7 +107,7 @@ def test_connect_and_bypass():
 
 
 def test_detach():
-    x, y, z = chain()
+    _, y, z = chain()
     _, before, after = ge.detach(ge.sgv(y.op).remap_inputs([0]))
     np.testing.assert_array_equal(run(y, {before[0]: [1, 2]}), [3, 6])
     np.testing.assert_array_equal(run(z, {after[0]: [1, 2]}), [2, 3])

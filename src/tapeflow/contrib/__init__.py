@@ -5,9 +5,9 @@ from typing import Any
 
 _PACKAGES = {
     "checkpoint", "crf", "cudnn_rnn", "data", "distribute", "distributions", "eager", "estimator", "feature_column",
-    "framework", "gan", "graph_editor", "hooks", "keras", "layers", "learn", "legacy_seq2seq", "lookup", "losses", "metrics", "nn",
-    "opt", "predictor", "rnn", "saved_model", "seq2seq", "slim", "stateless", "summary", "tensorboard", "testing",
-    "tpu", "training", "util",
+    "framework", "gan", "graph_editor", "hooks", "keras", "layers", "learn", "legacy_seq2seq", "lookup", "losses",
+    "metrics", "nn", "opt", "predictor", "rnn", "saved_model", "seq2seq", "slim", "stateless", "summary",
+    "tensorboard", "testing", "tpu", "training", "util",
 }  # fmt: skip
 
 

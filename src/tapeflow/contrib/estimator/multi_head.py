@@ -78,7 +78,7 @@ def multi_head(heads, head_weights=None):
     Raises ValueError for heads without a name or of the same, and for another number of weights.
     """
     if not heads:
-        raise ValueError("Must specify heads. Given: {}".format(heads))
+        raise ValueError(f"Must specify heads. Given: {heads}")
     weights = list(head_weights or [1.0] * len(heads))
     if len(weights) != len(heads):
         raise ValueError(

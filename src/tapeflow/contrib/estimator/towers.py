@@ -57,7 +57,9 @@ def replicate_model_fn(model_fn, loss_reduction=MEAN, devices=None):
     Raises ValueError for NONE, and in a training without an operation for it.
     """
     if loss_reduction == v1.losses.Reduction.NONE:
-        raise ValueError("Tower losses need to be reduced in some way, yet {} reduction is specified.".format(loss_reduction))  # fmt: skip
+        raise ValueError(
+            f"Tower losses need to be reduced in some way, yet {loss_reduction} reduction is specified."
+        )
     wanted = set(inspect.signature(model_fn).parameters)
 
     def replicated(features, labels, mode, params=None, config=None):

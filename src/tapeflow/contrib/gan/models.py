@@ -7,21 +7,24 @@ __all__ = [
     "InfoGANModel", "StarGANModel",
 ]  # fmt: skip
 
-_GAN = (
-    "generator_inputs", "generated_data", "generator_variables", "generator_scope", "generator_fn", "real_data",
-    "discriminator_real_outputs", "discriminator_gen_outputs", "discriminator_variables", "discriminator_scope",
-    "discriminator_fn",
-)  # fmt: skip
 
-
-class GANModel(collections.namedtuple("GANModel", _GAN)):
+class GANModel(
+    collections.namedtuple(
+        "GANModel",
+        "generator_inputs generated_data generator_variables generator_scope generator_fn real_data "
+        "discriminator_real_outputs discriminator_gen_outputs discriminator_variables discriminator_scope "
+        "discriminator_fn",
+    )
+):
     """A generator and a discriminator: their inputs, outputs, variables, scopes and functions."""
 
 
 class InfoGANModel(
     collections.namedtuple(
         "InfoGANModel",
-        (*_GAN, "structured_generator_inputs", "predicted_distributions", "discriminator_and_aux_fn"),
+        "generator_inputs generated_data generator_variables generator_scope generator_fn real_data "
+        "discriminator_real_outputs discriminator_gen_outputs discriminator_variables discriminator_scope "
+        "discriminator_fn structured_generator_inputs predicted_distributions discriminator_and_aux_fn",
     )
 ):
     """A GANModel whose discriminator also estimates a part of the generator's inputs, as distributions."""
@@ -30,12 +33,10 @@ class InfoGANModel(
 class ACGANModel(
     collections.namedtuple(
         "ACGANModel",
-        (
-            *_GAN,
-            "one_hot_labels",
-            "discriminator_real_classification_logits",
-            "discriminator_gen_classification_logits",
-        ),
+        "generator_inputs generated_data generator_variables generator_scope generator_fn real_data "
+        "discriminator_real_outputs discriminator_gen_outputs discriminator_variables discriminator_scope "
+        "discriminator_fn one_hot_labels discriminator_real_classification_logits "
+        "discriminator_gen_classification_logits",
     )
 ):
     """A GANModel whose discriminator also tells classes apart."""

@@ -13,6 +13,9 @@ from tapeflow.contrib.gan.models import (
     InfoGANModel,
 )
 
+_STAR_GENERATOR = losses.stargan_generator_loss_wrapper(losses.wargs.wasserstein_generator_loss)
+_STAR_DISCRIMINATOR = losses.stargan_discriminator_loss_wrapper(losses.wargs.wasserstein_discriminator_loss)
+
 
 def _checked(weight, name):
     """A weight that is not negative; a tensor is checked when it is used. Raises ValueError for others."""
@@ -137,8 +140,7 @@ def cyclegan_loss(
 
 def stargan_loss(
     model,
-    generator_loss_fn=losses.stargan_generator_loss_wrapper(losses.wargs.wasserstein_generator_loss),
-    discriminator_loss_fn=losses.stargan_discriminator_loss_wrapper(losses.wargs.wasserstein_discriminator_loss),
+    generator_loss_fn=_STAR_GENERATOR, discriminator_loss_fn=_STAR_DISCRIMINATOR,
     gradient_penalty_weight=10.0, gradient_penalty_epsilon=1e-10, gradient_penalty_target=1.0,
     gradient_penalty_one_sided=False, reconstruction_loss_fn=v1.losses.absolute_difference,
     reconstruction_loss_weight=10.0, classification_loss_fn=v1.losses.softmax_cross_entropy,

@@ -123,8 +123,11 @@ def get_joint_train_hooks(train_steps=_ONE_EACH):
     return get_hooks
 
 
+_IN_TURN = get_sequential_train_hooks()
+
+
 def gan_train(
-    train_ops, logdir, get_hooks_fn=get_sequential_train_hooks(), master="", is_chief=True, scaffold=None, hooks=None,
+    train_ops, logdir, get_hooks_fn=_IN_TURN, master="", is_chief=True, scaffold=None, hooks=None,
     chief_only_hooks=None, save_checkpoint_secs=600, save_summaries_steps=100, config=None,
 ):  # fmt: skip
     """Trains until a hook stops it; returns the number of the last step. See `tf.contrib.training.train`."""
