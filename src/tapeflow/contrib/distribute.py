@@ -47,7 +47,7 @@ def require_replica_context(replica_ctx):
 
 class DistributeConfig(
     collections.namedtuple(
-        "DistributeConfig", "train_distribute eval_distribute remote_cluster", defaults=(None,) * 3
+        "DistributeConfig", "train_distribute eval_distribute remote_cluster", defaults=(None, None, None)
     )
 ):
     """The strategies of an estimator's training and evaluation, and a cluster."""

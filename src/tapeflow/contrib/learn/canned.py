@@ -98,7 +98,7 @@ def _check(columns, what="feature_columns"):
     return list(columns)
 
 
-class _Classifies:
+class _Classifies(_Columns):
     """What classifiers say by default: the classes."""
 
     def predict_classes(self, x=None, input_fn=None, batch_size=None, as_iterable=True):
@@ -112,7 +112,7 @@ class _Classifies:
     _default = "classes"
 
     def _one(self, key, x, input_fn, batch_size, as_iterable):
-        found = Estimator.predict(self, x, input_fn, batch_size, [key], as_iterable)
+        found = super().predict(x, input_fn, batch_size, [key], as_iterable)
         return (each[key] for each in found) if as_iterable else found[key]
 
     def predict(
@@ -121,7 +121,7 @@ class _Classifies:
         """The classes (of regressors, the numbers), or with `outputs` dicts of these; see `Estimator.predict`."""
         if not outputs:
             return self._one(self._default, x, input_fn, batch_size, as_iterable)
-        return Estimator.predict(self, x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
+        return super().predict(x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
 
 
 class _Regresses(_Classifies):
@@ -134,7 +134,7 @@ class _Regresses(_Classifies):
         return self._one("scores", x, input_fn, batch_size, as_iterable)
 
 
-class DNNClassifier(_Classifies, _Columns):
+class DNNClassifier(_Classifies):
     """A deep network that tells classes apart.
 
     Args:
@@ -159,7 +159,7 @@ class DNNClassifier(_Classifies, _Columns):
         )  # fmt: skip
 
 
-class DNNRegressor(_Regresses, _Columns):
+class DNNRegressor(_Regresses):
     """A deep network that estimates numbers; see `DNNClassifier`."""
 
     def __init__(
@@ -174,7 +174,7 @@ class DNNRegressor(_Regresses, _Columns):
         )  # fmt: skip
 
 
-class LinearClassifier(_Classifies, _Columns):
+class LinearClassifier(_Classifies):
     """A weighted sum of columns that tells classes apart; see `DNNClassifier`. The optimizer is Ftrl by default."""
 
     def __init__(
@@ -188,7 +188,7 @@ class LinearClassifier(_Classifies, _Columns):
         )  # fmt: skip
 
 
-class LinearRegressor(_Regresses, _Columns):
+class LinearRegressor(_Regresses):
     """A weighted sum of columns that estimates numbers; see `LinearClassifier`."""
 
     def __init__(
@@ -213,7 +213,7 @@ def _both(linear, joint, deep, units, activation, rate):
     )
 
 
-class DNNLinearCombinedClassifier(_Classifies, _Columns):
+class DNNLinearCombinedClassifier(_Classifies):
     """A linear model and a deep network side by side that tell classes apart; see `DNNClassifier`."""
 
     def __init__(
@@ -233,7 +233,7 @@ class DNNLinearCombinedClassifier(_Classifies, _Columns):
         )  # fmt: skip
 
 
-class DNNLinearCombinedRegressor(_Regresses, _Columns):
+class DNNLinearCombinedRegressor(_Regresses):
     """A linear model and a deep network side by side that estimate numbers; see `DNNClassifier`."""
 
     def __init__(
