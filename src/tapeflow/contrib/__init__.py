@@ -4,15 +4,18 @@ import importlib
 from typing import Any
 
 _PACKAGES = {
-    "batching", "bayesflow", "checkpoint", "crf", "cudnn_rnn", "data", "deprecated", "distributions", "eager",
-    "framework", "image", "integrate", "layers", "learn", "legacy_seq2seq", "linalg", "lookup", "losses",
-    "metrics", "mixed_precision", "nn", "opt", "periodic_resample", "proto", "reduce_slice_ops", "resampler",
-    "rnn", "seq2seq", "signal", "slim", "solvers", "sparsemax", "stateless", "summary", "tensorboard", "text", "tpu",
-    "training", "util",
+    "batching", "bayesflow", "checkpoint", "crf", "cudnn_rnn", "data", "deprecated", "distribute",
+    "distributions", "eager", "estimator", "feature_column", "framework", "gan", "graph_editor", "hooks", "image",
+    "integrate", "keras", "layers", "learn", "legacy_seq2seq", "linalg", "lookup", "losses", "metrics",
+    "mixed_precision", "nn", "opt", "periodic_resample", "predictor", "proto", "reduce_slice_ops", "resampler",
+    "rnn", "saved_model", "seq2seq", "signal", "slim", "solvers", "sparsemax", "stateless", "summary",
+    "tensorboard", "testing", "text", "tpu", "training", "util",
 }  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
+    if name == "keras":
+        return importlib.import_module("tapeflow.compat.v1.keras")
     if name in _PACKAGES:
         return importlib.import_module(f"tapeflow.contrib.{name}")
     raise AttributeError(f"module 'tapeflow.contrib' has no attribute {name!r}")

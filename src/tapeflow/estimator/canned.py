@@ -18,7 +18,7 @@ _OPTIMIZERS = {
     "RMSProp": v1.train.RMSPropOptimizer,
     "SGD": v1.train.GradientDescentOptimizer,
 }
-_DEEP_RATE, _LINEAR_RATE = 0.05, 0.005
+DEEP_RATE, LINEAR_RATE = 0.05, 0.005
 SUM, MEAN = v1.losses.Reduction.SUM, v1.losses.Reduction.SUM_OVER_BATCH_SIZE
 
 
@@ -55,7 +55,7 @@ def _trained(parts, loss):
         return v1.group(v1.train.get_global_step().assign_add(1))
 
 
-class _Deep:
+class Deep:
     """A network of dense layers."""
 
     def __init__(self, units, columns, activation, rate, normalizes):
@@ -81,7 +81,7 @@ class _Deep:
             return v1.layers.dense(net, count, name="logits")
 
 
-class _Linear:
+class Linear:
     """A weighted sum of columns."""
 
     def __init__(self, columns, combiner):
@@ -99,7 +99,7 @@ class _Linear:
         return min(0.2, 1.0 / math.sqrt(len(self.columns)))
 
 
-class _Canned(Estimator):
+class Canned(Estimator):
     """An estimator of a head and of parts, (network, optimizer, its default learning rate, its scope)."""
 
     _reduction = MEAN
@@ -132,7 +132,7 @@ class _Canned(Estimator):
         return Numbers(dimension, weight_column, reduction or cls._reduction)
 
 
-class DNNClassifier(_Canned):
+class DNNClassifier(Canned):
     """A deep network that tells classes apart.
 
     Args:
@@ -150,14 +150,14 @@ class DNNClassifier(_Canned):
         optimizer="Adagrad", activation_fn=v1.nn.relu, dropout=None, config=None, warm_start_from=None,
         loss_reduction=None, batch_norm=False,
     ):  # fmt: skip
-        network = _Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
+        network = Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
         super().__init__(
-            head, [(network, optimizer, _DEEP_RATE, "dnn")], model_dir, config, warm_start_from
+            head, [(network, optimizer, DEEP_RATE, "dnn")], model_dir, config, warm_start_from
         )
 
 
-class DNNRegressor(_Canned):
+class DNNRegressor(Canned):
     """A deep network that estimates numbers; see `DNNClassifier`."""
 
     def __init__(
@@ -165,40 +165,40 @@ class DNNRegressor(_Canned):
         optimizer="Adagrad", activation_fn=v1.nn.relu, dropout=None, config=None, warm_start_from=None,
         loss_reduction=None, batch_norm=False,
     ):  # fmt: skip
-        network = _Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
+        network = Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         head = self._numbers(label_dimension, weight_column, loss_reduction)
         super().__init__(
-            head, [(network, optimizer, _DEEP_RATE, "dnn")], model_dir, config, warm_start_from
+            head, [(network, optimizer, DEEP_RATE, "dnn")], model_dir, config, warm_start_from
         )
 
 
-class LinearClassifier(_Canned):
+class LinearClassifier(Canned):
     """A linear model that tells classes apart, over dense and categorical columns; see `DNNClassifier`."""
 
     def __init__(
         self, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None,
         optimizer="Ftrl", config=None, warm_start_from=None, loss_reduction=None, sparse_combiner="sum",
     ):  # fmt: skip
-        network = _Linear(feature_columns, sparse_combiner)
+        network = Linear(feature_columns, sparse_combiner)
         head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
         parts = [(network, optimizer, network.rate, "linear")]
         super().__init__(head, parts, model_dir, config, warm_start_from)
 
 
-class LinearRegressor(_Canned):
+class LinearRegressor(Canned):
     """A linear model that estimates numbers; see `LinearClassifier`."""
 
     def __init__(
         self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None,
         warm_start_from=None, loss_reduction=None, sparse_combiner="sum",
     ):  # fmt: skip
-        network = _Linear(feature_columns, sparse_combiner)
+        network = Linear(feature_columns, sparse_combiner)
         head = self._numbers(label_dimension, weight_column, loss_reduction)
         parts = [(network, optimizer, network.rate, "linear")]
         super().__init__(head, parts, model_dir, config, warm_start_from)
 
 
-def _combined(
+def combined(
     linear, linear_optimizer, combiner, deep, deep_optimizer, units, activation, rate, normalizes
 ):
     """The parts of a linear model and of a deep network, or of one of them. Raises ValueError for none."""
@@ -208,17 +208,17 @@ def _combined(
             raise ValueError(
                 "dnn_hidden_units must be defined when dnn_feature_columns is specified."
             )
-        network = _Deep(units, deep, activation, rate, normalizes)
-        parts.append((network, deep_optimizer, _DEEP_RATE, "dnn"))
+        network = Deep(units, deep, activation, rate, normalizes)
+        parts.append((network, deep_optimizer, DEEP_RATE, "dnn"))
     if linear:
-        network = _Linear(linear, combiner)
-        parts.append((network, linear_optimizer, min(_LINEAR_RATE, network.rate), "linear"))
+        network = Linear(linear, combiner)
+        parts.append((network, linear_optimizer, min(LINEAR_RATE, network.rate), "linear"))
     if not parts:
         raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
     return parts
 
 
-class DNNLinearCombinedClassifier(_Canned):
+class DNNLinearCombinedClassifier(Canned):
     """A linear model and a deep network side by side ("wide and deep") that tell classes apart."""
 
     def __init__(
@@ -227,7 +227,7 @@ class DNNLinearCombinedClassifier(_Canned):
         weight_column=None, label_vocabulary=None, config=None, warm_start_from=None, loss_reduction=None,
         batch_norm=False, linear_sparse_combiner="sum",
     ):  # fmt: skip
-        parts = _combined(
+        parts = combined(
             linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,
             dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm,
         )  # fmt: skip
@@ -235,7 +235,7 @@ class DNNLinearCombinedClassifier(_Canned):
         super().__init__(head, parts, model_dir, config, warm_start_from)
 
 
-class DNNLinearCombinedRegressor(_Canned):
+class DNNLinearCombinedRegressor(Canned):
     """A linear model and a deep network side by side that estimate numbers."""
 
     def __init__(
@@ -244,7 +244,7 @@ class DNNLinearCombinedRegressor(_Canned):
         label_dimension=1, weight_column=None, config=None, warm_start_from=None, loss_reduction=None,
         batch_norm=False, linear_sparse_combiner="sum",
     ):  # fmt: skip
-        parts = _combined(
+        parts = combined(
             linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,
             dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm,
         )  # fmt: skip

@@ -60,7 +60,7 @@ class LatestExporter(_Saved):
     def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
         """Writes the model, and deletes old ones."""
         made = self._write(estimator, export_path, checkpoint_path)
-        _delete_old(export_path, self._keep)
+        delete_old(export_path, self._keep)
         return made
 
 
@@ -94,7 +94,7 @@ class BestExporter(_Saved):
             return None
         self._best = eval_result
         made = self._write(estimator, export_path, checkpoint_path)
-        _delete_old(export_path, self._keep)
+        delete_old(export_path, self._keep)
         return made
 
     def _best_before(self, pattern):
@@ -126,7 +126,7 @@ def _positive(number):
     return number
 
 
-def _delete_old(folder, keep):
+def delete_old(folder, keep):
     if keep is None:
         return
     stamps = sorted(int(name) for name in os.listdir(folder) if name.isdigit())

@@ -31,22 +31,33 @@ class Head:
     def __init__(self, weight_column, reduction):
         self._weight_column, self._reduction = weight_column, reduction
 
-    def spec(self, features, mode, labels, logits, make_train_op):
+    def spec(self, features, mode, labels, logits, make_train_op, regularization_losses=()):
         """The EstimatorSpec of a model with these logits. Raises ValueError for labels that do not fit."""
         predictions = self.predictions(logits)
         if mode == ModeKeys.PREDICT:
             return EstimatorSpec(mode, predictions, export_outputs=self.exports(predictions))
-        if labels is None:
-            raise ValueError("You must provide a labels Tensor. Given: None.")
-        labels = self.labels(v1.convert_to_tensor(labels))
-        weights = self._weights(features)
-        unreduced = self.losses(labels, logits)
-        loss = losses.compute_weighted_loss(unreduced, weights, reduction=self._reduction)
+        loss, unreduced, weights, labels = self.loss_of(features, logits, labels)
+        found = {}
+        if regularization_losses:
+            added = v1.add_n(list(regularization_losses))
+            found["regularization_loss"] = metrics.mean(added)
+            loss += added
         if mode == ModeKeys.EVAL:
-            found = {"average_loss": metrics.mean(unreduced, weights)}
+            found["average_loss"] = metrics.mean(unreduced, weights)
             found |= self.metrics(labels, predictions, weights)
             return EstimatorSpec(mode, predictions, loss, eval_metric_ops=found)
         return EstimatorSpec(mode, predictions, loss, make_train_op(loss))
+
+    def loss_of(self, features, logits, labels):
+        """(the loss of a batch, of each example, the weights, the labels as they are compared)."""
+        if labels is None:
+            raise ValueError("You must provide a labels Tensor. Given: None.")
+        sparse = isinstance(labels, v1.SparseTensor)
+        labels = self.labels(labels if sparse else v1.convert_to_tensor(labels))
+        weights = self._weights(features)
+        unreduced = self.losses(labels, logits)
+        loss = losses.compute_weighted_loss(unreduced, weights, reduction=self._reduction)
+        return loss, unreduced, weights, labels
 
     def _weights(self, features):
         if self._weight_column is None:

@@ -1,13 +1,48 @@
-"""`tf.contrib.learn`: the modes of a model, the digits, and the preparation of texts."""
+"""`tf.contrib.learn`: estimators of before `tf.estimator`, experiments, data sets, and the preparation of texts."""
+
+import importlib
+from typing import Any
 
 from tapeflow.contrib.learn import datasets, preprocessing
+from tapeflow.contrib.learn.spec import (
+    ModeKeys,
+    ModelFnOps,
+    PredictionKey,
+    ProblemType,
+    RunConfig,
+    TaskType,
+)
+from tapeflow.train import NanLossDuringTrainingError
 
-__all__ = ["ModeKeys", "datasets", "preprocessing"]
+# What builds on estimators is loaded when it is asked for.
+_LATER = {
+    "canned": [
+        "DNNClassifier", "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor",
+        "LinearClassifier", "LinearRegressor",
+    ],
+    "estimator": [
+        "Estimator", "SKCompat", "infer_real_valued_columns_from_input", "infer_real_valued_columns_from_input_fn",
+    ],
+    "experiment": ["Experiment", "ExportStrategy"],
+    "metric_spec": ["MetricSpec"],
+    "serving": ["InputFnOps", "build_parsing_serving_input_fn", "make_export_strategy"],
+}  # fmt: skip
+_MODULE_OF = {name: module for module, names in _LATER.items() for name in names}
+_MODULES = ("learn_runner", "monitors", "utils")
+
+__all__ = [
+    "ModeKeys", "ModelFnOps", "NanLossDuringTrainingError", "PredictionKey", "ProblemType", "RunConfig", "TaskType",
+    "datasets", "preprocessing",
+]  # fmt: skip
 
 
-class ModeKeys:
-    """What a model is built for."""
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"tapeflow.contrib.learn.{name}")
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(f"tapeflow.contrib.learn.{_MODULE_OF[name]}"), name)
+    raise AttributeError(f"module 'tapeflow.contrib.learn' has no attribute {name!r}")
 
-    TRAIN = "train"
-    EVAL = "eval"
-    INFER = "infer"
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_MODULE_OF, *_MODULES})

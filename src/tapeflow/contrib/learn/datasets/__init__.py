@@ -1,8 +1,9 @@
-"""`tf.contrib.learn.datasets`: the digits; other data sets do not come with the package."""
+"""`tf.contrib.learn.datasets`: the digits, and tables in files; other data sets do not come with the package."""
 
 from tapeflow.alias import mnist_input as mnist
+from tapeflow.contrib.learn.datasets import base
 
-__all__ = ["load_dataset", "mnist"]
+__all__ = ["base", "load_dataset", "mnist"]
 
 
 def load_dataset(name, size="small", test_with_fake_data=False):

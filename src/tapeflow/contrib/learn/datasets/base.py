@@ -1,0 +1,51 @@
+"""`tf.contrib.learn.datasets.base`: tables in CSV files."""
+
+from __future__ import annotations
+
+import collections
+import csv
+import os
+import urllib.request
+
+import numpy as np
+
+from tapeflow.core import file_system
+
+__all__ = ["Dataset", "Datasets", "load_csv_with_header", "load_csv_without_header", "maybe_download"]
+
+Dataset = collections.namedtuple("Dataset", "data target")
+Datasets = collections.namedtuple("Datasets", "train validation test")
+
+
+def _split(rows, target_dtype, features_dtype, column):
+    targets = [row.pop(column) for row in rows]
+    return Dataset(np.array(rows, features_dtype), np.array(targets, target_dtype))
+
+
+def _rows(filename):
+    with file_system.GFile(filename) as file:
+        return [row for row in csv.reader(file.read().splitlines()) if row]
+
+
+def load_csv_with_header(filename, target_dtype, features_dtype, target_column=-1):
+    """The Dataset of a file whose first row tells the numbers of examples and of features."""
+    first, *rows = _rows(filename)
+    rows = rows[: int(first[0])]
+    found = _split(rows, target_dtype, features_dtype, target_column)
+    if found.data.shape != (int(first[0]), int(first[1])):
+        raise ValueError(f"{filename} has data of shape {found.data.shape}; its header says {first[:2]}.")
+    return found
+
+
+def load_csv_without_header(filename, target_dtype, features_dtype, target_column=-1):
+    """The Dataset of a file of examples."""
+    return _split(_rows(filename), target_dtype, features_dtype, target_column)
+
+
+def maybe_download(filename, work_directory, source_url):
+    """The path of a file in a folder, loaded from `source_url` unless it is there."""
+    os.makedirs(work_directory, exist_ok=True)
+    path = os.path.join(work_directory, filename)
+    if not os.path.exists(path):
+        urllib.request.urlretrieve(source_url, path)
+    return path

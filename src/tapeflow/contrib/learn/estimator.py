@@ -1,0 +1,225 @@
+"""`tf.contrib.learn.Estimator`: an estimator that also takes arrays, and metrics at each evaluation."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+
+from tapeflow.compat import v1
+from tapeflow.contrib import layers
+from tapeflow.contrib.learn.metric_spec import MetricSpec
+from tapeflow.contrib.learn.spec import ModeKeys, ModelFnOps
+from tapeflow.core.public import public_methods
+from tapeflow.estimator import Estimator as _Estimator
+from tapeflow.estimator import EstimatorSpec
+from tapeflow.train import SessionRunHook
+
+_TYPES = {"f": np.float32, "i": np.int64, "u": np.int64, "b": np.int64}
+
+
+def _array(values):
+    """An array of the dtypes that models take: float32 and int64."""
+    array = np.asarray(values)
+    kind = _TYPES.get(array.dtype.kind)
+    return array if kind is None or array.dtype == np.float32 else array.astype(kind)
+
+
+def _arrays(given):
+    return {key: _array(x) for key, x in given.items()} if isinstance(given, dict) else _array(given)
+
+
+def input_fn_of(x, y, input_fn, batch_size, shuffle=False, epochs=1):
+    """An input function: the given one, or one of arrays. Raises ValueError for both or none."""
+    if input_fn is not None:
+        if x is not None or y is not None or batch_size is not None:
+            raise ValueError("Can not provide both input_fn and x, y or batch_size.")
+        return input_fn
+    if x is None:
+        raise ValueError("Either x or input_fn must be provided.")
+    features, labels = _arrays(x), None if y is None else _arrays(y)
+    first = next(iter(features.values())) if isinstance(features, dict) else features
+    count = len(first)
+
+    def of_arrays():
+        data = v1.data.Dataset.from_tensor_slices(features if labels is None else (features, labels))
+        if shuffle:
+            data = data.shuffle(count)
+        return data.repeat(epochs).batch(batch_size or count)
+
+    return of_arrays
+
+
+def infer_real_valued_columns_from_input_fn(input_fn):
+    """A column for each feature of an input function, of its width."""
+    with v1.Graph().as_default():
+        result = input_fn()
+        if isinstance(result, v1.data.Dataset):
+            result = v1.data.make_initializable_iterator(result).get_next()
+        features = result[0] if isinstance(result, tuple) else result
+        return layers.infer_real_valued_columns(features)
+
+
+def infer_real_valued_columns_from_input(x):
+    """A column for each feature of an array or of a dict of arrays."""
+    return infer_real_valued_columns_from_input_fn(input_fn_of(x, None, None, None))
+
+
+class _OnceIfConstant(SessionRunHook):
+    """Ends predictions of constants after a batch: only queues, datasets and feeds have an end of their own."""
+
+    def begin(self):
+        graph = v1.get_default_graph()
+        self._constant = not graph.get_collection(v1.GraphKeys.QUEUE_RUNNERS) and not any(
+            "Iterator" in op.type or op.type == "PyFunc" for op in graph.get_operations()
+        )
+
+    def after_run(self, run_context, run_values):
+        if self._constant:
+            run_context.request_stop()
+
+
+@public_methods
+class Estimator(_Estimator):
+    """A model function and its folder.
+
+    Args:
+      model_fn: takes features and labels, and as it wishes `mode`, `params`, `config` and `model_dir`; returns
+        ModelFnOps, an EstimatorSpec, or (predictions, loss, train_op).
+      feature_engineering_fn: a function of features and labels that returns others.
+
+    See `tf.estimator.Estimator`.
+    """
+
+    def __init__(
+        self, model_fn=None, model_dir=None, config=None, params=None, feature_engineering_fn=None
+    ):
+        if model_fn is None:
+            raise ValueError("model_fn must be provided to Estimator.")
+        wanted = set(inspect.signature(model_fn).parameters)
+        if params is not None and "params" not in wanted:
+            raise ValueError(
+                f"Estimator's model_fn ({model_fn}) does not have a params argument, but params ({params}) were "
+                "passed to the Estimator's constructor."
+            )
+        self._more_metrics: dict = {}
+
+        def call(features, labels, mode, config, params=None):
+            if feature_engineering_fn is not None:
+                features, labels = feature_engineering_fn(features, labels)
+            offered = {"mode": mode, "params": params, "config": config, "model_dir": self.model_dir}
+            made = model_fn(
+                features, labels, **{name: offered[name] for name in offered if name in wanted}
+            )
+            return self._completed(_spec(made, mode), features, labels, mode)
+
+        super().__init__(call, model_dir, config, params)
+
+    def _completed(self, spec, features, labels, mode):
+        """The spec with the metrics that this evaluation asks for."""
+        if mode != ModeKeys.EVAL or not self._more_metrics:
+            return spec
+        found = dict(spec.eval_metric_ops)
+        for key, metric in self._more_metrics.items():
+            name, which = key if isinstance(key, tuple) else (key, None)
+            if not isinstance(metric, MetricSpec):
+                metric = MetricSpec(metric, prediction_key=which)
+            found[name] = metric.create_metric_ops(features, labels, spec.predictions)
+        return spec._replace(eval_metric_ops=found)
+
+    def fit(
+        self, x=None, y=None, input_fn=None, steps=None, batch_size=None, monitors=None, max_steps=None
+    ):  # fmt: skip
+        """Trains; see `tf.estimator.Estimator.train`. Of arrays, batches are drawn until `steps` are made."""
+        function = input_fn_of(x, y, input_fn, batch_size, shuffle=True, epochs=None)
+        hooks = list(monitors or ())
+        for hook in hooks:
+            if hasattr(hook, "set_estimator"):
+                hook.set_estimator(self)
+        return self.train(function, hooks, steps, max_steps)
+
+    def partial_fit(self, x=None, y=None, input_fn=None, steps=1, batch_size=None, monitors=None):
+        """`fit` for a step, or some."""
+        return self.fit(x, y, input_fn, steps, batch_size, monitors)
+
+    def evaluate(
+        self, x=None, y=None, input_fn=None, feed_fn=None, batch_size=None, steps=None, metrics=None, name=None,
+        checkpoint_path=None, hooks=None, log_progress=True,
+    ):  # fmt: skip
+        """The metrics of the model over arrays or an input function: a dict.
+
+        Args:
+          metrics: a dict of MetricSpecs or metric functions, by names or (name, key of a prediction).
+
+        Raises ValueError for a `feed_fn`: data come from tensors.
+        """
+        if feed_fn is not None:
+            raise ValueError("Feeding by feed_fn is not supported; use input_fn.")
+        if callable(x) and input_fn is None:
+            x, input_fn = None, x
+        function = input_fn_of(x, y, input_fn, batch_size)
+        self._more_metrics = dict(metrics or {})
+        try:
+            return super().evaluate(function, steps, hooks, checkpoint_path, name)
+        finally:
+            self._more_metrics = {}
+
+    def predict(
+        self, x=None, input_fn=None, batch_size=None, outputs=None, as_iterable=True, iterate_batches=False
+    ):  # fmt: skip
+        """What the model says of arrays or of an input function.
+
+        Args:
+          outputs: keys of predictions.
+          as_iterable: whether predictions come one by one, else as arrays of all.
+          iterate_batches: whether they come in batches.
+        """
+        function = input_fn_of(x, None, input_fn, batch_size)
+        found = super().predict(
+            function, outputs, [_OnceIfConstant()], yield_single_examples=as_iterable and not iterate_batches
+        )
+        if as_iterable:
+            return found
+        batches = list(found)
+        if batches and isinstance(batches[0], dict):
+            return {key: np.concatenate([batch[key] for batch in batches]) for key in batches[0]}
+        return np.concatenate(batches)
+
+
+def _spec(made, mode):
+    if isinstance(made, ModelFnOps):
+        return made.estimator_spec()
+    if isinstance(made, EstimatorSpec):
+        return made
+    if not isinstance(made, tuple) or len(made) != 3:
+        raise ValueError(f"Unrecognized value returned by model_fn, please return ModelFnOps. Got {made!r}")
+    predictions, loss, train_op = made
+    return EstimatorSpec(mode, predictions, loss, train_op)
+
+
+class SKCompat:
+    """An estimator with the methods of scikit-learn."""
+
+    def __init__(self, estimator):
+        self._estimator = estimator
+
+    def fit(self, x, y, batch_size=128, steps=None, max_steps=None, monitors=None):
+        """Trains; returns this object."""
+        function = input_fn_of(x, y, None, batch_size, shuffle=True, epochs=None)
+        self._estimator.train(function, list(monitors or ()), steps, max_steps)
+        return self
+
+    def score(self, x, y, batch_size=128, steps=None, metrics=None, name=None):
+        """The metrics; see `Estimator.evaluate`."""
+        function = input_fn_of(x, y, None, batch_size)
+        if metrics is None:
+            return self._estimator.evaluate(input_fn=function, steps=steps, name=name)
+        return self._estimator.evaluate(input_fn=function, steps=steps, metrics=metrics, name=name)
+
+    def predict(self, x, batch_size=128, outputs=None):
+        """The predictions of all examples: a dict of arrays, or an array."""
+        function = input_fn_of(x, None, None, batch_size)
+        found = list(_Estimator.predict(self._estimator, function, outputs, yield_single_examples=False))
+        if found and isinstance(found[0], dict):
+            return {key: np.concatenate([batch[key] for batch in found]) for key in found[0]}
+        return np.concatenate(found)

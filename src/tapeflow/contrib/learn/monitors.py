@@ -1,0 +1,105 @@
+"""`tf.contrib.learn.monitors`: hooks from before there were hooks."""
+
+from __future__ import annotations
+
+from tapeflow.compat import v1
+from tapeflow.contrib.learn.estimator import input_fn_of
+from tapeflow.train import LoggingTensorHook, NanTensorHook, SessionRunHook, StopAtStepHook
+
+__all__ = ["NanLoss", "PrintTensor", "StopAtStep", "ValidationMonitor", "replace_monitors_with_hooks"]
+
+
+class StopAtStep(StopAtStepHook):
+    """Stops after some steps, or at a step."""
+
+
+class NanLoss(NanTensorHook):
+    """Stops where the loss is not a number."""
+
+
+class PrintTensor(LoggingTensorHook):
+    """Logs tensors, by names or a dict, every so many steps."""
+
+    def __init__(self, tensor_names, every_n=100, first_n=1):
+        super().__init__(tensor_names, every_n_iter=every_n)
+
+
+class ValidationMonitor(SessionRunHook):
+    """Evaluates the newest checkpoint during a training, and stops it where a metric gets no better.
+
+    Args:
+      x, y, input_fn, batch_size: what to evaluate on; see `Estimator.evaluate`.
+      eval_steps: batches; None: all.
+      every_n_steps: how often it looks for a new checkpoint.
+      metrics, hooks, name: of the evaluations.
+      early_stopping_rounds: after how many steps without a better metric it stops; None: never.
+      early_stopping_metric, early_stopping_metric_minimize: which metric, and whether less is better.
+    """
+
+    def __init__(
+        self, x=None, y=None, input_fn=None, batch_size=None, eval_steps=None, every_n_steps=100, metrics=None,
+        hooks=None, early_stopping_rounds=None, early_stopping_metric="loss", early_stopping_metric_minimize=True,
+        name=None,
+    ):  # fmt: skip
+        self._input_fn = input_fn_of(x, y, input_fn, batch_size)
+        self._steps, self._every, self._metrics, self._hooks = eval_steps, every_n_steps, metrics, hooks
+        self._rounds, self._metric, self._name = early_stopping_rounds, early_stopping_metric, name
+        self._sign = 1 if early_stopping_metric_minimize else -1
+        self._best, self._best_step, self._seen, self._last = None, None, None, None
+        self._estimator = None
+        self.early_stopped = False
+
+    def set_estimator(self, estimator):
+        """Sets what is evaluated."""
+        self._estimator = estimator
+
+    @property
+    def best_step(self):
+        """The step of the best metric."""
+        return self._best_step
+
+    @property
+    def best_value(self):
+        """The best metric."""
+        return None if self._best is None else self._sign * self._best
+
+    def begin(self):
+        self._step = v1.train.get_global_step()
+
+    def before_run(self, run_context):
+        return v1.train.SessionRunArgs(self._step)
+
+    def after_run(self, run_context, run_values):
+        step = int(run_values.results)
+        if self._last is not None and step < self._last + self._every:
+            return
+        self._last = step
+        path = self._estimator.latest_checkpoint()
+        if path is None or path == self._seen:
+            return
+        self._seen = path
+        words = {} if self._metrics is None else {"metrics": self._metrics}
+        found = self._estimator.evaluate(
+            input_fn=self._input_fn, steps=self._steps, checkpoint_path=path, name=self._name, hooks=self._hooks,
+            **words,
+        )  # fmt: skip
+        if self._rounds is None:
+            return
+        if self._metric not in found:
+            raise ValueError(
+                f"Metric {self._metric} missing from outputs {set(found)}."
+            )
+        value = self._sign * found[self._metric]
+        if self._best is None or value < self._best:
+            self._best, self._best_step = value, step
+        elif step - self._best_step >= self._rounds:
+            self.early_stopped = True
+            run_context.request_stop()
+
+
+def replace_monitors_with_hooks(monitors_or_hooks, estimator):
+    """The hooks, which know the estimator now."""
+    for hook in monitors_or_hooks or []:
+        if isinstance(hook, ValidationMonitor):
+            hook.set_estimator(estimator)
+    return list(monitors_or_hooks or [])

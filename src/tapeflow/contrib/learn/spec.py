@@ -1,0 +1,128 @@
+"""What model functions of `tf.contrib.learn` are told and return."""
+
+from __future__ import annotations
+
+import collections
+
+from tapeflow.estimator import EstimatorSpec
+from tapeflow.estimator import RunConfig as _RunConfig
+from tapeflow.estimator.export import ClassificationOutput, PredictOutput, RegressionOutput
+
+
+class ModeKeys:
+    """What a model is built for."""
+
+    TRAIN = "train"
+    EVAL = "eval"
+    INFER = "infer"
+
+    @classmethod
+    def validate(cls, key):
+        """Raises ValueError for none of them."""
+        if key not in (cls.TRAIN, cls.EVAL, cls.INFER):
+            raise ValueError(f"Invalid mode {key}.")
+
+
+class PredictionKey:
+    """The keys of predictions."""
+
+    CLASSES, PROBABILITIES, LOGITS = "classes", "probabilities", "logits"
+    LOGISTIC, SCORES, TOP_K, GENERIC = "logistic", "scores", "top_k", "output"
+
+
+class ProblemType:
+    """What kind of estimate a model makes."""
+
+    UNSPECIFIED, CLASSIFICATION, LINEAR_REGRESSION, LOGISTIC_REGRESSION = 0, 1, 2, 3
+
+
+class TaskType:
+    """What a machine does in a cluster."""
+
+    MASTER, PS, WORKER = "master", "ps", "worker"
+
+
+class ModelFnOps(
+    collections.namedtuple(
+        "ModelFnOps",
+        "predictions loss train_op eval_metric_ops output_alternatives training_chief_hooks training_hooks scaffold "
+        "mode",
+    )
+):
+    """Operations of a model.
+
+    Args:
+      mode: a ModeKeys.
+      predictions: a tensor, or a dict of them.
+      loss, train_op: a scalar, and what makes a step.
+      eval_metric_ops: a dict of (value, update) pairs.
+      output_alternatives: a dict of (ProblemType, dict of tensors), for export.
+
+    Raises ValueError for what the mode lacks.
+    """
+
+    def __new__(
+        cls, mode, predictions=None, loss=None, train_op=None, eval_metric_ops=None, output_alternatives=None,
+        training_chief_hooks=None, training_hooks=None, scaffold=None,
+    ):  # fmt: skip
+        ModeKeys.validate(mode)
+        if train_op is None and mode == ModeKeys.TRAIN:
+            raise ValueError("Missing train_op.")
+        if loss is None and mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
+            raise ValueError("Missing loss.")
+        if predictions is None and mode == ModeKeys.INFER:
+            raise ValueError("Missing predictions.")
+        return super().__new__(
+            cls, predictions, loss, train_op, eval_metric_ops, output_alternatives, training_chief_hooks or [],
+            training_hooks or [], scaffold, mode,
+        )  # fmt: skip
+
+    def estimator_spec(self, default_serving_output_alternative_key=None):
+        """The same as an EstimatorSpec."""
+        outputs = None
+        if self.output_alternatives:
+            outputs = {
+                key: _output(kind, tensors) for key, (kind, tensors) in self.output_alternatives.items()
+            }
+            default = default_serving_output_alternative_key or next(iter(outputs))
+            outputs["serving_default"] = outputs[default]
+        return EstimatorSpec(
+            self.mode, self.predictions, self.loss, self.train_op, self.eval_metric_ops, outputs,
+            self.training_chief_hooks, self.training_hooks, self.scaffold,
+        )  # fmt: skip
+
+
+def _output(kind, tensors):
+    if kind in (ProblemType.LINEAR_REGRESSION, ProblemType.LOGISTIC_REGRESSION):
+        return RegressionOutput(next(iter(tensors.values())))
+    if kind == ProblemType.CLASSIFICATION:
+        scores = tensors.get(PredictionKey.SCORES, tensors.get(PredictionKey.PROBABILITIES))
+        return ClassificationOutput(scores) if scores is not None else PredictOutput(tensors)
+    return PredictOutput(tensors)
+
+
+class RunConfig(_RunConfig):
+    """Settings of an estimator; see `tf.estimator.RunConfig`.
+
+    Args:
+      master, evaluation_master: the sessions' targets.
+      num_cores, log_device_placement, gpu_memory_fraction: what a session's config would say.
+    """
+
+    def __init__(
+        self, master=None, num_cores=0, log_device_placement=False, gpu_memory_fraction=1, tf_random_seed=None,
+        save_summary_steps=100, save_checkpoints_secs=None, save_checkpoints_steps=None, keep_checkpoint_max=5,
+        keep_checkpoint_every_n_hours=10000, log_step_count_steps=100, protocol=None, evaluation_master="",
+        model_dir=None, session_config=None,
+    ):  # fmt: skip
+        if save_checkpoints_secs is None and save_checkpoints_steps is None:
+            save_checkpoints_secs = 600
+        super().__init__(
+            model_dir, tf_random_seed, save_summary_steps, save_checkpoints_steps, save_checkpoints_secs,
+            session_config, keep_checkpoint_max, keep_checkpoint_every_n_hours, log_step_count_steps,
+            protocol=protocol,
+        )  # fmt: skip
+        self.master, self.evaluation_master = master or "", evaluation_master
+        self.num_cores, self.log_device_placement = num_cores, log_device_placement
+        self.gpu_memory_fraction = gpu_memory_fraction
+        self.environment = "local"
