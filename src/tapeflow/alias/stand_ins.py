@@ -14,7 +14,7 @@ from tapeflow.core import context as _context
 from tapeflow.core.dtypes import int32
 from tapeflow.core.file_system import GFile
 from tapeflow.ops.array import identity, shape_v1
-from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.control import control_dependencies, group
 
 contextmanager = contextlib.contextmanager
 _uids = itertools.count(1)
@@ -184,6 +184,4 @@ def shared_resources() -> list[Any]:
 
 def initialize_resources(resource_list: Any, name: str = "init") -> Any:
     """An operation that makes tables and the like."""
-    from tapeflow.ops.control import group
-
     return group(*[each.create for each in resource_list], name=name)

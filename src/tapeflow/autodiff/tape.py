@@ -17,6 +17,8 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.ops import derived
+from tapeflow.ops.construction import ones_like
+from tapeflow.ops.joining import Pack
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.variable import Variable, variable_behind
 
@@ -331,7 +333,6 @@ class GradientTape(_native.Tape):
             self._spend()
         if any(column is None for column in columns):
             return None
-        from tapeflow.ops.joining import Pack
 
         shape = [batch, *inner, *source_inner]
         if not columns:
@@ -356,8 +357,6 @@ def _dense(gradient):
 
 
 def _stacked(rows, sources, shape):
-    from tapeflow.ops.joining import Pack
-
     results = []
     for k, source in enumerate(sources):
         full = [*shape, *source.shape.as_list()]
@@ -372,8 +371,6 @@ def _stacked(rows, sources, shape):
 
 
 def _ones(tensor):
-    from tapeflow.ops.construction import ones_like
-
     return ones_like(tensor)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.compat.v1 import data as _data
+from tapeflow.core import nest
 
 _experimental = _data.experimental
 
@@ -49,8 +50,6 @@ def reduce_dataset(dataset, reducer):
 
 def assert_element_shape(expected_shapes):
     """A transformation: elements that have (at least) these shapes."""
-    from tapeflow.core import nest
-
     def check(*elements: Any) -> Any:
         value = elements if len(elements) > 1 else elements[0]
         nest.map_structure(lambda x, shape: x.set_shape(shape), value, expected_shapes)

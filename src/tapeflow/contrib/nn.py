@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.activation import softplus
+from tapeflow.ops.arithmetic import minimum
 from tapeflow.ops.array import shape
 from tapeflow.ops.elementwise import floor
 from tapeflow.ops.gather import gather
@@ -32,8 +33,6 @@ def alpha_dropout(x, keep_prob, noise_shape=None, seed=None, name=None):
 
 def scaled_softplus(x, alpha, clip=None, name=None):
     """alpha * softplus(x / alpha), clipped where a bound is given."""
-    from tapeflow.ops.arithmetic import minimum
-
     x = convert_to_tensor(x)
     y = alpha * softplus(x / alpha)
     return y if clip is None else minimum(y, clip)

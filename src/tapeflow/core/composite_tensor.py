@@ -5,7 +5,8 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-from tapeflow.core import structure
+from tapeflow.core import nest, structure
+from tapeflow.core.convert import convert_to_tensor
 
 
 class CompositeTensor(metaclass=abc.ABCMeta):
@@ -39,8 +40,6 @@ class CompositeTensor(metaclass=abc.ABCMeta):
 
 def replace_composites_with_components(structure_: Any) -> Any:
     """The structure with lists of tensors in the place of composite tensors."""
-    from tapeflow.core import nest
-
     if isinstance(structure_, CompositeTensor):
         return replace_composites_with_components(nest.flatten(structure_, expand_composites=True))
     if not nest.is_nested(structure_):
@@ -51,8 +50,6 @@ def replace_composites_with_components(structure_: Any) -> Any:
 def convert_variables_to_tensors(values: Any) -> Any:
     """The structure with tensors in the place of variables."""
     from tapeflow import _native
-    from tapeflow.core import nest
-    from tapeflow.core.convert import convert_to_tensor
 
     def converted(value: Any) -> Any:
         if isinstance(value, _native.Variable):

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tapeflow.core import dtypes, tensor_shape
+from tapeflow.core import dtypes, structure, tensor_shape
 
 # The classes of which the values are tensors; the packages that define them add theirs.
 _tensor_classes: tuple[Any, ...] = ()
@@ -79,8 +79,6 @@ class TypeSpec:
     @property
     def _flat_tensor_specs(self) -> list[Any]:
         """The specs of the tensors that a value is made of."""
-        from tapeflow.core import structure
-
         own = getattr(self, "_component_specs", self)
         leaves = [own] if own is self else structure.flatten(own)
         return [
@@ -91,8 +89,6 @@ class TypeSpec:
 
     def _to_tensor_list(self, value: Any) -> list[Any]:
         """The tensors that a value is made of. Raises ValueError for a value that this does not describe."""
-        from tapeflow.core import structure
-
         if not self.is_compatible_with(value):
             raise ValueError(f"Value {value} is not convertible to a tensor with spec {self}")
         found: list[Any] = []
@@ -115,8 +111,6 @@ class TypeSpec:
 
     def _from_compatible_tensor_list(self, tensor_list: Sequence[Any]) -> Any:
         """The value of tensors that are known to fit."""
-        from tapeflow.core import structure
-
         each = iter(tensor_list)
         wanted = self._component_specs  # type: ignore[attr-defined]
         parts = [

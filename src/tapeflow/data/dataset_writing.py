@@ -21,6 +21,7 @@ from tapeflow.graph import python_ops
 from tapeflow.graph.conditional import Body
 from tapeflow.graph.func_graph import FuncGraph, copy_handle
 from tapeflow.graph.inlining import inline
+from tapeflow.ops.casting import cast
 from tapeflow.ops.resource_op import object_of
 
 _WRITERS: dict[str, Callable[..., Any]] = {}
@@ -140,8 +141,6 @@ def _int(value: Any, default: int = 0) -> Any:
 
 
 def _calls(value: Any) -> Any:
-    from tapeflow.ops.casting import cast
-
     return cast(value, dtypes.int64)
 
 

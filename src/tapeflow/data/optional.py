@@ -8,7 +8,9 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.core.tensor_spec import TypeSpec
 from tapeflow.data import element
+from tapeflow.ops.array import identity
 from tapeflow.ops.assertions import Assert
+from tapeflow.ops.control import control_dependencies
 
 _NO_VALUE = "The given optional does not have a value. [Op:OptionalGetValue]"
 
@@ -101,8 +103,6 @@ class Optional:
         """The value; raises InvalidArgumentError when there is none."""
         there = self.present
         if isinstance(there, Tensor) and not isinstance(there, EagerTensor):  # known when the graph runs
-            from tapeflow.ops.array import identity
-            from tapeflow.ops.control import control_dependencies
 
             with control_dependencies([Assert(there, [_NO_VALUE])]):
                 return element.map_leaves(lambda x: identity(x) if isinstance(x, Tensor) else x, self.value)

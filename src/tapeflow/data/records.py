@@ -19,6 +19,7 @@ from tapeflow.data import deferring
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
+from tapeflow.data.flattening import flat_mapped, interleaved
 from tapeflow.data.passes import Counted
 
 _STRING = TensorSpec([], dtypes.string)
@@ -125,12 +126,8 @@ def _per_file(kind, filenames, num_parallel_reads, read):
 
     reader = _Reader(one, kind)
     if num_parallel_reads is None:
-        from tapeflow.data.flattening import flat_mapped
-
         arguments = flat_mapped(names, reader)
     else:
-        from tapeflow.data.flattening import interleaved
-
         count = integer(num_parallel_reads, kind)
         arguments = interleaved(names, reader, None if count == -1 else count, 1, count, None)
     return build((kind, *arguments[1:]), *([names] if kind == "TFRecord" else []))

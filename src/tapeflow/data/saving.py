@@ -25,6 +25,7 @@ from tapeflow.data.element import DatasetSpec
 from tapeflow.data.passes import Counted, Over
 from tapeflow.data.tracing import Traced, of_elements
 from tapeflow.data.windows import in_memory
+from tapeflow.graph import python_ops
 
 _SPEC = "dataset_spec.pb"
 _METADATA = "snapshot.metadata"
@@ -117,8 +118,6 @@ def traced_shards(dataset, shard_func):
 
 def save(dataset, path, compression, shard_func, checkpoint_args):
     """Writes all elements of a dataset."""
-    from tapeflow.graph import python_ops
-
     path, kind = _text(path), _kind(compression)
     shards = traced_shards(dataset, shard_func)
 

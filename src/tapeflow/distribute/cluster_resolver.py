@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from tapeflow import train
+from tapeflow.core import config
 from tapeflow.core.public import boundaries
 
 __all__ = ["ClusterResolver", "SimpleClusterResolver", "TFConfigClusterResolver", "UnionResolver"]
@@ -38,8 +39,6 @@ class ClusterResolver:
         self, task_type: Any = None, task_id: Any = None, config_proto: Any = None
     ) -> dict[str, int]:
         """How many accelerators of each kind a process has."""
-        from tapeflow.core import config
-
         count = len(config.list_logical_devices("GPU"))
         return {"GPU": count} if count else {}
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tapeflow.core import context, nest
+from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import boundaries
 from tapeflow.data.dataset import Dataset
+from tapeflow.data.iterating import Optional
 from tapeflow.distribute.values import PerReplica
 
 __all__ = [
@@ -141,8 +143,6 @@ class DistributedIterator:
 
     def get_next(self) -> Any:
         """The next element. Raises OutOfRangeError after the last."""
-        from tapeflow.core.errors import OutOfRangeError
-
         try:
             return next(self)
         except StopIteration:
@@ -150,8 +150,6 @@ class DistributedIterator:
 
     def get_next_as_optional(self) -> Any:
         """The next element as an optional, which has none after the last."""
-        from tapeflow.data.iterating import Optional
-
         try:
             return Optional.from_value(next(self))
         except StopIteration:

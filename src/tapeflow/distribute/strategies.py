@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core import config, device
+from tapeflow.core import config, context, device
 from tapeflow.core.device import canonical_name
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.strategy import Strategy
 
@@ -49,8 +49,6 @@ class MirroredStrategy(Strategy):
     def _placed(self, i: int) -> Any:
         import contextlib
 
-        from tapeflow.core import context
-
         if self.num_replicas_in_sync == 1:
             return contextlib.nullcontext()
         try:
@@ -75,8 +73,6 @@ class OneDeviceStrategy(Strategy):
         super().__init__([device])
 
     def _placed(self, i: int) -> Any:
-        from tapeflow.core import context
-
         return context.device(self._devices[0])
 
 
@@ -138,7 +134,6 @@ class TPUStrategy(Strategy):
         self, tpu_cluster_resolver: Any = None, experimental_device_assignment: Any = None,
         experimental_spmd_xla_partitioning: bool = False,
     ):  # fmt: skip
-        from tapeflow.core.errors import NotFoundError
 
         raise NotFoundError(None, None, "No TPU devices found.")
 

@@ -15,6 +15,7 @@ from tapeflow.core import config, context, nest, replicas
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.device import DeviceSpec, canonical_name
 from tapeflow.core.public import boundaries
+from tapeflow.data.dataset import Dataset
 from tapeflow.distribute import inputs
 from tapeflow.distribute.reducing import (
     ReduceOp,
@@ -24,6 +25,8 @@ from tapeflow.distribute.reducing import (
 )
 from tapeflow.distribute.running import run_in_step
 from tapeflow.distribute.values import DistributedValues, PerReplica, regroup, select
+from tapeflow.function.autograph.operators.calls import cv
+from tapeflow.ops.joining import concat
 from tapeflow.ops.variable import Variable, VariableAggregation, variable_creator_scope
 
 __all__ = [
@@ -84,8 +87,6 @@ class ReplicaContext:
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         """The sum or mean over the replicas of every tensor of a structure."""
-        from tapeflow.core import nest
-
         op = reduction(reduce_op)
         flat = nest.flatten(value)
 
@@ -96,8 +97,6 @@ class ReplicaContext:
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """The values of all replicas, one after another along `axis`."""
-        from tapeflow.core import nest
-
         def together(strategy: Any, *parts: Any) -> Any:
             return [strategy.gather(part, axis) for part in parts]
 
@@ -236,8 +235,6 @@ class Strategy:
         Returns:
           A tensor, or a structure of tensors.
         """
-        from tapeflow.core import nest
-
         op = reduction(reduce_op)
 
         def reduced(x: Any) -> Any:
@@ -267,8 +264,6 @@ class Strategy:
         Returns:
           A tensor.
         """
-        from tapeflow.ops.joining import concat
-
         return concat(list(self.experimental_local_results(value)), axis)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
@@ -337,8 +332,6 @@ class Strategy:
         Returns:
           A dataset.
         """
-        from tapeflow.data.dataset import Dataset
-
         return Dataset.from_tensor_slices(numpy_input)
 
     def update_config_proto(self, config_proto: Any) -> Any:
@@ -552,7 +545,6 @@ def _converted(fn: Any) -> Any:
     graph = context.current_graph()
     if graph is None or not getattr(graph, "building_function", False) or not inspect.isfunction(fn):
         return fn
-    from tapeflow.function.autograph.operators.calls import cv
 
     return cv(fn)
 

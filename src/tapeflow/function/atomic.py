@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tapeflow.core import nest
+
 if TYPE_CHECKING:
     from tapeflow.function.concrete import ConcreteFunction
 
@@ -35,8 +37,6 @@ class AtomicFunction:
 
     def call_flat(self, *args: Any) -> list[Any]:
         """The flat results for flat tensors."""
-        from tapeflow.core import nest
-
         return [
             x
             for x in nest.flatten(self._concrete.call_flat(args), expand_composites=True)

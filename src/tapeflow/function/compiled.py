@@ -13,6 +13,7 @@ from tapeflow.graph import building, gradients, planning
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.inlining import inline
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.construction import ZerosLike
 
 _Eager = _native.EagerTensor
 
@@ -257,6 +258,4 @@ def _dense(dy: Any) -> Any:
 
 
 def _zeros_like(x: Any) -> Any:
-    from tapeflow.ops.construction import ZerosLike
-
     return ZerosLike(x)

@@ -8,12 +8,14 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.trace_type import of_structure
 from tapeflow.function.atomic import AtomicFunction
 from tapeflow.function.compiled import Compiled
 from tapeflow.function.function_type import FunctionType
+from tapeflow.graph import graph_def
 from tapeflow.graph.conditional import Body
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.inlining import without_shapes
@@ -108,8 +110,6 @@ class ConcreteFunction:
     @property
     def function_def(self) -> Any:
         """The function as a FunctionDef message."""
-        from tapeflow.graph import graph_def
-
         library = graph_def.Library()
         return graph_def.function_def(
             Body(self._graph, self._graph.outputs), self.name, library.name_of
@@ -227,8 +227,6 @@ class ConcreteFunction:
                         f"{type(x).__name__}."
                     )
             if x.dtype != inner.dtype:
-                from tapeflow.core.errors import InvalidArgumentError
-
                 raise InvalidArgumentError(
                     None, None,
                     f"cannot compute {self.name} as input #{len(result)}(zero-based) was expected to be a "

@@ -15,7 +15,9 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.program import Instruction
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array import Identity
+from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import zeros, zeros_like
+from tapeflow.ops.tensor_list import EmptyTensorList
 
 
 class Body(NamedTuple):
@@ -131,7 +133,6 @@ def _widen_indices(bodies: Sequence[FuncGraph]) -> None:
     ]
     if not any(mixed):
         return
-    from tapeflow.ops.casting import cast
 
     for b, flat in zip(bodies, flats, strict=True):
         with b.as_default():
@@ -326,8 +327,6 @@ def _dummy(graph: FuncGraph, like: SymbolicTensor) -> SymbolicTensor:
     if like.dtype not in known:
         with graph.as_default():
             if like.dtype == dtypes.variant:
-                from tapeflow.ops.tensor_list import EmptyTensorList
-
                 known[like.dtype] = EmptyTensorList([], -1, element_dtype=dtypes.float32)
             elif like.dtype == dtypes.resource:
                 known[like.dtype] = next(x for x in graph.inputs if x.dtype == dtypes.resource)

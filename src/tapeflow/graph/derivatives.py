@@ -11,7 +11,11 @@ from tapeflow.core.public import public
 from tapeflow.graph import gradients as walk
 from tapeflow.graph.recording import source_in, unconnected
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops import control
+from tapeflow.ops.array import Shape, Size
+from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import reshape
+from tapeflow.ops.tensor_array import TensorArray
 
 _NONE = UnconnectedGradients.NONE
 
@@ -171,12 +175,6 @@ def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessia
     Raises:
       ValueError: where the gradient does not depend on an x.
     """
-    from tapeflow.ops import control
-    from tapeflow.ops.array import Shape, Size
-    from tapeflow.ops.joining import concat
-    from tapeflow.ops.layout import reshape
-    from tapeflow.ops.tensor_array import TensorArray
-
     _check_aggregation(aggregation_method)
     result = []
     for x in _listed(xs):

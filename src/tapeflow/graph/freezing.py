@@ -9,7 +9,10 @@ from tapeflow import protos
 from tapeflow.core.dtypes import as_dtype, int32
 from tapeflow.core.public import public
 from tapeflow.core.tensor_proto import make_tensor_proto
+from tapeflow.graph import building
 from tapeflow.graph.graph_util import extract_sub_graph, node_name
+from tapeflow.graph.importing import topological
+from tapeflow.ops.table import REGISTRY
 
 __all__ = ["convert_variables_to_constants"]
 
@@ -93,9 +96,6 @@ def freeze(graph_def: Any, values: Mapping[str, Any]) -> Any:
 
 def _values(sess: Any, names: Sequence[str]) -> dict[str, Any]:
     """The values of variables of a session, by the names of their handles, as TensorProtos."""
-    from tapeflow.graph import building
-    from tapeflow.ops.table import REGISTRY
-
     graph = sess.graph
     reads = []
     for name in names:
@@ -238,8 +238,6 @@ class _Frozen:
 
 
 def _in_order(nodes: Any) -> list[Any]:
-    from tapeflow.graph.importing import topological
-
     names = {node.name for node in nodes}
     given = {text for node in nodes for text in node.input if node_name(text) not in names}
     turns = {node.name for node in nodes if node.op == "NextIteration"}  # what loops of 1.x go back through

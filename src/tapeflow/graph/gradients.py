@@ -19,8 +19,11 @@ from tapeflow.graph.jit_scope import as_marked
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import operators, shape_inference
+from tapeflow.ops.accumulate import AddN
 from tapeflow.ops.array import Shape
+from tapeflow.ops.broadcasting import sum_to_shape
 from tapeflow.ops.construction import ones_like, zeros_like
+from tapeflow.ops.table import REGISTRY
 
 # Gradients of nodes without a row: type -> f(op, *gradients of outputs) -> gradients of inputs.
 _GRADIENTS: dict[str, Callable[..., Any]] = {}
@@ -138,8 +141,6 @@ def _shape_vector(tensor: SymbolicTensor) -> Any:
     if tensor.dtype is dtypes.resource:
         shape = getattr(tensor, "handle_shape", None)
         if shape is None or None in shape:
-            from tapeflow.ops.table import REGISTRY
-
             return REGISTRY["VariableShape"](tensor)
     if shape is not None and None not in shape:
         wide = any(d is not None and d >= 2**31 for d in shape)
@@ -169,8 +170,6 @@ class Sum:
             for part in parts[1:]:
                 total = operators._accumulate(total, part)
         else:
-            from tapeflow.ops.accumulate import AddN
-
             total = AddN(parts)
         self.parts = [total]
         return total
@@ -413,7 +412,6 @@ def _flat(op: Operation, wanted: list[bool], result: Any) -> list[Any]:
 def _summed(dx: Any, x: SymbolicTensor) -> Any:
     if isinstance(dx, IndexedSlices):
         return dx
-    from tapeflow.ops.broadcasting import sum_to_shape
 
     dx = convert_to_tensor(dx)
     if (

@@ -10,7 +10,7 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core import context, dtypes
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph import attributes, op_defs, written_loops
+from tapeflow.graph import attributes, conditional, op_defs, tracing, written_loops
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
@@ -272,8 +272,6 @@ def _call(op: Operation) -> dict[str, Any]:
 
 def _composite(op: Operation) -> dict[str, Any]:
     """A call of what the row is composed of, as only this library knows the row."""
-    from tapeflow.graph import conditional, tracing
-
     if op._composite is None:
         attrs = {**op.row.defaults, **op.attrs}
         compose = op.row.composite or composition(op.type)

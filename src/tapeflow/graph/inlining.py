@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core import context
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.graph import building, copied_tensors, resource_nodes, trust
 from tapeflow.graph.func_graph import FuncGraph, copy_handle
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops import shape_inference, shapes
+from tapeflow.ops.array import Identity
 
 
 def inline(
@@ -75,8 +78,6 @@ def without_shapes(graph: FuncGraph) -> FuncGraph | None:
 
 
 def _waiting(y: SymbolicTensor) -> SymbolicTensor:
-    from tapeflow.ops.array import Identity
-
     made = Identity(y)
     copy_handle(y, made)
     return made
@@ -152,9 +153,6 @@ def _gradient_of_copy(
 
 def _inferred(op: Operation, inputs: tuple[SymbolicTensor, ...]) -> Any:
     """Shapes may be better known where the body was put than where it was traced."""
-    from tapeflow.core.errors import InvalidArgumentError
-    from tapeflow.ops import shape_inference, shapes
-
     lists = [s for s in op.input_sizes if s is not None]
     try:
         fresh = shape_inference.infer(op.row, inputs, op.attrs, lists)

@@ -16,7 +16,9 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.program import Instruction
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import operators
+from tapeflow.ops.comparison import logical_and
 from tapeflow.ops.construction import zeros_like
+from tapeflow.ops.tensor_list import EmptyTensorList, TensorListPopBack, TensorListPushBack
 
 
 def loop(
@@ -61,7 +63,6 @@ def loop(
             raise TypeError(f"cond must return a boolean, but returns {wanted}")
         if not counted:
             return wanted
-        from tapeflow.ops.comparison import logical_and
 
         return logical_and(values[0] < building.as_symbolic(context.current_graph(), limit), wanted)
 
@@ -350,8 +351,6 @@ def _popped(
     tensors: Sequence[SymbolicTensor], stacks: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
     """The last elements of lists, which hold values of `tensors`, and the lists without them."""
-    from tapeflow.ops.tensor_list import TensorListPopBack
-
     values, rest = [], []
     for tensor, stack in zip(tensors, stacks, strict=True):
         left, value = TensorListPopBack(stack, _element_shape(tensor), element_dtype=tensor.dtype)
@@ -369,8 +368,6 @@ def _extended(
 
     They become outputs of the node, which gets a body of its own for it.
     """
-    from tapeflow.ops.tensor_list import EmptyTensorList, TensorListPushBack
-
     known = op.attrs.get("kept", {})
     counted = "kept" in op.attrs
     missing = [t for t in tensors if id(t) not in known]

@@ -6,8 +6,10 @@ import sys
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.core import device as placement
 from tapeflow.core import public
 from tapeflow.core.dtypes import DType
+from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.tensor_proto import make_tensor_proto
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.graph import attributes
@@ -185,7 +187,6 @@ class Operation:
         if self._extra is None:
             self._extra = {}
         if hasattr(value, "WhichOneof"):  # an AttrValue
-            from tapeflow.graph import attributes
 
             value = attributes.own_value(value)
         self._extra[name] = value
@@ -196,8 +197,6 @@ class Operation:
         return self._extra or {}
 
     def _set_device(self, device: Any) -> None:
-        from tapeflow.core import device as placement
-
         self.device = placement.canonical_name(device)
 
     # Edges.
@@ -221,8 +220,6 @@ class Operation:
 
     def _update_input(self, index: int, tensor: SymbolicTensor) -> None:
         if not 0 <= index < len(self.inputs):
-            from tapeflow.core.errors import OutOfRangeError
-
             raise OutOfRangeError(None, None, f"Cannot update edge. Input index [{index}] is greater than the "
                                   f"number of total inputs [{len(self.inputs)}].")  # fmt: skip
         if tensor.graph is not self.graph:
@@ -230,8 +227,6 @@ class Operation:
         inputs = list(self.inputs)
         before = inputs[index]
         if not tensor.shape.is_compatible_with(before.shape):
-            from tapeflow.core.errors import InvalidArgumentError
-
             raise InvalidArgumentError(
                 None,
                 None,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import context, dtypes, errors
+from tapeflow.core import context, device, dtypes, errors
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.waiting import Cancellation
@@ -136,8 +136,6 @@ class BaseSession:
 
     def list_devices(self):
         """Descriptions of the devices that operations can run on."""
-        from tapeflow.core import device
-
         self._check_open()
         return device.attributes()
 

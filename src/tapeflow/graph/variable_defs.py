@@ -9,6 +9,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.variables import Parts
+from tapeflow.ops import state
 from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
 
 
@@ -127,7 +128,6 @@ def _is_initialized(graph: Graph, handle: Any) -> Any:
     for op in graph.consumers_of(handle):
         if op.type == "VarIsInitializedOp":
             return op.outputs[0]
-    from tapeflow.ops import state
 
     with graph.as_default(), graph.control_dependencies(None):
         return state.VarIsInitializedOp(handle)

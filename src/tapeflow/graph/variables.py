@@ -18,6 +18,10 @@ from tapeflow.graph.inlining import copy_operation
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import control, state, variable
+from tapeflow.ops.comparison import logical_not
+from tapeflow.ops.gather import boolean_mask
+from tapeflow.ops.joining import stack
+from tapeflow.ops.reduction import reduce_all
 
 CREATED_TWICE = (
     "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
@@ -374,10 +378,6 @@ def is_variable_initialized(variable):
 @public
 def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
     """A string tensor: the names of the variables that have no value."""
-    from tapeflow.ops.comparison import logical_not
-    from tapeflow.ops.gather import boolean_mask
-    from tapeflow.ops.joining import stack
-
     if var_list is None:
         graph = get_default_graph()
         var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES) + graph.get_collection(
@@ -412,9 +412,6 @@ def assert_variables_initialized(var_list=None):
                 raise FailedPreconditionError(
                     None, None, f"Attempting to use uninitialized value {name}"
                 )
-
-    from tapeflow.ops.joining import stack
-    from tapeflow.ops.reduction import reduce_all
 
     known = stack([v.is_initialized() for v in var_list])
     return control.staging.effect(

@@ -11,9 +11,10 @@ from tapeflow.ops.casting import cast
 from tapeflow.ops.convolve import conv2d_transpose as nn_conv2d_transpose
 from tapeflow.ops.convolve import convolution
 from tapeflow.ops.convolve_depthwise import depthwise_conv2d as nn_depthwise
+from tapeflow.ops.einsum import einsum
 from tapeflow.ops.image_geometry import resize
 from tapeflow.ops.joining import stack
-from tapeflow.ops.layout import expand_dims, squeeze, transpose
+from tapeflow.ops.layout import expand_dims, reshape, squeeze, transpose
 from tapeflow.ops.padding import pad
 from tapeflow.ops.pool import avg_pool, max_pool
 from tapeflow.ops.static import as_shape, sizes_of
@@ -460,9 +461,6 @@ def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=N
     Returns:
       A tensor.
     """
-    from tapeflow.ops.einsum import einsum
-    from tapeflow.ops.layout import reshape
-
     data_format = _format(data_format)
     x = _last(convert_to_tensor(inputs), data_format)
     places = [()]

@@ -23,6 +23,9 @@ from tapeflow.ops import (
 )
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
+from tapeflow.ops.comparison import where
+from tapeflow.ops.construction import sequence_mask
+from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.einsum import einsum
 from tapeflow.ops.gather import gather_nd
 from tapeflow.ops.normalization import batch_normalization as nn_batch_normalization
@@ -369,8 +372,6 @@ def print_tensor(x, message: str = "", summarize=3):
     Returns:
       The tensor.
     """
-    from tapeflow.ops.control import control_dependencies
-
     printed = print_(message, x, summarize=summarize)
     with control_dependencies([] if printed is None else [printed]):
         return array.identity(x)
@@ -647,9 +648,6 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
     Returns:
       A `SparseTensor`.
     """
-    from tapeflow.ops.comparison import where
-    from tapeflow.ops.construction import sequence_mask
-
     labels = convert_to_tensor(labels)
     sizes = array.shape(labels)
     mask = sequence_mask(label_lengths, sizes[1])

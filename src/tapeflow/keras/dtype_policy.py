@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.registry import from_config_dict, to_config
+from tapeflow.ops.casting import cast
 
 _MIXED = ("mixed_float16", "mixed_bfloat16")
 
@@ -81,9 +83,6 @@ class DTypePolicy:
 
     def convert_input(self, x, autocast, dtype):
         """x as a tensor; a floating one in `dtype` where `autocast`."""
-        from tapeflow.core.convert import convert_to_tensor
-        from tapeflow.ops.casting import cast
-
         x = convert_to_tensor(x)
         return cast(x, dtype) if autocast and x.dtype.is_floating else x
 

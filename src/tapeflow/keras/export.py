@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tapeflow.core import nest
+from tapeflow.core.module import Module
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.function.function import function as compile_function
 
@@ -48,8 +49,6 @@ class ExportArchive:
     """Functions and what they use, written together as a SavedModel."""
 
     def __init__(self):
-        from tapeflow.core.module import Module
-
         self._module = Module()
         self._functions = {}
 

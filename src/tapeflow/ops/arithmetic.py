@@ -12,6 +12,7 @@ from tapeflow.core import dtypes, promotion
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import comparison, elementwise, shapes
 from tapeflow.ops.conjugate import conj
@@ -172,8 +173,6 @@ def scalar_mul(scalar, x, name=None):
     Raises:
       ValueError: where `scalar` is not of rank 0.
     """
-    from tapeflow.core.indexed_slices import IndexedSlices
-
     base = x.values if isinstance(x, IndexedSlices) else convert_to_tensor(x)
     scalar = convert_to_tensor(scalar, dtype=base.dtype)
     if scalar.shape.rank not in (0, None):

@@ -14,6 +14,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
+from tapeflow.ops.casting import cast
 from tapeflow.ops.raw_function import raw_function
 from tapeflow.ops.table import ANY, Sample, dtype, op
 from tapeflow.ops.table import shape as shape_attr
@@ -263,8 +264,6 @@ def shape(input, out_type=None, name=None):
     """
     dense = getattr(input, "dense_shape", None)
     if dense is not None:
-        from tapeflow.ops.casting import cast
-
         return cast(dense, out_type or dtypes.int32)
     out_type = dtypes.as_dtype(out_type or dtypes.int32)
     known = _known_sizes(input)

@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import matmul, shapes
+from tapeflow.ops.broadcasting import BroadcastTo
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import joined, rank_in
 from tapeflow.ops.table import NUMERIC, Sample, one_of, op
@@ -95,8 +96,6 @@ def BiasAddGrad(xp, out_backprop, data_format):
 
 @BiasAddGrad.gradient(needs="")
 def _(call, dy):
-    from tapeflow.ops.broadcasting import BroadcastTo
-
     shape = call.shape("out_backprop")
     if call.data_format != "NCHW":
         return BroadcastTo(dy, shape)

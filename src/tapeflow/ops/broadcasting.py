@@ -13,6 +13,11 @@ from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
+from tapeflow.ops.arithmetic import Maximum
+from tapeflow.ops.array import Rank, Shape
+from tapeflow.ops.casting import cast
+from tapeflow.ops.cumulative import cumsum
+from tapeflow.ops.joining import ConcatV2, Pack, stack
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import as_shape, rank_in, size_of, sizes_of, static_value
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, op
@@ -30,7 +35,6 @@ def sum_to_shape(dy, static_shape, shape):
             return dy
         axes = _reduced_axes(old, new)
         return Reshape(Sum(dy, np.array(axes, np.int32)) if axes else dy, np.array(old, np.int64))
-    from tapeflow.ops.array import Shape
 
     axes = BroadcastGradientArgs(shape, Shape(dy)).r0
     return Reshape(Sum(dy, axes), shape)
@@ -287,9 +291,7 @@ def _(call, dy):
         folded = np.stack([times, static.as_list()], 1).ravel().astype(np.int64)
         axes = np.arange(0, 2 * len(times), 2, dtype=np.int32)
         return Sum(Reshape(dy, folded), axes), None
-    from tapeflow.ops.casting import cast
     from tapeflow.ops.construction import range as range_
-    from tapeflow.ops.joining import Pack
 
     folded = Reshape(Pack([cast(call.multiples, np.int32), call.shape("input")], 1), [-1])
     return Sum(Reshape(dy, folded), range_(0, 2 * rank_in(call, "input"), 2)), None
@@ -416,10 +418,7 @@ def _at_least_vector(x):
     """`x`, a scalar as a vector of one element."""
     if x.shape.rank is not None:
         return x if x.shape.rank else Reshape(x, [1])
-    from tapeflow.ops.arithmetic import Maximum
-    from tapeflow.ops.array import Rank, Shape
     from tapeflow.ops.construction import fill
-    from tapeflow.ops.joining import ConcatV2, stack
 
     missing = Maximum(1 - Rank(x), 0)
     return Reshape(x, ConcatV2([fill(stack([missing]), 1), Shape(x)], 0))
@@ -427,10 +426,7 @@ def _at_least_vector(x):
 
 def _repeated(times, size):
     """The numbers below `size`, each as often as `times` says, where one of both is not known yet."""
-    from tapeflow.ops.casting import cast
     from tapeflow.ops.construction import range as range_
-    from tapeflow.ops.cumulative import cumsum
-    from tapeflow.ops.joining import ConcatV2, stack
     from tapeflow.ops.selection import searchsorted
 
     ends = cumsum(BroadcastTo(cast(times, np.int32), stack([size])))

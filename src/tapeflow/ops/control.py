@@ -18,6 +18,7 @@ from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.array import Identity, stop_gradient
+from tapeflow.ops.casting import cast
 from tapeflow.ops.static import concrete_value
 from tapeflow.ops.table import op
 
@@ -156,7 +157,6 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
 def _staged_case(pairs, default, exclusive, strict, name):
     """Conditionals inside of each other; without a default, the last function's condition is asserted."""
     from tapeflow.ops import assertions, joining, reduction
-    from tapeflow.ops.casting import cast
 
     if not pairs:
         if default is None:

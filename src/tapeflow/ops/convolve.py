@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
+from tapeflow.ops.casting import cast
 from tapeflow.ops.convolution import (
     Conv2D,
     Conv2DBackpropFilter,
@@ -241,7 +242,6 @@ def _int32(shape):
     shape = convert_to_tensor(shape, dtype_hint=dtypes.int32)
     if shape.dtype == dtypes.int32:
         return shape
-    from tapeflow.ops.casting import cast
 
     return cast(shape, dtypes.int32)
 

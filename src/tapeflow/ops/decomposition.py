@@ -20,8 +20,9 @@ from tapeflow.ops import arithmetic, comparison, elementwise, layout, shapes
 from tapeflow.ops.casting import Cast, cast
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiag, MatrixDiagPart, MatrixSetDiag
+from tapeflow.ops.joining import concat
 from tapeflow.ops.matmul import matmul
-from tapeflow.ops.solve import MatrixTriangularSolve, matrices, square_shape, wide
+from tapeflow.ops.solve import MatrixSolve, MatrixTriangularSolve, matrices, square_shape, wide
 from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, dtype, op
 from tapeflow.ops.tensor_diagonal import eye
@@ -142,7 +143,6 @@ def _(call, dq, dr):
     u, y = r[..., :m], call.input[..., m:]
     du, dv = dr[..., :m], dr[..., m:]
     dx = _tall_qr_gradient(q, u, arithmetic.AddV2(dq, matmul(y, dv, adjoint_b=True)), du)
-    from tapeflow.ops.joining import concat
 
     return concat([dx, matmul(q, dv)], -1)
 
@@ -434,7 +434,6 @@ def _(call, de, dv):
         along = arithmetic.Mul(arithmetic.AddV2(along, conj(along)), 0.5)
         turn = arithmetic.Sub(turn, matmul(matmul(v, v, adjoint_a=True), MatrixDiag(along)))
         middle = arithmetic.AddV2(middle, arithmetic.Mul(_inverse_or_zero(gaps), turn))
-    from tapeflow.ops.solve import MatrixSolve
 
     whole = MatrixSolve(v, matmul(middle, v, adjoint_b=True), True)
     source = call.dtype("input")

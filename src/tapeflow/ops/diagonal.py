@@ -11,6 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, reduction, shapes
+from tapeflow.ops.construction import zeros
 from tapeflow.ops.table import ANY, Preferring, Sample, one_of, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
@@ -162,8 +163,6 @@ def _zero(kind):
 
 def _scattered(call, dy, k, align):
     """The matrices of the input's shape that have `dy` on their diagonals, zeros elsewhere."""
-    from tapeflow.ops.construction import zeros
-
     empty = zeros(call.shape("input"), dy.dtype)
     return MatrixSetDiagV3(empty, dy, k, align)
 

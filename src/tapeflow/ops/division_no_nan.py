@@ -14,8 +14,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import arithmetic, comparison, elementwise, shapes
-from tapeflow.ops.casting import cast
+from tapeflow.ops import arithmetic, casting, comparison, elementwise, shapes
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.elementwise_samples import per_element
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, Sample, op
@@ -80,7 +79,7 @@ def divide_no_nan(x, y, name=None):
         raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
     if x.dtype.is_integer:
         kind = dtypes.float32 if x.dtype.size <= 2 else dtypes.float64
-        x, y = cast(x, kind), cast(y, kind)
+        x, y = casting.cast(x, kind), casting.cast(y, kind)
     elif x.dtype.base_dtype not in FLOATING_OR_COMPLEX:
         raise TypeError(f"Invalid dtype {x.dtype!r} in tf.math.divide_no_nan.")
     return DivNoNan(x, y)

@@ -12,6 +12,9 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import casting, comparison, reduction, scatter, shapes
 from tapeflow.ops.array import Shape as shape_of
+from tapeflow.ops.broadcasting import BroadcastTo
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.joining import ConcatV2
 from tapeflow.ops.layout import Reshape, Transpose
 from tapeflow.ops.static import (
     as_shape,
@@ -190,8 +193,6 @@ def _(call, dy):
     rows = Reshape(rows, as_shape([-1, outer, inner]))
     flat = Reshape(call.indices, as_shape([groups, picked]))
     if call.batch_dims:
-        from tapeflow.ops.construction import range as range_
-
         step = range_(0, groups) * length
         flat = casting.cast(flat, dtypes.int32) + Reshape(step, [-1, 1])
     total = as_shape([groups * length, outer, inner])
@@ -409,9 +410,6 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
             f"Argument `batch_dims` = {batch_dims} must be less than rank(`params`) = {params.shape.rank}"
         )
     # The batch coordinates are put in front of each row of indices.
-    from tapeflow.ops.broadcasting import BroadcastTo
-    from tapeflow.ops.construction import range as range_
-    from tapeflow.ops.joining import ConcatV2
 
     if indices.shape.rank is None:
         rank, whole = rank_of(indices), joined(shape_of(indices)[:-1], 1)

@@ -9,6 +9,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.strings import each, texts
 from tapeflow.ops.table import Sample, integer, ints, op
 from tapeflow.ops.validate import invalid
@@ -144,6 +145,5 @@ def to_hash_bucket_v1(string_tensor=None, num_buckets=None, name=None, input=Non
     """`to_hash_bucket` with the 1.x name of its argument."""
     if num_buckets is None:
         raise TypeError("Expected int for argument 'num_buckets' not None.")
-    from tapeflow.ops.deprecation import renamed
 
     return StringToHashBucket(renamed("input", input, "string_tensor", string_tensor), num_buckets)

@@ -11,6 +11,13 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, reduction, shapes
+from tapeflow.ops.array import Rank, Size
+from tapeflow.ops.control import cond
+from tapeflow.ops.elementwise import Floor
+from tapeflow.ops.joining import stack
+from tapeflow.ops.layout import Reshape, Squeeze
+from tapeflow.ops.scatter import ScatterNd
+from tapeflow.ops.static import static_value
 from tapeflow.ops.table import INDEX, Sample, dtype, op
 from tapeflow.ops.table import func as any_object
 from tapeflow.ops.validate import invalid, one_value, shape_text
@@ -206,8 +213,6 @@ def bincount(
     if weights is None:
         weights = np.zeros(0, dtypes.as_dtype(dtype).as_numpy_dtype)
     if axis != -1:
-        from tapeflow.ops.layout import Reshape
-
         arr = Reshape(arr, [-1])
         weights = convert_to_tensor(weights)
         weights = Reshape(weights, [-1])
@@ -215,8 +220,6 @@ def bincount(
 
 
 def _bins(arr, minlength, maxlength):
-    from tapeflow.ops.array import Size
-
     largest = reduction.reduce_max(arr)
     some = casting.cast(comparison.Greater(Size(arr), 0), arr.dtype)
     size = arithmetic.Mul(some, arithmetic.AddV2(arithmetic.Maximum(largest, -1), 1))
@@ -346,8 +349,6 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     """
     values = casting.cast(convert_to_tensor(values), dtypes.float64)
     value_range = casting.cast(convert_to_tensor(value_range), dtypes.float64)
-    from tapeflow.ops.elementwise import Floor
-    from tapeflow.ops.static import static_value
 
     bounds = static_value(value_range)
     if bounds is not None:
@@ -421,8 +422,6 @@ def confusion_matrix(
     predictions = casting.cast(predictions, dtypes.int64)
     if labels.shape.rank != predictions.shape.rank or labels.shape.rank is None:
         labels, predictions = _squeezed(labels, predictions)
-    from tapeflow.ops.joining import stack
-    from tapeflow.ops.scatter import ScatterNd
 
     _refuse_outside("labels", labels, num_classes)
     _refuse_outside("predictions", predictions, num_classes)
@@ -438,12 +437,7 @@ def confusion_matrix(
 
 
 def _squeezed(labels, predictions):
-    from tapeflow.ops.layout import Squeeze
-
     if predictions.shape.rank is None or labels.shape.rank is None:
-        from tapeflow.ops.array import Rank
-        from tapeflow.ops.control import cond
-
         difference = Rank(predictions) - Rank(labels)
 
         def squeezed(x, when):
@@ -460,8 +454,6 @@ def _squeezed(labels, predictions):
 
 
 def _refuse_outside(name, x, limit):
-    from tapeflow.ops.static import static_value
-
     values, limit = static_value(x), None if limit is None else static_value(limit)
     if values is None or not values.size:
         return

@@ -13,7 +13,8 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import Dimension, TensorShape
 from tapeflow.ops import shapes
-from tapeflow.ops.array import Identity
+from tapeflow.ops.arithmetic import FloorMod
+from tapeflow.ops.array import Identity, Size
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
@@ -66,9 +67,6 @@ def _part_sizes(call, name: str, axis):
 
     vectors = list(call.shape(name))
     if static is None or static < 0:
-        from tapeflow.ops.arithmetic import FloorMod
-        from tapeflow.ops.array import Size
-
         axis = FloorMod(axis, Size(vectors[0], out_type=axis.dtype))
     return GatherV2(Pack(vectors), axis, 1)
 

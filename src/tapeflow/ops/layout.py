@@ -16,6 +16,8 @@ from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.array import Rank
+from tapeflow.ops.comparison import SelectV2, equal
+from tapeflow.ops.joining import ConcatV2
 from tapeflow.ops.table import (
     ANY,
     FLOATING,
@@ -483,7 +485,6 @@ def axis_swapped(x, axis: int):
         order = [*range(rank)]
         order[axis], order[-1] = order[-1], order[axis]
         return None if axis % rank == rank - 1 else order
-    from tapeflow.ops.comparison import SelectV2, equal
     from tapeflow.ops.construction import range as range_
 
     rank = Rank(x)
@@ -497,7 +498,6 @@ def last_swapped(x):
     if rank is not None:
         return [*range(rank - 2), rank - 1, rank - 2]
     from tapeflow.ops.construction import range as range_
-    from tapeflow.ops.joining import ConcatV2
 
     rank = Rank(x)
     return ConcatV2([range_(rank - 2), [rank - 1, rank - 2]], 0)

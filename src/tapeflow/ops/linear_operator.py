@@ -25,6 +25,7 @@ from tapeflow.ops.joining import concat
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.matrix_function import adjoint as adjoint_of
 from tapeflow.ops.solve import cholesky_solve, det, slogdet, solve
+from tapeflow.ops.tensor_diagonal import eye
 
 
 class LinearOperator(Module):
@@ -254,8 +255,6 @@ class LinearOperator(Module):
     # Operations.
 
     def _identity(self):
-        from tapeflow.ops.tensor_diagonal import eye
-
         return eye(self.domain_dimension_tensor(), dtype=self.dtype)
 
     def _operand(self, x, what):

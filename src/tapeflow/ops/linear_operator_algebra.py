@@ -14,6 +14,7 @@ from tapeflow.ops.broadcasting import (
 )
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.control import group
+from tapeflow.ops.einsum import Einsum
 from tapeflow.ops.joining import concat, stack
 from tapeflow.ops.linear_operator import (
     LinearOperator,
@@ -323,8 +324,6 @@ class LinearOperatorKronecker(Several):
         return concat([batch_tensor_of(self._operators), reduction.reduce_prod(stack(sizes), 0)], 0)
 
     def _to_dense(self):
-        from tapeflow.ops.einsum import Einsum
-
         dense = self._operators[0].to_dense()
         for operator in self._operators[1:]:
             product = Einsum([dense, operator.to_dense()], "...ij,...kl->...ikjl")

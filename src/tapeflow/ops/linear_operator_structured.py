@@ -30,6 +30,7 @@ from tapeflow.ops.linear_operator import (
 )
 from tapeflow.ops.linear_operator_matrix import assert_is_real, squared
 from tapeflow.ops.matmul import matmul
+from tapeflow.ops.matrix_function import normalize
 
 
 class LinearOperatorPermutation(LinearOperator):
@@ -120,8 +121,6 @@ class LinearOperatorHouseholder(LinearOperator):
         return squared(Shape(self._axis))
 
     def _matmul(self, x, adjoint):
-        from tapeflow.ops.matrix_function import normalize
-
         v = layout.ExpandDims(normalize(self._axis, axis=-1)[0], -1)
         along = matmul(v, x, adjoint_a=True)
         return arithmetic.Sub(x, arithmetic.Mul(matmul(v, along), 2))

@@ -12,7 +12,14 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import casting, layout, shapes
+from tapeflow.ops.array import Rank, Shape
+from tapeflow.ops.casting import cast
 from tapeflow.ops.conjugate import conj
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.gather import Gather
+from tapeflow.ops.joining import ConcatV2, Pack, stack
+from tapeflow.ops.reduction import Prod
+from tapeflow.ops.selection import setdiff1d
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import COMPLEX, FLOATING, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -101,9 +108,9 @@ def _(a, b, transpose_a, transpose_b, grad_a, grad_b):
 def _stack_row(name, signature, types, attrs, broadcasts=True):
     @op(name, signature, types=types, attrs=attrs, shape=shapes.batch_matmul, broadcast=broadcasts)
     def row(xp, x, y, adj_x, adj_y, grad_x, grad_y, Tout=None):
-        for i, stack in enumerate((x, y)):
-            if stack.ndim < 2:
-                raise invalid(f"In[{i}] ndims must be >= 2: {stack.ndim}")
+        for i, given in enumerate((x, y)):
+            if given.ndim < 2:
+                raise invalid(f"In[{i}] ndims must be >= 2: {given.ndim}")
         if x.shape[-2 if adj_x else -1] != y.shape[-1 if adj_y else -2]:
             raise invalid(
                 "Matrix size-incompatible: "
@@ -351,18 +358,12 @@ def tensordot(a, b, axes, name=None):
     product = MatMul(left, right)
     if all(isinstance(d, int) for d in (*a_free, *b_free)):
         return layout.Reshape(product, np.array([*a_free, *b_free], np.int32))
-    from tapeflow.ops.joining import stack
 
     return layout.Reshape(product, stack([*a_free, *b_free]))
 
 
 def _tensordot_of_any_rank(a, b, axes):
     """`tensordot` where a rank or the axes are only known when the graph runs."""
-    from tapeflow.ops.array import Rank
-    from tapeflow.ops.casting import cast
-    from tapeflow.ops.construction import range as range_
-    from tapeflow.ops.joining import ConcatV2
-
     if not isinstance(axes, (list, tuple)):
         axes = cast(axes, dtypes.int32)
         if axes.shape.rank is None:
@@ -382,13 +383,6 @@ def _tensordot_of_any_rank(a, b, axes):
 
 
 def _dynamic_matrix(x, contracted, last):
-    from tapeflow.ops.array import Rank, Shape
-    from tapeflow.ops.construction import range as range_
-    from tapeflow.ops.gather import Gather
-    from tapeflow.ops.joining import ConcatV2, Pack
-    from tapeflow.ops.reduction import Prod
-    from tapeflow.ops.selection import setdiff1d
-
     rank, shape = Rank(x), Shape(x)
     contracted = contracted % rank
     free = setdiff1d(range_(rank), contracted)[0]
@@ -441,16 +435,12 @@ def _as_matrix(x, contracted, last):
     lengths = [static[d] for d in free]
     summed = [static[d] for d in contracted]
     if None in lengths or None in summed:
-        from tapeflow.ops.array import Shape
-
         dynamic = Shape(x)
         at = {d: i for i, d in enumerate(order)}
         lengths = [dynamic[at[d]] if static[d] is None else static[d] for d in free]
         rows = -1 if None not in summed else None
         width = math.prod(summed) if rows else -1
         if rows is None:
-            from tapeflow.ops.reduction import Prod
-
             rows = Prod(dynamic[: len(free)] if last else dynamic[len(contracted) :], 0)
         return layout.reshape(x, [rows, width] if last else [width, rows]), lengths
     shape = [math.prod(lengths), math.prod(summed)]

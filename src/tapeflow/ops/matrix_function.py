@@ -28,10 +28,11 @@ from tapeflow.ops.array import Rank, Shape, identity
 from tapeflow.ops.assertions import assert_rank_at_least
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.decomposition import adjoint_of, eigvalsh, svd
+from tapeflow.ops.decomposition import adjoint_of, eigh, eigvalsh, svd
 from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.diagonal import MatrixDiag
-from tapeflow.ops.joining import ConcatV2, Pack
+from tapeflow.ops.diagonal import MatrixDiag, diag
+from tapeflow.ops.einsum import Einsum
+from tapeflow.ops.joining import ConcatV2, Pack, concat
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.numeric import matrix_functions
 from tapeflow.ops.solve import (
@@ -66,8 +67,6 @@ def MatrixExponential(xp, input):
 @MatrixExponential.gradient(needs="input")
 def _(call, dy):
     """The upper right block of the exponential of [[A^H, dy], [0, A^H]] (Najfeld and Havel, 1995)."""
-    from tapeflow.ops.joining import concat
-
     a = adjoint_of(call.input)
     n = size_of(a, -1)
     upper = concat([a, dy], -1)
@@ -145,7 +144,6 @@ def MatrixSquareRoot(xp, input):
 def _(call, dy):
     """The G of X^H G + G X^H = dy, as one system of n^2 equations."""
     x = adjoint_of(call.output)
-    from tapeflow.ops.einsum import Einsum
 
     known = x.shape.is_fully_defined()
     n = x.shape.as_list()[-1] if known else size_of(x, -1)
@@ -442,10 +440,7 @@ def eigh_tridiagonal(
     >>> tf.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().round(3)
     array([1., 3.], dtype=float32)
     """
-    from tapeflow.ops.decomposition import eigh
-
     alpha, beta = convert_to_tensor(alpha), convert_to_tensor(beta)
-    from tapeflow.ops.diagonal import diag
 
     if select not in ("a", "i", "v"):
         raise ValueError(f"'select must have a value in {{'a', 'i', 'v'}}, got {select}.")

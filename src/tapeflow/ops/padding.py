@@ -8,6 +8,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.casting import cast
+from tapeflow.ops.layout import Reshape
+from tapeflow.ops.reduction import Sum, all_axes
 from tapeflow.ops.slicing import Slice
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, one_of, op
@@ -73,16 +76,12 @@ def _unpad(call, dy):
     before = static_value(call.paddings)
     begin = Slice(call.paddings, [0, 0], [-1, 1]) if before is None else before[:, 0]
     if before is None:
-        from tapeflow.ops.layout import Reshape
-
         begin = Reshape(begin, [-1])
     size = call.static_shape("input")
     if size.is_fully_defined() and before is not None:
         return Slice(dy, begin, np.array(size.as_list(), begin.dtype))
     shape = call.shape("input")
     if begin.dtype != shape.dtype:
-        from tapeflow.ops.casting import cast
-
         shape = cast(shape, begin.dtype)
     return Slice(dy, begin, shape)
 
@@ -134,8 +133,6 @@ def PadV2(xp, input, paddings, constant_values):
 
 @PadV2.gradient(needs="paddings")
 def _(call, dy):
-    from tapeflow.ops.reduction import Sum, all_axes
-
     x = _unpad(call, dy)
     # What is not the input is copies of the constant.
     return x, None, Sum(dy, all_axes(dy, None)) - Sum(x, all_axes(x, None))

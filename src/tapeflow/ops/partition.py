@@ -9,6 +9,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import gather, shapes
+from tapeflow.ops.array import Size
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.table import ANY, Sample, integer, op
@@ -52,7 +53,6 @@ def DynamicPartition(xp, data, partitions, num_partitions):
 @DynamicPartition.gradient(needs="partitions")
 def _(call, dys):
     # Dealing out the positions in the same way says where each row of the gradients belongs.
-    from tapeflow.ops.array import Size
 
     places = Reshape(range_(Size(call.partitions)), call.shape("partitions"))
     order = DynamicPartition(places, call.partitions, call.num_partitions)

@@ -7,6 +7,9 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.gather import Gather
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.pooling import (
     POOL_3D,
@@ -27,6 +30,7 @@ from tapeflow.ops.pooling import (
     require_like,
     winners,
 )
+from tapeflow.ops.sliding import sliding_rule
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Preferring, Sample, boolean, dtype, ints, op
 from tapeflow.ops.validate import index_kind, invalid, known
 
@@ -199,7 +203,6 @@ ARGMAX = {
 
 def _argmax_rule(call):
     shape = shapes.with_rank(call.shape(0), 4)
-    from tapeflow.ops.sliding import sliding_rule
 
     ksize, strides = call.attr("ksize"), call.attr("strides")
     out = sliding_rule(
@@ -300,13 +303,8 @@ def MaxPoolGradWithArgmax(xp, input, grad, argmax, ksize, strides, padding, incl
 
 @MaxPoolGradWithArgmax.gradient(needs="argmax")
 def _(call, dy):
-    from tapeflow.ops.gather import Gather
-
     flat = call.argmax
     if not call.include_batch_in_index:
-        from tapeflow.ops.casting import cast
-        from tapeflow.ops.construction import range as range_
-
         static = call.static_shape("input")
         whole = static.as_list() if static.is_fully_defined() else cast(call.shape("input"), flat.dtype)
         size = whole[1] * whole[2] * whole[3]

@@ -12,6 +12,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.ops.array import Shape
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.joining import concat, stack
 from tapeflow.ops.strings import attr_bytes, texts
@@ -304,8 +305,6 @@ def decode_proto(
     if fields:
         sizes = stack([field.sizes for field in fields], -1)
     else:
-        from tapeflow.ops.array import Shape
-
         sizes = zeros(concat([Shape(bytes), [0]], 0), dtypes.int32)
     return DecodeProtoV2(sizes, [field.values for field in fields])
 

@@ -15,6 +15,7 @@ from tapeflow.ops.broadcasting import repeat
 from tapeflow.ops.broadcasting import tile as tile_dense
 from tapeflow.ops.casting import cast
 from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.elementwise import exp
 from tapeflow.ops.ragged_axis import positive_axis
 from tapeflow.ops.ragged_broadcast import elementwise
 from tapeflow.ops.ragged_convert import columns_of
@@ -479,7 +480,6 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
 def softmax(logits, axis=None, name=None):
     """`tf.nn.softmax` of a ragged tensor along `axis`, by default the last."""
     from tapeflow.ops import ragged_math
-    from tapeflow.ops.elementwise import exp
 
     rank = logits.shape.rank
     at = positive_axis(-1 if axis is None else axis, rank)

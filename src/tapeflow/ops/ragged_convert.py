@@ -9,16 +9,18 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import as_shape as shape_of
 from tapeflow.ops import arithmetic, reduction
 from tapeflow.ops.array import Shape
+from tapeflow.ops.broadcasting import broadcast_to, repeat
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, logical_and
 from tapeflow.ops.construction import fill, zeros
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.gather import boolean_mask, gather
 from tapeflow.ops.joining import concat, stack
-from tapeflow.ops.layout import expand_dims, reshape
+from tapeflow.ops.layout import Transpose, expand_dims, reshape
 from tapeflow.ops.ragged_tensor import RaggedTensor, rowids_of_splits
 from tapeflow.ops.scatter import tensor_scatter_nd_update
 from tapeflow.ops.static import static_value
+from tapeflow.ops.unravel import unravel_index
 
 
 def columns_of(ragged):
@@ -75,7 +77,6 @@ def to_tensor(ragged, default_value=None, shape=None):
     cell = cast(Shape(inner)[1:], kind)
     if default.shape.rank:
         blank = fill(concat([stack([rows, longest]), cell * 0 + 1], 0), nothing(ragged.dtype))
-        from tapeflow.ops.broadcasting import broadcast_to
 
         blank = (
             broadcast_to(default, concat([stack([rows, longest]), cell], 0))
@@ -187,8 +188,6 @@ def to_sparse(ragged):
     if inner != 1:
         cells = cast(Shape(values)[1:], kind)
         each = reduction.reduce_prod(cells)
-        from tapeflow.ops.broadcasting import repeat
-        from tapeflow.ops.unravel import unravel_index
 
         number = range_(count * each)
         inside = unravel_index(number % arithmetic.maximum(each, 1), arithmetic.maximum(cells, 1))
@@ -198,8 +197,6 @@ def to_sparse(ragged):
 
 
 def _turned(matrix):
-    from tapeflow.ops.layout import Transpose
-
     return Transpose(matrix, [1, 0])
 
 

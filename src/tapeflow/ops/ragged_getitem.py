@@ -5,9 +5,13 @@ from __future__ import annotations
 from tapeflow.ops import arithmetic
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import logical_and, where
+from tapeflow.ops.comparison import where as places
+from tapeflow.ops.construction import range as range_
 from tapeflow.ops.gather import boolean_mask, gather
+from tapeflow.ops.layout import reshape
 from tapeflow.ops.ragged_convert import columns_of
-from tapeflow.ops.ragged_functions import gather_rows, ranges_of
+from tapeflow.ops.ragged_functions import boolean_mask as masked
+from tapeflow.ops.ragged_functions import expand_dims, gather_rows, ranges_of
 from tapeflow.ops.ragged_tensor import RaggedTensor
 from tapeflow.ops.segment import unsorted_segment_sum
 from tapeflow.ops.static import static_value
@@ -16,8 +20,6 @@ from tapeflow.ops.static import static_value
 def getitem(ragged, key):
     """Raises ValueError for a number inside of a ragged dimension, as rows may be shorter than that."""
     if isinstance(key, RaggedTensor):
-        from tapeflow.ops.ragged_functions import boolean_mask as masked
-
         return masked(ragged, key)
     return _picked(ragged, list(key) if isinstance(key, tuple) else [key])
 
@@ -33,7 +35,6 @@ def _picked(ragged, keys):
         return _picked(ragged, [slice(None)] * missing + rest)
     if first is None:
         whole = _picked(ragged, rest) if rest else ragged
-        from tapeflow.ops.ragged_functions import expand_dims
 
         return expand_dims(whole, 0)
     if isinstance(first, slice):
@@ -64,7 +65,6 @@ def _rows(ragged, part):
     if part.step in (None, 1):
         starts, limits = ragged.row_starts()[part], ragged.row_limits()[part]
         return gather_ranges(ragged, starts, limits)
-    from tapeflow.ops.construction import range as range_
 
     return gather_rows(ragged, range_(ragged.nrows())[part])
 
@@ -86,8 +86,6 @@ def _inside(ragged, keys):
         missing = ragged.shape.rank - 1 - sum(k is not None and k is not Ellipsis for k in rest)
         return _inside(ragged, [slice(None)] * missing + rest)
     if first is None:
-        from tapeflow.ops.ragged_functions import expand_dims
-
         return _inside(expand_dims(ragged, 1), [slice(None), *rest])
     if not isinstance(first, slice):
         if ragged.uniform_row_length is None:
@@ -131,9 +129,6 @@ def _cut(ragged, part):
     lengths = unsorted_segment_sum(cast(kept, kind), row, ragged.nrows())
     values = ragged.values
     if isinstance(values, RaggedTensor):
-        from tapeflow.ops.comparison import where as places
-        from tapeflow.ops.layout import reshape
-
         values = gather_rows(values, reshape(places(kept), [-1]))
     else:
         values = boolean_mask(values, kept)

@@ -27,7 +27,7 @@ from tapeflow.ops.joining import concat
 from tapeflow.ops.ragged_axis import positive_axis
 from tapeflow.ops.ragged_broadcast import elementwise as of_both
 from tapeflow.ops.ragged_convert import columns_of
-from tapeflow.ops.ragged_functions import map_flat_values
+from tapeflow.ops.ragged_functions import expand_dims, map_flat_values
 from tapeflow.ops.ragged_tensor import (
     RaggedTensor,
     RaggedTensorSpec,  # noqa: F401 (tensors of the spec have these operators)
@@ -78,8 +78,6 @@ def reduce_along(of_all, aggregate, value, axis, keepdims):
     for a in sorted(set(axes), reverse=True):
         out = _reduce_one(of_all, aggregate, out, a)
         if keepdims:
-            from tapeflow.ops.ragged_functions import expand_dims
-
             out = expand_dims(out, a)
     return out
 

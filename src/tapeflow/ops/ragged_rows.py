@@ -6,6 +6,8 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
+from tapeflow.ops.broadcasting import broadcast_to
+from tapeflow.ops.scatter import tensor_scatter_nd_update
 from tapeflow.ops.table import ANY, NUMERIC, Sample, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
@@ -65,9 +67,6 @@ def _(call, drowids, dvalues, dempty, dmap):
 
 @RaggedFillEmptyRowsGrad.gradient(needs="reverse_index_map")
 def _(call, dvalues, ddefault):
-    from tapeflow.ops.broadcasting import broadcast_to
-    from tapeflow.ops.scatter import tensor_scatter_nd_update
-
     whole = broadcast_to(ddefault, call.shape("grad_values"))
     return None, tensor_scatter_nd_update(whole, call.reverse_index_map[:, None], dvalues)
 

@@ -17,6 +17,7 @@ from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.joining import concat
 from tapeflow.ops.ragged_broadcast import broadcast, broadcast_to
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor, rowids_of_splits
+from tapeflow.ops.reduction import reduce_sum
 from tapeflow.ops.static import static_value
 
 
@@ -54,7 +55,6 @@ class RowPartition:
     def from_row_lengths(cls, row_lengths, validate=True, dtype=None, dtype_hint=None):
         """Row i has `row_lengths[i]` values."""
         lengths = convert_to_tensor(row_lengths, dtype, dtype_hint=dtype_hint or dtypes.int64)
-        from tapeflow.ops.reduction import reduce_sum
 
         values = cls._places(reduce_sum(lengths))
         return cls._of(RaggedTensor.from_row_lengths(values, lengths, validate=validate))

@@ -12,6 +12,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.array import Shape
 from tapeflow.ops.list_payload import dtype_of, element
 from tapeflow.ops.ragged_tensor import RaggedTensor
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, boolean, dtype, integer, op
@@ -168,8 +169,6 @@ RaggedTensorToVariantGradient.gradient(None)
 
 @RaggedTensorToVariant.gradient(needs="rt_nested_splits, rt_dense_values")
 def _(call, dencoded):
-    from tapeflow.ops.array import Shape
-
     splits = call.rt_nested_splits
     rows = splits[0] if splits else 0
     values = call.rt_dense_values

@@ -13,10 +13,11 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
-from tapeflow.ops import philox, shapes
+from tapeflow.ops import philox, reduction, shapes, special
 from tapeflow.ops.arithmetic import maximum
-from tapeflow.ops.array import Shape
+from tapeflow.ops.array import Rank, Shape
 from tapeflow.ops.broadcasting import BroadcastTo, broadcast_dynamic_shape
+from tapeflow.ops.construction import range as numbers
 from tapeflow.ops.random_seed import seeds, set_random_seed, set_seed
 from tapeflow.ops.slicing import Slice
 from tapeflow.ops.static import static_value
@@ -248,10 +249,6 @@ RandomGamma.compiled(never="it draws each number by rejection, one by one")
 @RandomGamma.gradient(needs="alpha, output")
 def _(call, dy):
     """Samples move with alpha so that their probabilities P(alpha, y) stay what they are."""
-    from tapeflow.ops import reduction, special
-    from tapeflow.ops.array import Rank
-    from tapeflow.ops.construction import range as numbers
-
     alpha, y = call.alpha, call.output
     drawn = numbers(Rank(y) - Rank(alpha))
     return None, reduction.Sum(dy * special.RandomGammaGrad(alpha, y), drawn)

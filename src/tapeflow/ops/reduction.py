@@ -24,9 +24,10 @@ from tapeflow.ops import (
     layout,
     shapes,
 )
-from tapeflow.ops.array import Rank, StopGradient
+from tapeflow.ops.array import Rank, Shape, Size, StopGradient
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.joining import ConcatV2
 from tapeflow.ops.static import rank_in, static_value
 from tapeflow.ops.table import INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid
@@ -181,8 +182,6 @@ Mean = _row("Mean", NUMERIC, _mean, lambda v: math.fsum(v) / len(v))
 def _(call, dy):
     inputs, outputs = call.static_shape("input").num_elements(), dy.shape.num_elements()
     if inputs is None or outputs is None:
-        from tapeflow.ops.array import Size
-
         ratio = arithmetic.RealDiv(
             casting.cast(Prod(call.shape("input"), 0), dy.dtype), casting.cast(Size(dy), dy.dtype)
         )
@@ -206,7 +205,6 @@ def _(call, dy):
     dy = _spread(call, dy)
     if rank == 0:
         return dy, None
-    from tapeflow.ops.array import Shape
 
     indices = static_value(call.reduction_indices)
     if rank is None or indices is None:
@@ -230,7 +228,6 @@ def _(call, dy):
 
 def _moved_to_front(call):
     """The order of dimensions that begins with the reduced ones, its inverse, and how many are reduced."""
-    from tapeflow.ops.array import Size
     from tapeflow.ops.construction import range as range_
     from tapeflow.ops.selection import setdiff1d
 
@@ -242,8 +239,6 @@ def _moved_to_front(call):
 
 
 def _joined(*vectors):
-    from tapeflow.ops.joining import ConcatV2
-
     return ConcatV2(list(vectors), 0)
 
 
@@ -614,8 +609,6 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     top = StopGradient(comparison.SelectV2(comparison.IsFinite(top), top, 0))
     total = elementwise.Log(Sum(elementwise.Exp(arithmetic.Sub(x, top)), axis, bool(keepdims)))
     if not keepdims:
-        from tapeflow.ops.array import Shape
-
         top = layout.Reshape(top, Shape(total))
     return arithmetic.AddV2(total, top)
 

@@ -11,6 +11,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.table import dtype, op
 from tapeflow.ops.table import shape as shape_attr
+from tapeflow.ops.variable import Variable
 
 # Variables that live until they are destroyed, by container and name.
 _named: dict[tuple[str, str], Any] = {}
@@ -24,8 +25,6 @@ _named: dict[tuple[str, str], Any] = {}
     stateful=True,
 )
 def VarHandleOp(xp, container, shared_name, debug_name, dtype, shape):
-    from tapeflow.ops.variable import Variable
-
     with context.eager_mode():
         name = shared_name or f"anonymous{len(_named)}"
         found = _named.get((container, name))

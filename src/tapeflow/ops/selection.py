@@ -14,6 +14,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import reduction, scatter, shapes
+from tapeflow.ops.array import Shape
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as range_
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import as_shape, product, size_of, sizes_in, sizes_of
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Preferring, Sample, dtype, integer, op
@@ -369,8 +372,6 @@ def _top_k_gradient(call, dy, indices):
     else:
         sizes = sizes_in(call, "input")
         rows, length = product(sizes[:-1]), sizes[-1]
-    from tapeflow.ops.casting import cast
-    from tapeflow.ops.construction import range as range_
 
     lines = Reshape(range_(0, rows), [-1, 1])
     flat = Reshape(cast(indices, dtypes.int32), as_shape([rows, k])) + lines * length
@@ -685,7 +686,5 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
     lines = Reshape(values, as_shape([-1, size_of(values, -1)]))
     row = LowerBound if side == "left" else UpperBound
     if values.shape.rank is None:
-        from tapeflow.ops.array import Shape
-
         return Reshape(row(rows, lines, out_type), Shape(values))
     return Reshape(row(rows, lines, out_type), as_shape(sizes_of(values)))

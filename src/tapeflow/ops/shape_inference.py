@@ -15,6 +15,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.ops import partial_values
+from tapeflow.ops.table import arguments
 
 Shape = tuple[int | None, ...] | None
 
@@ -126,8 +127,6 @@ def schema(row: Any) -> Schema:
 
 
 def _parse(row: Any) -> Schema:
-    from tapeflow.ops.table import arguments
-
     before, _, after = row.signature.partition("->")
     inputs = []
     for a in arguments(before):

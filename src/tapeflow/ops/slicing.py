@@ -14,6 +14,12 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
+from tapeflow.ops.array import Shape
+from tapeflow.ops.broadcasting import sum_to_shape
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import ones_like
+from tapeflow.ops.gather import boolean_mask
+from tapeflow.ops.joining import Pack
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
@@ -76,8 +82,6 @@ def _(call, dy):
         sizes = zip(whole.as_list(), before, part.as_list(), strict=True)
         after = [d - int(b) - p for d, b, p in sizes]
         return Pad(dy, np.stack([before, after], 1).astype(before.dtype)), None, None
-    from tapeflow.ops.array import Shape
-    from tapeflow.ops.joining import Pack
 
     begin = call.begin
     rest = call.shape("input") - Shape(dy) - _cast(begin, dtypes.int32)
@@ -87,8 +91,6 @@ def _(call, dy):
 
 
 def _cast(x, dtype):
-    from tapeflow.ops.casting import cast
-
     return cast(x, dtype)
 
 
@@ -388,8 +390,6 @@ def _fits(shape, into) -> bool:
 
 @TensorStridedSliceUpdate.gradient(needs="begin, end, strides")
 def _(call, dy):
-    from tapeflow.ops.broadcasting import sum_to_shape
-
     where = (call.begin, call.end, call.strides)
     masks = [getattr(call, name) for name in _MASKS]
     part = StridedSlice(dy, *where, *masks)
@@ -462,8 +462,6 @@ def strided_slice(
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 5], dtype=int32)>
     """
     if strides is None:
-        from tapeflow.ops.construction import ones_like
-
         strides = ones_like(begin)
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     return StridedSlice(input_, begin, end, strides, *masks)
@@ -547,7 +545,6 @@ def _has_dimensions(x) -> bool:
 def _index_vector(entries):
     if all(isinstance(e, int) for e in entries):
         return int_array(entries)
-    from tapeflow.ops.joining import Pack
 
     return Pack([e if isinstance(e, int) else _cast(e, dtypes.int32) for e in entries])
 
@@ -566,8 +563,6 @@ def _is_mask(key) -> bool:
 def getitem(tensor, key):
     """`tensor[key]` for every key: the plain ones, tensors as integers, and boolean masks."""
     if _is_mask(key):
-        from tapeflow.ops.gather import boolean_mask
-
         return boolean_mask(tensor, key)
     spec = parse_key(key)
     return StridedSlice(tensor, *spec.vectors(), *spec.masks)

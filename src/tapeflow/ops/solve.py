@@ -14,6 +14,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, complex_numbers, elementwise, layout, reduction, shapes
 from tapeflow.ops.conjugate import conj
+from tapeflow.ops.control import cond
 from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiagPart
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.numeric import factorizations
@@ -481,8 +482,6 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
         return matmul(pinv(matrix), rhs)
     m, n = size_of(matrix, -2), size_of(matrix, -1)
     if not isinstance(m, int) or not isinstance(n, int):
-        from tapeflow.ops.control import cond
-
         return cond(
             convert_to_tensor(m) >= n,
             lambda: _least_squares(matrix, rhs, l2_regularizer, n, True),

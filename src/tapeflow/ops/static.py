@@ -12,6 +12,8 @@ from tapeflow import _native
 from tapeflow.core import context, structure
 from tapeflow.core.convert import int_array
 from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.array import Rank, Shape, Size
 
 _Eager = _native.EagerTensor
 _Tensor = _native.Tensor
@@ -96,8 +98,6 @@ def rank_of(x):
     """The number of dimensions of a tensor: an int where it is known, else a scalar int32 tensor."""
     rank = x.shape.rank
     if rank is None:
-        from tapeflow.ops.array import Rank
-
         return Rank(x)
     return rank
 
@@ -106,8 +106,6 @@ def rank_in(call, name: str):
     """`rank_of` the input `name` of a call whose gradient is being made, without keeping the input."""
     rank = call.static_shape(name).rank
     if rank is None:
-        from tapeflow.ops.array import Size
-
         return Size(call.shape(name))
     return rank
 
@@ -133,8 +131,6 @@ def sizes_in(call, name: str) -> list:
 
 
 def _shape_of(x):
-    from tapeflow.ops.array import Shape
-
     return Shape(x)
 
 
@@ -177,8 +173,6 @@ def joined(*parts):
 
 def constant_value_as_shape(tensor):
     """A tensor of sizes as a `TensorShape`: with None for the sizes that are not known, and for -1."""
-    from tapeflow.core.tensor_shape import TensorShape
-
     known = get_static_value(tensor, partial=True)
     if known is None:
         return TensorShape([None] * tensor.shape[0] if tensor.shape.rank == 1 and tensor.shape[0] is not None else None)

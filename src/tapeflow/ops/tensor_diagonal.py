@@ -11,6 +11,13 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import comparison, shapes
+from tapeflow.ops.array import Shape
+from tapeflow.ops.broadcasting import BroadcastTo
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.construction import zeros
+from tapeflow.ops.joining import concat
+from tapeflow.ops.layout import ExpandDims
 from tapeflow.ops.table import COMPLEX, FLOATING, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -132,11 +139,6 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     array([[1., 0., 0.],
            [0., 1., 0.]], dtype=float32)>
     """
-    from tapeflow.ops.casting import cast
-    from tapeflow.ops.construction import range as range_
-    from tapeflow.ops.construction import zeros
-    from tapeflow.ops.layout import ExpandDims
-
     columns = num_rows if num_columns is None else num_columns
     zeros(
         [num_rows, columns], dtypes.bool
@@ -148,8 +150,5 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
         one = cast(same, dtypes.as_dtype(dtype))
     if batch_shape is None:
         return one
-    from tapeflow.ops.array import Shape
-    from tapeflow.ops.broadcasting import BroadcastTo
-    from tapeflow.ops.joining import concat
 
     return BroadcastTo(one, concat([convert_to_tensor(batch_shape, dtypes.int32), Shape(one)], 0))

@@ -13,7 +13,9 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, layout, padding, reduction, shapes
 from tapeflow.ops.array import Rank
 from tapeflow.ops.conjugate import conj
+from tapeflow.ops.construction import zeros
 from tapeflow.ops.diagonal import MatrixDiagPartV3
+from tapeflow.ops.joining import ConcatV2, concat, stack
 from tapeflow.ops.solve import DENSE, solve_triangular
 from tapeflow.ops.static import size_of
 from tapeflow.ops.table import COMPLEX, Sample, op
@@ -91,8 +93,6 @@ def _padded(x, last):
     rank = x.shape.rank
     if rank is not None:
         return padding.Pad(x, [*[(0, 0)] * (rank - len(last)), *last])
-    from tapeflow.ops.construction import zeros
-    from tapeflow.ops.joining import ConcatV2
 
     return padding.Pad(x, ConcatV2([zeros([Rank(x) - len(last), 2], dtypes.int32), last], 0))
 
@@ -256,7 +256,6 @@ def _(call, dy):
         arithmetic.Mul(reduction.Sum(arithmetic.Mul(of_rhs, moved), [-1]), -1)
         for moved in (_moved(x, -1), x, _moved(x, 1))
     ]
-    from tapeflow.ops.joining import stack
 
     return stack(parts, -2), of_rhs
 
@@ -264,7 +263,6 @@ def _(call, dy):
 def adjoint_diagonals(diagonals):
     """The diagonals of the adjoint: the upper and the lower one change places."""
     d = conj(diagonals)
-    from tapeflow.ops.joining import concat
 
     above = _padded(d[..., 2:3, 1:], [(0, 0), (0, 1)])
     below = _padded(d[..., 0:1, :-1], [(0, 0), (1, 0)])
@@ -312,8 +310,6 @@ def _(diagonals, rhs, partial_pivoting, perturb_singular):
 
 def compact(diagonals, form):
     """Diagonals in any of three forms as a stack of [3, n]: above, main, below."""
-    from tapeflow.ops.joining import stack
-
     if form == "matrix":
         dense = convert_to_tensor(diagonals)
         rows, columns = _known_size(dense, -2), _known_size(dense, -1)

@@ -25,7 +25,7 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.trackable import Trackable
-from tapeflow.ops import slicing, state
+from tapeflow.ops import control, slicing, state
 from tapeflow.ops.save_slice import SaveSliceInfo
 from tapeflow.ops.variable_attributes import (
     VariableAttributes,
@@ -387,7 +387,6 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """The value; in a graph the initial one as long as there is no other."""
         if self._parts is None:
             return self.read_value()
-        from tapeflow.ops import control
 
         return control.cond(self.is_initialized(), self.read_value, lambda: self.initial_value)
 

@@ -7,6 +7,12 @@ import numpy as np
 from tapeflow.core import context, errors
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops import shapes, slicing, state
+from tapeflow.ops.array import Shape
+from tapeflow.ops.broadcasting import BroadcastTo
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.joining import stack
+from tapeflow.ops.layout import Reshape
+from tapeflow.ops.selection import Where
 from tapeflow.ops.static import joined, rank_of, size_of, static_value
 from tapeflow.ops.table import dtype, integer, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -29,9 +35,6 @@ def _assign_where(variable, mask, value):
         rest = variable.shape.as_list()[where.shape[1] :]
         updates = np.broadcast_to(static_value(value), (len(where), *rest))
         return variable.scatter_nd_update(where, updates)
-    from tapeflow.ops.array import Shape
-    from tapeflow.ops.broadcasting import BroadcastTo
-    from tapeflow.ops.selection import Where
 
     where = Where(convert_to_tensor(mask))
     rest = Shape(variable)[rank_of(convert_to_tensor(mask)) :]
@@ -46,11 +49,6 @@ def batch_coordinates(indices):
     if known is not None:
         batch = np.indices(known.shape)[:-1]
         return np.stack([*batch, known], axis=-1).astype(known.dtype)
-    from tapeflow.ops.array import Shape
-    from tapeflow.ops.broadcasting import BroadcastTo
-    from tapeflow.ops.construction import range as range_
-    from tapeflow.ops.joining import stack
-    from tapeflow.ops.layout import Reshape
 
     rank = indices.shape.rank
     if rank is None:

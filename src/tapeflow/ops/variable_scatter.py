@@ -5,6 +5,12 @@ from __future__ import annotations
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops import state
+from tapeflow.ops.array import Shape
+from tapeflow.ops.broadcasting import broadcast_to
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as numbers
+from tapeflow.ops.joining import stack
+from tapeflow.ops.layout import reshape
 from tapeflow.ops.static import is_eager
 from tapeflow.ops.variable import Variable
 
@@ -97,13 +103,6 @@ def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
 
     Returns the variable.
     """
-    from tapeflow.ops.array import Shape
-    from tapeflow.ops.broadcasting import broadcast_to
-    from tapeflow.ops.casting import cast
-    from tapeflow.ops.construction import range as numbers
-    from tapeflow.ops.joining import stack
-    from tapeflow.ops.layout import reshape
-
     indices = convert_to_tensor(indices)
     rank = indices.shape.rank
     shape = Shape(indices)

@@ -11,6 +11,7 @@ from tapeflow.core import file_system
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.whole_files import replace_file
 from tapeflow.graph.collections import GraphKeys
+from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.graph.writing import write_message
@@ -105,7 +106,6 @@ class SavedModelBuilder:
                 "`add_meta_graph_and_variables()` first."
             )
         _check_signatures(signature_def_map)
-        from tapeflow.graph.graph import get_default_graph
 
         self._add(
             get_default_graph(), saver or _saver(), tags, signature_def_map, assets_collection,

@@ -11,6 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
 from tapeflow.graph import trust
 from tapeflow.graph.variable_defs import prepend_scope
+from tapeflow.graph.variables import global_variables_initializer, local_variables_initializer
 from tapeflow.ops import lookup_nodes  # noqa: F401 (the tables that models have)
 from tapeflow.ops.control import control_dependencies, group
 from tapeflow.saved_model import constants, reading
@@ -102,7 +103,6 @@ def default_main_op():
 
 
 def _initial() -> Any:
-    from tapeflow.graph.variables import global_variables_initializer, local_variables_initializer
     from tapeflow.ops.lookup import tables_initializer
 
     return group(global_variables_initializer(), local_variables_initializer(), tables_initializer())

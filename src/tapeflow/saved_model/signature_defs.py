@@ -9,6 +9,7 @@ from tapeflow import protos
 from tapeflow.core import context, dtypes, nest
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.tensor_proto import make_tensor_proto
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.whole_files import replace_file
 from tapeflow.graph import attributes
@@ -86,8 +87,6 @@ def build_signature_def(inputs=None, outputs=None, method_name=None, defaults=No
     if method_name is not None:
         made.method_name = method_name
     for name, value in (defaults or {}).items():
-        from tapeflow.core.tensor_proto import make_tensor_proto
-
         known = hasattr(value, "tensor_shape")
         made.defaults[name].CopyFrom(value if known else make_tensor_proto(value))
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_spec import TensorSpec
@@ -87,8 +88,6 @@ class _Graph:
 
     def _trainable(self) -> set[str] | None:
         """The names of the handles of trainable variables; None if the graph does not say."""
-        from tapeflow import protos
-
         collection = self.meta.collection_def.get("trainable_variables")
         if collection is None:
             return None

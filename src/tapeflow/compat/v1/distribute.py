@@ -4,14 +4,13 @@ import importlib
 from typing import Any
 
 from tapeflow import distribute as _distribute
+from tapeflow.core import replicas
 from tapeflow.core.public import boundary
 
 
 @boundary
 def get_loss_reduction() -> Any:
     """How losses of replicas become one: by their sum in graphs, as they are divided by the number of replicas."""
-    from tapeflow.core import replicas
-
     if replicas.count() == 1:
         return _distribute.ReduceOp.SUM
     return _distribute.ReduceOp.MEAN

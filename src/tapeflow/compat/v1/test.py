@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow import test as _test
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
+from tapeflow.graph import building
 from tapeflow.graph.derivatives import gradients
 from tapeflow.graph.session import get_default_session
 
@@ -86,8 +87,6 @@ def _parts(dtype) -> int:
 
 
 def _theoretical(session, x, value, y, y_shape, feeds):
-    from tapeflow.graph import building
-
     graph = y.graph
     with graph.as_default():
         weight = building.placeholder(graph, y.dtype, tuple(y_shape), "weight")

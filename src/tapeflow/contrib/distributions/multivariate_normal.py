@@ -8,6 +8,7 @@ from tapeflow.compat.v1.distributions.base import FULLY_REPARAMETERIZED, Distrib
 from tapeflow.compat.v1.distributions.continuous import numbers
 from tapeflow.compat.v1.distributions.divergence import RegisterKL
 from tapeflow.core.public import boundaries
+from tapeflow.linalg import LinearOperatorDiag, LinearOperatorLowerTriangular
 from tapeflow.ops.activation import softplus
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
@@ -67,8 +68,6 @@ class MultivariateNormalTriL(Distribution):
     @property
     def scale(self):
         """The factor of the covariance, as a linear operator."""
-        from tapeflow.linalg import LinearOperatorLowerTriangular
-
         return LinearOperatorLowerTriangular(self._tril)
 
     @property
@@ -145,8 +144,6 @@ class MultivariateNormalDiag(MultivariateNormalTriL):
     @property
     def scale(self):
         """The factor of the covariance, as a linear operator."""
-        from tapeflow.linalg import LinearOperatorDiag
-
         return LinearOperatorDiag(self._stddevs)
 
     # Without the matrix.

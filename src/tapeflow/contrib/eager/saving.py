@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
+from tapeflow.ops.variable import variable_creator_scope
 from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.train.checkpoint_state import checkpoint_exists
 from tapeflow.train.restoring import assign
@@ -37,8 +38,6 @@ def restore_variables_on_create(save_path, map_func=None):
 
     Raises NotFoundError for names that it does not have.
     """
-    from tapeflow.ops.variable import variable_creator_scope
-
     if save_path is None or not checkpoint_exists(os.fspath(save_path)):
         yield
         return

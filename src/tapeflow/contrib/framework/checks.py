@@ -8,7 +8,7 @@ from tapeflow.ops.accumulate import add_n
 from tapeflow.ops.array import shape
 from tapeflow.ops.assertions import Assert
 from tapeflow.ops.comparison import equal
-from tapeflow.ops.control import cond, control_dependencies
+from tapeflow.ops.control import case, cond, control_dependencies
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.reduction import reduce_all, reduce_sum
 from tapeflow.ops.static import get_static_value
@@ -83,7 +83,5 @@ def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     known = [p if isinstance(p, (bool, int)) else get_static_value(p) for p, _ in pairs]
     if any(p is None for p in known):
-        from tapeflow.ops.control import case
-
         return case(pairs, default, exclusive, name=name)
     return next((fn for p, (_, fn) in zip(known, pairs) if p), default)()

@@ -9,8 +9,11 @@ from typing import Any
 from tapeflow.compat.v1.variable_getting import get_variable
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.core import context, dtypes
+from tapeflow.core.device import DeviceSpec
 from tapeflow.graph.collections import GraphKeys
 from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.placeholders import placeholder
+from tapeflow.ops.construction import zeros
 from tapeflow.ops.control import group
 from tapeflow.ops.variable import VariableAggregation, VariableSynchronization, VariableV1
 from tapeflow.train.checkpoint_reading import load_checkpoint
@@ -35,8 +38,6 @@ __all__ = [
 
 def zero_initializer(ref, use_locking=True, name="zero_initializer"):
     """Sets a variable to zeros."""
-    from tapeflow.ops.construction import zeros
-
     return ref.assign(zeros(ref.shape, ref.dtype.base_dtype), name=name)
 
 
@@ -195,8 +196,6 @@ def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg
 
 def assign_from_values(var_names_to_values):
     """(the operation that assigns, what to feed it): variables by their names, set to values."""
-    from tapeflow.graph.placeholders import placeholder
-
     feeds, assignments = {}, []
     for name, value in var_names_to_values.items():
         var = get_unique_variable(name)
@@ -231,8 +230,6 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
 
     Raises ValueError for a variable that the checkpoint lacks (unless these are ignored), or has in another shape.
     """
-    from tapeflow.graph.placeholders import placeholder
-
     reader = load_checkpoint(model_path)
     feeds, assignments = {}, []
     for saved_name, variables in _by_saved_name(var_list).items():
@@ -288,8 +285,6 @@ class VariableDeviceChooser:
         self._next = 0
 
     def __call__(self, op):
-        from tapeflow.core.device import DeviceSpec
-
         task = None
         if self._num_tasks:
             task, self._next = self._next, (self._next + 1) % self._num_tasks

@@ -21,6 +21,7 @@ from tapeflow.layers import classes
 from tapeflow.ops.activation import relu
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.bias import bias_add
+from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.layout import reshape, transpose
 
 __all__ = [
@@ -123,7 +124,6 @@ def convolution2d_in_plane(
             regularizer=weights_regularizer, trainable=trainable,
             collections=get_variable_collections(variables_collections, "weights"),
         )  # fmt: skip
-        from tapeflow.ops.broadcasting import tile
 
         outputs = depthwise_conv2d(
             inputs, tile(weights, [1, 1, channels, 1]), [1, *steps, 1], padding

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from tapeflow.compat.v1 import initializers
+from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.contrib.layers.building import (
@@ -25,8 +26,10 @@ from tapeflow.ops.activation import relu6 as relu6_op
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.bias import bias_add as add_bias
 from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import not_equal, where
 from tapeflow.ops.construction import one_hot
 from tapeflow.ops.elementwise import sqrt, square
+from tapeflow.ops.gather import gather_nd
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.reduction import reduce_max, reduce_sum
 from tapeflow.ops.softmax import softmax as softmax_op
@@ -157,9 +160,6 @@ def one_hot_encoding(
 def dense_to_sparse(tensor, eos_token=0, outputs_collections=None, scope=None):
     """The entries other than `eos_token`, as a sparse tensor."""
     with layer_scope(scope, "dense_to_sparse", [tensor]) as found:
-        from tapeflow.ops.comparison import not_equal, where
-        from tapeflow.ops.gather import gather_nd
-
         tensor = convert_to_tensor(tensor)
         places = where(not_equal(tensor, convert_to_tensor(eos_token, tensor.dtype)))
         outputs = SparseTensor(places, gather_nd(tensor, places), shape_of(tensor, out_type="int64"))
@@ -214,8 +214,6 @@ def _name_of(scope, layer):
 
 def repeat(inputs, repetitions, layer, *args, **kwargs):
     """Applies a layer several times, in the scopes `scope/scope_1`, `scope/scope_2`, ..."""
-    from tapeflow.compat.v1.variable_scoping import variable_scope
-
     scope = kwargs.pop("scope", None)
     name = _name_of(scope, layer)
     with variable_scope(scope, "Repeat", [inputs]):
@@ -231,8 +229,6 @@ def stack(inputs, layer, stack_args, **kwargs):
 
     Raises ValueError for arguments that are no list.
     """
-    from tapeflow.compat.v1.variable_scoping import variable_scope
-
     scope = kwargs.pop("scope", None)
     name = _name_of(scope, layer)
     if not isinstance(stack_args, (list, tuple)):

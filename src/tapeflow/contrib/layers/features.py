@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from tapeflow.autodiff.custom_gradient import custom_gradient
 from tapeflow.compat.v1 import initializers
-from tapeflow.compat.v1.nn import embedding_lookup
+from tapeflow.compat.v1.nn import embedding_lookup, safe_embedding_lookup_sparse
 from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.construction import linspace, meshgrid
+from tapeflow.ops.elementwise import rsqrt, square
+from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import reshape, transpose
 from tapeflow.ops.reduction import reduce_mean, reduce_sum
 from tapeflow.ops.selection import unique
 from tapeflow.ops.softmax import softmax
+from tapeflow.ops.sparse import from_dense
 
 __all__ = [
     "bow_encoder", "embed_sequence", "embedding_lookup_unique", "poincare_normalize", "scale_gradient",
@@ -29,7 +34,6 @@ def embedding_lookup_unique(params, ids, partition_strategy="mod", name=None):
     flat = reshape(ids, [-1])
     once, places = unique(flat)[:2]
     found = embedding_lookup(params, once, partition_strategy)
-    from tapeflow.ops.gather import gather
 
     rows = gather(found, places)
     return reshape(rows, concat([shape_of(ids), shape_of(found)[1:]], 0), name=name)
@@ -67,8 +71,6 @@ def bow_encoder(
     With `sparse_lookup` dense ids of 0 ("" of strings) are padding, which does not count; a row without others has the
     vector of the id 0. Raises TypeError for sparse ids without it.
     """
-    from tapeflow.core.sparse_tensor import SparseTensor
-
     if not sparse_lookup and isinstance(ids, SparseTensor):
         raise TypeError(f"ids are expected to be dense Tensor, got: {ids}")
     with variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
@@ -77,9 +79,6 @@ def bow_encoder(
             regularizer=regularizer, trainable=trainable,
         )  # fmt: skip
         if sparse_lookup:
-            from tapeflow.compat.v1.nn import safe_embedding_lookup_sparse
-            from tapeflow.ops.sparse import from_dense
-
             ids = ids if isinstance(ids, SparseTensor) else from_dense(ids)
             return safe_embedding_lookup_sparse(embeddings, ids, combiner="mean", default_id=0)
         return reduce_mean(embedding_lookup(embeddings, ids), 1)
@@ -132,9 +131,6 @@ def spatial_softmax(
 
 def poincare_normalize(x, axis=1, epsilon=1e-5, name=None):
     """x, scaled into the ball of radius 1 - epsilon along an axis where it is outside."""
-    from tapeflow.ops.arithmetic import maximum, minimum
-    from tapeflow.ops.elementwise import rsqrt, square
-
     x = convert_to_tensor(x)
     length = reduce_sum(square(x), axis, keepdims=True)
     return x * minimum((1.0 - epsilon) * rsqrt(maximum(length, epsilon)), 1.0)

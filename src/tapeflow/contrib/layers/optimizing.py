@@ -10,12 +10,17 @@ from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.collections import GraphKeys, get_collection
+from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.array import identity, shape
+from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_global_norm, global_norm
+from tapeflow.ops.comparison import where
 from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.elementwise import exp, log, sqrt, square
 from tapeflow.ops.random import truncated_normal
 from tapeflow.ops.variable import Variable
 from tapeflow.train.global_step import assert_global_step, get_global_step
+from tapeflow.train.moving_averages import assign_moving_average
 
 __all__ = ["OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "adaptive_clipping_fn", "optimize_loss"]
 
@@ -178,12 +183,6 @@ def adaptive_clipping_fn(
     epsilon=1e-8, name=None,
 ):  # fmt: skip
     """A function that clips gradients to a norm that follows their own, some deviations of its logarithm above."""
-    from tapeflow.ops.arithmetic import maximum, minimum
-    from tapeflow.ops.casting import cast
-    from tapeflow.ops.comparison import where
-    from tapeflow.ops.elementwise import exp, log, sqrt, square
-    from tapeflow.train.moving_averages import assign_moving_average
-
     def clip(pairs):
         norm = global_norm([g for g, _ in pairs])
         with variable_scope(name, "AdaptiveMaxNorm", [norm]):

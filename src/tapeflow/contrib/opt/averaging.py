@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow import train
+from tapeflow.graph.collections import global_variables
 from tapeflow.ops.control import control_dependencies, group
 
 __all__ = ["MovingAverageOptimizer"]
@@ -37,7 +38,6 @@ class MovingAverageOptimizer(train.Optimizer):
         """
         if self._variables is None:
             raise RuntimeError("Must call apply_gradients or minimize before creating the swapping_saver")
-        from tapeflow.graph.collections import global_variables
 
         averages = {id(self._ema.average(var)) for var in self._variables}
         names = {}

@@ -6,6 +6,8 @@ import numpy as np
 
 from tapeflow.core import extras
 from tapeflow.graph.collections import trainable_variables
+from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.session import get_default_session
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import reshape
 
@@ -19,7 +21,6 @@ class ExternalOptimizerInterface:
         self, loss, var_list=None, equalities=None, inequalities=None, var_to_bounds=None, **optimizer_kwargs
     ):  # fmt: skip
         from tapeflow.graph.derivatives import gradients
-        from tapeflow.graph.graph import get_default_graph
 
         self.optimizer_kwargs = optimizer_kwargs
         self._loss, self._equalities, self._inequalities = loss, equalities or [], inequalities or []
@@ -56,8 +57,6 @@ class ExternalOptimizerInterface:
         **run_kwargs,
     ):  # fmt: skip
         """Moves the variables of the session to where the optimizer ends."""
-        from tapeflow.graph.session import get_default_session
-
         session, feed_dict = session or get_default_session(), feed_dict or {}
         fetches = list(fetches or ())
 

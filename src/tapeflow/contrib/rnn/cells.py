@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from tapeflow.compat.v1 import initializers
+from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.compat.v1.rnn.base import RNNCell
 from tapeflow.compat.v1.rnn.cells import GRUCell, LSTMCell, LSTMStateTuple
 from tapeflow.compat.v1.variable_getting import get_variable
 from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
+from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.activation import relu
 from tapeflow.ops.clip import clip_by_value
 from tapeflow.ops.dropout import dropout_v1 as dropout
 from tapeflow.ops.joining import concat, split
+from tapeflow.ops.layout import expand_dims, reshape
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.normalization import batch_normalization, moments
 from tapeflow.ops.reduction import reduce_sum
@@ -298,10 +301,6 @@ class EmbeddingWrapper(_Around):
         self._classes, self._size, self._initializer = embedding_classes, embedding_size, initializer
 
     def step(self, inputs, state):
-        from tapeflow.compat.v1.nn import embedding_lookup
-        from tapeflow.core import nest
-        from tapeflow.ops.layout import reshape
-
         start = self._initializer or initializers.random_uniform_initializer(-(3**0.5), 3**0.5)
         dtype = nest.flatten(state)[0].dtype
         table = get_variable("embedding", [self._classes, self._size], initializer=start, dtype=dtype)
@@ -358,9 +357,6 @@ class AttentionCellWrapper(_Around):
         return RNNCell.zero_state(self, batch_size, dtype)
 
     def step(self, inputs, state):
-        from tapeflow.core import nest
-        from tapeflow.ops.layout import expand_dims, reshape
-
         inner, attention, past = state
         depth = self._input_size or inputs.shape.as_list()[1]
         with variable_scope("input"):

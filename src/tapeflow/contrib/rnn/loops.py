@@ -11,9 +11,9 @@ from tapeflow.compat.v1.rnn.loops import (
 from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.contrib.rnn.cells import LSTMBlockCell
 from tapeflow.core import nest
-from tapeflow.ops.joining import concat
+from tapeflow.ops.joining import concat, stack, unstack
 from tapeflow.ops.layout import transpose
-from tapeflow.ops.reorder import reverse_sequence
+from tapeflow.ops.reorder import reverse, reverse_sequence
 
 __all__ = [
     "FusedRNNCell", "FusedRNNCellAdaptor", "LSTMBlockFusedCell", "TimeReversedFusedRNN",
@@ -102,7 +102,6 @@ class FusedRNNCellAdaptor(FusedRNNCell):
             return dynamic_rnn(
                 self._cell, inputs, sequence_length, initial_state, dtype, time_major=True, scope=scope
             )
-        from tapeflow.ops.joining import stack, unstack
 
         is_list = isinstance(inputs, list)
         outputs, state = static_rnn(
@@ -119,8 +118,6 @@ class TimeReversedFusedRNN(FusedRNNCell):
 
     def _reversed(self, x, lengths):
         if lengths is None:
-            from tapeflow.ops.reorder import reverse
-
             return reverse(x, [0])
         return reverse_sequence(x, lengths, seq_axis=0, batch_axis=1)
 

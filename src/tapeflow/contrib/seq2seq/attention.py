@@ -22,7 +22,8 @@ from tapeflow.ops.construction import one_hot, ones_like, sequence_mask, zeros, 
 from tapeflow.ops.cumulative import cumprod, cumsum
 from tapeflow.ops.elementwise import exp, log, rsqrt, square
 from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import expand_dims, squeeze
+from tapeflow.ops.layout import expand_dims, squeeze, transpose
+from tapeflow.ops.mapping import scan
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.random import normal
 from tapeflow.ops.reduction import reduce_sum
@@ -56,8 +57,6 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
     p = convert_to_tensor(p_choose_i)
     previous = convert_to_tensor(previous_attention)
     if mode == "recursive":
-        from tapeflow.ops.mapping import scan
-
         rest = concat([ones_like(p[:, :1]), 1 - p[:, :-1]], 1)
         moved = scan(
             lambda before, now: now[0] * before + now[1],
@@ -75,8 +74,6 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
 
 
 def _swapped(x):
-    from tapeflow.ops.layout import transpose
-
     return transpose(x, [1, 0])
 
 

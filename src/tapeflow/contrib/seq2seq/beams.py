@@ -18,12 +18,12 @@ from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, logical_or, where
 from tapeflow.ops.construction import fill, one_hot, zeros, zeros_like
-from tapeflow.ops.control import numpy_function
+from tapeflow.ops.control import cond, numpy_function
 from tapeflow.ops.elementwise import log
 from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import expand_dims, reshape
-from tapeflow.ops.reduction import reduce_max, reduce_sum
+from tapeflow.ops.reduction import reduce_all, reduce_max, reduce_sum
 from tapeflow.ops.selection import top_k
 from tapeflow.ops.softmax import log_softmax
 from tapeflow.ops.tensor_array import TensorArray
@@ -207,8 +207,6 @@ class BeamSearchDecoder(Decoder):
         cell_state = nest.map_structure(self._split, cell_state)
         output, next_state = self._best(logits, cell_state, state)
         ended = reshape(next_state.finished, [-1])
-        from tapeflow.ops.control import cond
-        from tapeflow.ops.reduction import reduce_all
 
         following = cond(
             reduce_all(ended), lambda: self._start_inputs, lambda: self._embed(output.predicted_ids)

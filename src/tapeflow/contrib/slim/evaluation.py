@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow import train as _train
+from tapeflow.compat import v1
 from tapeflow.contrib.framework.variables import get_variables_to_restore
 from tapeflow.contrib.training.evaluation import (
     SummaryAtEndHook,
@@ -23,8 +24,6 @@ class _Restored(_train.SessionCreator):
         self._saver, self._path, self._after = saver, path, after
 
     def create_session(self):
-        from tapeflow.compat import v1
-
         session = v1.Session(self._master, config=self._config)
         session.run(self._begin)
         self._saver.restore(session, self._path)
@@ -56,7 +55,6 @@ def _evaluated(
     master, path, logdir, num_evals, begin, eval_op, eval_feed, final_op, final_feed, summary_op, summary_feed,
     variables_to_restore, config, hooks,
 ):  # fmt: skip
-    from tapeflow.compat import v1
 
     saver = _train.Saver(variables_to_restore or get_variables_to_restore())
     merged = v1.summary.merge_all() if summary_op is _USE_DEFAULT else summary_op

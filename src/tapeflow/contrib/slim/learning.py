@@ -6,6 +6,7 @@ import os
 import time
 
 from tapeflow import train as _train
+from tapeflow.compat import v1
 from tapeflow.compat.v1 import logging
 from tapeflow.contrib.training.training import (
     add_gradients_summaries,
@@ -46,7 +47,6 @@ def create_train_op(
 
 def train_step(sess, train_op, global_step, train_step_kwargs):
     """One step: (loss, whether to stop); with "should_trace" among the settings also a trace of it, in "logdir"."""
-    from tapeflow.compat import v1
     from tapeflow.graph.timeline import Timeline
 
     start = time.time()
@@ -92,7 +92,6 @@ def train(
     optimizers = [optimizer for optimizer in optimizers if optimizer is not None]
     if optimizers and startup_delay_steps > 0:
         raise ValueError("startup_delay_steps must be zero when sync_optimizer is supplied.")
-    from tapeflow.compat import v1
 
     graph = graph or v1.get_default_graph()
     with graph.as_default():
@@ -166,8 +165,6 @@ def _check(train_op, logdir, number_of_steps, trace_every_n_steps, summary_op, s
 
 def _step_kwargs(step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir, writer):
     """What `train_step` is given where the caller gives nothing."""
-    from tapeflow.compat import v1
-
     found = {}
     if number_of_steps:
         found["should_stop"] = v1.greater_equal(step, number_of_steps)
@@ -183,8 +180,6 @@ class _Starting:
     """How the variables of a session get their first values; the arguments are those of `train`."""
 
     def __init__(self, init_op, init_feed_dict, local_init_op, init_fn, ready_op):
-        from tapeflow.compat import v1
-
         self._feed, self._function = init_feed_dict, init_fn
         self._begin = v1.global_variables_initializer() if init_op is _USE_DEFAULT else init_op
         self._local = local_init_op

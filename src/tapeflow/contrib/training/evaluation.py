@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 
 from tapeflow import train as _train
+from tapeflow.compat import v1
 from tapeflow.compat.v1 import logging
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.collections import GraphKeys
+from tapeflow.graph.graph import get_default_graph
 from tapeflow.train.checkpoint_state import latest_checkpoint
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
@@ -21,8 +24,6 @@ def get_or_create_eval_step():
     """The counter of evaluations of the graph."""
     from tapeflow.compat.v1 import initializers
     from tapeflow.compat.v1.variable_getting import get_variable
-    from tapeflow.core import dtypes
-    from tapeflow.graph.graph import get_default_graph
 
     found = get_default_graph().get_collection("eval_step")
     if len(found) == 1:
@@ -85,8 +86,6 @@ class SummaryAtEndHook(SessionRunHook):
         self._global_step = None
 
     def begin(self):
-        from tapeflow.compat import v1
-
         if self._summary_op is None:
             self._summary_op = v1.summary.merge_all()
         self._global_step = v1.train.get_or_create_global_step()

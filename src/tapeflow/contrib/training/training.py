@@ -6,6 +6,7 @@ from tapeflow import train as _train
 from tapeflow.compat.v1 import summary
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.collections import GraphKeys, get_collection
+from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.array import identity
 from tapeflow.ops.check import check_numerics
 from tapeflow.ops.clip import clip_by_norm, global_norm
@@ -109,7 +110,6 @@ def create_train_op(
         total_loss = _checked(total_loss)
     with control_dependencies([step if step is not None else group()]):
         train_op = identity(total_loss, name="train_op")
-    from tapeflow.graph.graph import get_default_graph
 
     found = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
     if not any(each is train_op for each in found):

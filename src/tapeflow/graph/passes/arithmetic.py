@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.graph.program import Instruction, Program
+from tapeflow.ops.table import REGISTRY
 
 
 def simplify(program: Program) -> None:
@@ -120,8 +121,6 @@ def _add_n(program: Program, each: Instruction, producers: Any) -> int | None:
         and shapes[0] == shapes[1]
         and name != "variant"
     ):
-        from tapeflow.ops.table import REGISTRY
-
         each.payload = (REGISTRY["AddV2"], {}, None)
     return None
 
@@ -131,8 +130,6 @@ def _power(program: Program, each: Instruction, producers: Any) -> int | None:
     if _is(program, y, 1):
         return x
     if _is(program, y, 2):
-        from tapeflow.ops.table import REGISTRY
-
         each.payload = (REGISTRY["Square"], {}, None)
         each.inputs = [x]
     return None

@@ -14,6 +14,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.graph.program import Instruction, Program
+from tapeflow.ops.table import REGISTRY
 
 _MOST_STEPS = 48
 _MOST_INPUTS = 24
@@ -303,8 +304,6 @@ def _sum_steps(program: Program, inputs: list[int], value: int) -> Any:
 
 
 def _row(name: str) -> Any:
-    from tapeflow.ops.table import REGISTRY
-
     return REGISTRY[name]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.graph.program import Instruction, Program
+from tapeflow.ops.table import REGISTRY
 
 _DTYPES = ("float32", "float64")
 
@@ -65,8 +66,6 @@ def _pays(program: Program, factors: list[list[int]], total: Instruction) -> boo
 def _stacked(
     program: Program, total: Instruction, terms: list[int], producers: Any
 ) -> list[Instruction]:
-    from tapeflow.ops.table import REGISTRY
-
     dtype = program.values[total.outputs[0]].dtype
     # Not converted: that would add a node to the graph whose session plans this.
     first = program.constant(_native.tensor_of(np.array(0, np.int32), dtypes.int32))

@@ -14,6 +14,7 @@ from tapeflow.core.whole_files import replace_file
 from tapeflow.keras.callbacks.base import Callback, as_number
 from tapeflow.keras.callbacks.stopping import rate_of
 from tapeflow.keras.session import values_of
+from tapeflow.protos import SummaryMetadata
 from tapeflow.summary import writing
 
 
@@ -179,8 +180,6 @@ class TensorBoard(Callback):
 
 
 def _of_plugin(name):
-    from tapeflow.protos import SummaryMetadata
-
     metadata = SummaryMetadata()
     metadata.plugin_data.plugin_name = name
     return metadata

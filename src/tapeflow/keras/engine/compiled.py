@@ -10,6 +10,7 @@ from tapeflow.keras import losses
 from tapeflow.keras import metrics as metrics_of_keras
 from tapeflow.keras.engine import masking
 from tapeflow.ops.accumulate import add_n
+from tapeflow.ops.array import shape
 
 
 def per_output(value, names, what, several=False):
@@ -126,8 +127,6 @@ class CompiledLoss:
 def _batch_of(output):
     size = output.shape.as_list()[0] if output.shape.rank else 1
     if size is None:
-        from tapeflow.ops.array import shape
-
         return shape(output)[0]
     return size
 

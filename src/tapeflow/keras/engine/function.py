@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapeflow.core import nest
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.inference import infer
 from tapeflow.keras.engine.network import Network
 from tapeflow.keras.engine.symbolic import KerasTensor, Node, any_symbolic
@@ -128,8 +128,6 @@ class Function(Operation):
 
     def compute_output_shape(self, input_shape):
         """The shapes of the outputs for shapes of the inputs."""
-        from tapeflow.keras.engine.base_layer import _as_shapes
-
         shapes = nest.flatten(_as_shapes(input_shape))
         inputs = [KerasTensor.unnamed(shape, x.dtype) for shape, x in zip(shapes, self.inputs)]
         outputs = self.compute_output_spec(nest.pack_sequence_as(self._ends[0], inputs))

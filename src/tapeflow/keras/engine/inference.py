@@ -7,9 +7,11 @@ from tapeflow.core import dtypes, nest
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.graph.placeholders import placeholder
 from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.calling import state
 from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.ops.ragged_tensor import RaggedTensor
 
 
 def infer(function, inputs, args, kwargs):
@@ -43,8 +45,6 @@ def infer(function, inputs, args, kwargs):
 
 def placeholder_for(x):
     """A placeholder, or a sparse or ragged tensor of some, of the kind of a symbolic tensor."""
-    from tapeflow.graph.placeholders import placeholder
-
     if x.sparse:
         rank = x.shape.rank
         made = SparseTensor(
@@ -56,8 +56,6 @@ def placeholder_for(x):
             made.set_shape(x.shape)
         return made
     if x.ragged:
-        from tapeflow.ops.ragged_tensor import RaggedTensor
-
         inner = x.shape.as_list()[x.ragged_rank + 1 :]
         value = placeholder(x.dtype, [None, *inner])
         for level in range(x.ragged_rank):

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from tapeflow._native import Tensor
 from tapeflow.core import nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.ops.array import size
+from tapeflow.ops.casting import cast
+from tapeflow.ops.layout import expand_dims, squeeze
+from tapeflow.ops.reduction import reduce_sum
 
 # Whether any tensor of the process has been given a mask: if not, none need be looked for.
 exist = False
@@ -60,11 +65,6 @@ def weighted(output, weight, rescale=False):
     mask = getattr(output, "_keras_mask", None)
     if mask is None:
         return weight
-    from tapeflow.core.convert import convert_to_tensor
-    from tapeflow.ops.array import size
-    from tapeflow.ops.casting import cast
-    from tapeflow.ops.layout import expand_dims, squeeze
-    from tapeflow.ops.reduction import reduce_sum
 
     dtype = output.dtype if output.dtype.is_floating else "float32"
     mask = cast(mask, dtype)

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 
+from tapeflow import saved_model
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.keras import losses, metrics, optimizers
@@ -80,9 +81,8 @@ _EXTRA = os.path.join("assets.extra", "model.keras")
 def _save_as_saved_model(model, path, signatures, options):
     """Writes a SavedModel, and in it, where that is possible, the model as a model."""
     from tapeflow.keras.saving import archive
-    from tapeflow.saved_model import save
 
-    save(model, path, signatures, options)
+    saved_model.save(model, path, signatures, options)
     extra = os.path.join(path, _EXTRA)
     try:
         archive.save(model, extra)
@@ -95,7 +95,6 @@ def _save_as_saved_model(model, path, signatures, options):
 def _load_saved_model(path, custom_objects, compile, options, safe_mode):
     """The model in a SavedModel; where it holds functions only, an object with those."""
     from tapeflow.keras.saving import archive
-    from tapeflow.saved_model import load
 
     extra = os.path.join(path, _EXTRA)
     if os.path.exists(extra):
@@ -103,7 +102,7 @@ def _load_saved_model(path, custom_objects, compile, options, safe_mode):
             return archive.load(extra, custom_objects, compile, safe_mode)
         except (TypeError, ValueError) as error:
             warnings.warn(f"The SavedModel is loaded without its layers: {error}", stacklevel=3)
-    return load(path, options=options)
+    return saved_model.load(path, options=options)
 
 
 def _write(file, model, include_optimizer):

@@ -12,6 +12,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine import operations
+from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.network import first_number
 from tapeflow.keras.engine.symbolic import KerasTensor, any_symbolic
 from tapeflow.keras.registry import to_config
@@ -67,8 +68,6 @@ def _call_config(node, reference):
     kwargs = dict(node.kwargs)
     signature = None
     if node.args:
-        from tapeflow.keras.engine.calling import signature_of
-
         signature = signature_of(node.layer)
         for name, value in zip(signature.names[1:], node.args):
             kwargs[name] = value

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.autodiff.custom_gradient import recompute_grad
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.layer_losses import LayerLosses
@@ -124,8 +125,6 @@ class Protocol(LayerWeights, LayerLosses):
 
     def rematerialized_call(self, layer_call, *args, **kwargs):
         """A function that computes `layer_call` again for gradients instead of keeping what it computed."""
-        from tapeflow.autodiff.custom_gradient import recompute_grad
-
         return recompute_grad(layer_call)
 
     def stateless_call(

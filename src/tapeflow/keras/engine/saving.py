@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 
+from tapeflow.core import nest
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
@@ -119,7 +120,6 @@ def clone_model(model, input_tensors=None, clone_function=None):
     Raises:
       ValueError: for subclassed models.
     """
-    from tapeflow.core import nest
     from tapeflow.keras.engine.functional import Functional, takes_tensors
     from tapeflow.keras.engine.sequential import Sequential
     from tapeflow.keras.engine.symbolic import KerasTensor

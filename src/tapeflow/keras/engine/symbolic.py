@@ -6,11 +6,13 @@ import operator
 from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes, nest
+from tapeflow.core.context import name_scope
 from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine.static import shown_dtype, shown_shape
+from tapeflow.ops.layout import reshape, squeeze
 
 
 class _NoSuchAttribute(AttributeError, TypeError):
@@ -155,14 +157,10 @@ class KerasTensor:
 
     def reshape(self, newshape):
         """A layer's output with the same elements in another shape."""
-        from tapeflow.ops.layout import reshape
-
         return reshape(self, newshape)
 
     def squeeze(self, axis=None):
         """A layer's output without dimensions of size 1."""
-        from tapeflow.ops.layout import squeeze
-
         return squeeze(self, axis)
 
     def __repr__(self):
@@ -345,7 +343,6 @@ def any_symbolic(*structures):
 
 def call_symbolically(layer, inputs, args, kwargs):
     """The symbolic outputs of layer(inputs, *args, **kwargs); makes the layer's weights."""
-    from tapeflow.core.context import name_scope
     from tapeflow.keras.engine import calling
 
     calling.assert_input_compatibility(layer._input_spec, inputs, layer.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer
@@ -155,8 +156,6 @@ class _LocallyConnected(Layer):
     def _by_mask(self, inputs, lengths, outputs):
         """The product with a matrix from all inputs to all outputs, in which windows alone count."""
         import numpy as np
-
-        from tapeflow.core.convert import convert_to_tensor
 
         mask = np.zeros([*lengths, *outputs], "float32")
         for place in _places(outputs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow import saved_model
 from tapeflow.core.deserialization import deserializing, refuse_unsafe
 from tapeflow.keras.engine.base_layer import Layer
 
@@ -30,8 +31,6 @@ class TFSMLayer(Layer):
         name=None,
         dtype=None,
     ):
-        from tapeflow import saved_model
-
         refuse_unsafe(f"the SavedModel {str(filepath)!r}")
         super().__init__(trainable=trainable, name=name, dtype=dtype, autocast=False)
         self.filepath, self.call_endpoint = str(filepath), call_endpoint

@@ -11,6 +11,7 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.keras.optimizers.optimizer import Optimizer, Variables
 from tapeflow.keras.optimizers.variables import in_order
+from tapeflow.keras.registry import to_config
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, is_finite
 from tapeflow.ops.control import cond
@@ -267,8 +268,6 @@ class LossScaleOptimizer(Optimizer):
         return found
 
     def get_config(self):
-        from tapeflow.keras.registry import to_config
-
         return {
             "name": self._name,
             "inner_optimizer": to_config(self.inner_optimizer),

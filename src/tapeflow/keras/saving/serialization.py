@@ -10,6 +10,7 @@ import inspect
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
@@ -344,8 +345,6 @@ def _array(inner, custom_objects, safe_mode):
 
 
 def _tensor(inner, custom_objects, safe_mode):
-    from tapeflow.core.convert import convert_to_tensor
-
     return convert_to_tensor(_array(inner, custom_objects, safe_mode))
 
 

@@ -13,8 +13,9 @@ from tapeflow.keras import settings
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import one_hot
 from tapeflow.ops.image_decoding import decode_image
-from tapeflow.ops.image_geometry import resize
+from tapeflow.ops.image_geometry import resize, resize_with_pad
 from tapeflow.ops.layout import expand_dims, transpose
+from tapeflow.ops.strings import substr
 
 _IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 _CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
@@ -93,8 +94,6 @@ def image_dataset_from_directory(
 
             img = smart_resize(img, image_size, interpolation)
         elif pad_to_aspect_ratio:
-            from tapeflow.ops.image_geometry import resize_with_pad
-
             img = resize_with_pad(img, *image_size, method=interpolation)
         else:
             img = resize(img, image_size, method=interpolation)
@@ -149,8 +148,6 @@ def text_dataset_from_directory(
     check_format(format)
 
     def text(path):
-        from tapeflow.ops.strings import substr
-
         found = _read(path)
         return found if max_length is None else substr(found, 0, max_length)
 

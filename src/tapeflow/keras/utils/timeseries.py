@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow.core import nest
 from tapeflow.core.public import boundaries
+from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.keras.utils.directories import check_format
 from tapeflow.keras.utils.sequence import Sequence
@@ -100,8 +101,6 @@ def timeseries_dataset_from_array(
 
 
 def _spec(shape, values):
-    from tapeflow.core.tensor_spec import TensorSpec
-
     return TensorSpec(shape, values.dtype)
 
 

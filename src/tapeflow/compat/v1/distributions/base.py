@@ -14,13 +14,15 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array import identity
 from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.assertions import Assert
+from tapeflow.ops.broadcasting import broadcast_dynamic_shape
 from tapeflow.ops.comparison import where
 from tapeflow.ops.construction import fill
 from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.elementwise import exp, log, log1p, sqrt, square
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_prod
+from tapeflow.ops.reduction import reduce_all, reduce_prod
 from tapeflow.ops.static import get_static_value
 
 __all__ = [
@@ -163,7 +165,6 @@ class Distribution:
         known = self.batch_shape
         if known.is_fully_defined():
             return convert_to_tensor(known.as_list(), dtypes.int32)
-        from tapeflow.ops.broadcasting import broadcast_dynamic_shape
 
         found = shape_of(self._parts[0])
         for part in self._parts[1:]:
@@ -310,8 +311,6 @@ class Distribution:
         """A statistic, or NaN where it does not exist (an error where that is not allowed)."""
         if self._allow_nan_stats:
             return where(exists, value, convert_to_tensor(np.nan, value.dtype))
-        from tapeflow.ops.assertions import Assert
-        from tapeflow.ops.reduction import reduce_all
 
         message = f"{statistic} is undefined. Condition x < y did not hold."
         with control_dependencies([Assert(reduce_all(exists), [message])]):

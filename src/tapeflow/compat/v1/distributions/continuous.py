@@ -23,7 +23,7 @@ from tapeflow.ops.elementwise import exp, log, log1p, sign, sqrt, square
 from tapeflow.ops.random import gamma as random_gamma
 from tapeflow.ops.random import normal as random_normal
 from tapeflow.ops.random import uniform as random_uniform
-from tapeflow.ops.special import betainc, digamma, erf, erfc, igamma, lgamma
+from tapeflow.ops.special import betainc, digamma, erf, erfc, igamma, lgamma, ndtri
 
 __all__ = ["Beta", "Exponential", "Gamma", "Laplace", "Normal", "StudentT", "Uniform"]
 
@@ -92,8 +92,6 @@ class Normal(LocScale):
         return self._cdf(2 * self.loc - x)
 
     def _quantile(self, p):
-        from tapeflow.ops.special import ndtri
-
         # The gradient at 0 and 1, where the quantile is infinite, is taken as 0.
         one = ones_like(p)
         inner = (p > 0) & (p < 1)

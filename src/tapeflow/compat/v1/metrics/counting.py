@@ -19,9 +19,12 @@ from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.array import identity
 from tapeflow.ops.assertions import assert_greater_equal, assert_less_equal
 from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, greater, logical_and, logical_not
+from tapeflow.ops.comparison import equal, greater, logical_and, logical_not, where
+from tapeflow.ops.construction import ones_like
 from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.division_no_nan import divide_no_nan
 from tapeflow.ops.elementwise import abs as abs_
+from tapeflow.ops.elementwise import log
 from tapeflow.ops.gather import gather
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.reduction import reduce_min, reduce_sum
@@ -276,11 +279,6 @@ def auc(
 
 def _interpolated(counts):
     """The area under PR, with the counts interpolated between thresholds (Davis & Goadrich 2006)."""
-    from tapeflow.ops.comparison import where
-    from tapeflow.ops.construction import ones_like
-    from tapeflow.ops.division_no_nan import divide_no_nan
-    from tapeflow.ops.elementwise import log
-
     tp, fp, fn = counts["tp"], counts["fp"], counts["fn"]
     steps = tp[:-1] - tp[1:]
     positives = tp + fp

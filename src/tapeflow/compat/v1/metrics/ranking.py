@@ -23,7 +23,7 @@ from tapeflow.ops.construction import ones_like
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.cumulative import cumsum
 from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.layout import expand_dims, squeeze
 from tapeflow.ops.reduction import reduce_any, reduce_sum
 from tapeflow.ops.selection import top_k
 
@@ -74,8 +74,6 @@ def _weighted(values, weights):
     weights = cast(weights, dtypes.float64)
     if weights.shape.rank is not None and values.shape.rank is not None:
         if weights.shape.rank == values.shape.rank + 1:
-            from tapeflow.ops.layout import squeeze
-
             weights = squeeze(weights, [-1])
     return values * broadcast_weights(weights, values)
 

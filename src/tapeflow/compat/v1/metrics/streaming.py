@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted
+from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted, squeezed
 from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.graph.collections import GraphKeys
+from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.array import identity, size
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, greater, less, not_equal, where
 from tapeflow.ops.construction import ones_like, zeros, zeros_like
-from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.control import control_dependencies, group
 from tapeflow.ops.diagonal import diag_part
 from tapeflow.ops.division_no_nan import divide_no_nan
 from tapeflow.ops.elementwise import abs as abs_
@@ -53,8 +54,6 @@ def added(variable, value):
 
 def collected(value, update, metrics_collections, updates_collections):
     """(value, update), put into the collections."""
-    from tapeflow.graph.graph import get_default_graph
-
     graph = get_default_graph()
     if metrics_collections:
         graph.add_to_collections(metrics_collections, value)
@@ -180,8 +179,6 @@ def mean_relative_error(
 
 
 def _same_shape(predictions, normalizer):
-    from tapeflow.compat.v1.metrics.weighting import squeezed
-
     normalizer, predictions = squeezed(normalizer, predictions)
     predictions.shape.assert_is_compatible_with(normalizer.shape)
     return predictions, normalizer
@@ -250,7 +247,6 @@ def mean_per_class_accuracy(
 ):  # fmt: skip
     """The mean over the classes of the share of labels that were predicted."""
     graph_only("mean_per_class_accuracy")
-    from tapeflow.ops.control import group
     from tapeflow.ops.variable_scatter import scatter_add
 
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):

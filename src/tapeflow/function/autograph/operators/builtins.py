@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.core.convert import constant, convert_to_tensor
+from tapeflow.core.dtypes import float32, int32, string
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.iteration import (
@@ -17,6 +19,16 @@ from tapeflow.function.autograph.operators.iteration import (
 )
 from tapeflow.function.autograph.operators.lists import StagedList
 from tapeflow.function.autograph.operators.state import is_tensor_array
+from tapeflow.ops import arithmetic, comparison, reduction
+from tapeflow.ops.arithmetic import maximum
+from tapeflow.ops.array import rank, shape
+from tapeflow.ops.assertions import Assert
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as tensor_range
+from tapeflow.ops.gather import gather
+from tapeflow.ops.mapping import map_fn
+from tapeflow.ops.reduction import reduce_all, reduce_any, reduce_sum
+from tapeflow.ops.string_numbers import to_number
 
 _NOTHING: Any = object()
 
@@ -34,7 +46,6 @@ def abs_(x: Any) -> Any:
 def float_(x: Any = 0.0) -> Any:
     if not staging.is_staged(x):
         return float(x)
-    from tapeflow.core.dtypes import float32
 
     return _number(x, float32)
 
@@ -42,7 +53,6 @@ def float_(x: Any = 0.0) -> Any:
 def int_(x: Any = 0, base: Any = _NOTHING) -> Any:
     if not staging.is_staged(x):
         return int(x) if base is _NOTHING else int(x, base)
-    from tapeflow.core.dtypes import int32
 
     if base is not _NOTHING and base != 10:
         raise NotImplementedError(f"base {base} not supported for int")
@@ -50,12 +60,7 @@ def int_(x: Any = 0, base: Any = _NOTHING) -> Any:
 
 
 def _number(x: Any, dtype: Any) -> Any:
-    from tapeflow.core.dtypes import string
-    from tapeflow.ops.casting import cast
-
     if x.dtype == string:
-        from tapeflow.ops.string_numbers import to_number
-
         return to_number(x, dtype)
     return cast(x, dtype)
 
@@ -69,8 +74,6 @@ def len_(x: Any) -> Any:
         return _dataset_len(x) if _is_dataset(x) and staging.in_graph() else len(x)
     if not staging.is_staged(x) and not staging.in_graph():
         return len(x)
-    from tapeflow.ops.array import rank, shape
-    from tapeflow.ops.assertions import Assert
 
     sizes = None if x.shape.rank is None else x.shape.as_list()
     if sizes == []:
@@ -84,8 +87,6 @@ def len_(x: Any) -> Any:
 
 
 def _dataset_len(dataset: Any) -> Any:
-    from tapeflow.ops.assertions import Assert
-
     count = dataset.cardinality()
     if staging.is_staged(count):
         Assert(
@@ -104,8 +105,6 @@ def _dataset_len(dataset: Any) -> Any:
 def range_(*args: Any) -> Any:
     if not any(map(staging.is_staged, args)):
         return range(*args)
-    from tapeflow.ops.arithmetic import maximum
-    from tapeflow.ops.construction import range as tensor_range
 
     # Python's range is empty where the limit lies before the start.
     if len(args) == 1:
@@ -166,8 +165,6 @@ def any_(iterable: Any) -> Any:
     if _is_dataset(iterable):
         return _reduced(iterable, "logical_or", False)
     if staging.is_staged(iterable):
-        from tapeflow.ops.reduction import reduce_any
-
         return reduce_any(_vector(iterable, "any"))
     return any(iterable)
 
@@ -176,16 +173,11 @@ def all_(iterable: Any) -> Any:
     if _is_dataset(iterable):
         return _reduced(iterable, "logical_and", True)
     if staging.is_staged(iterable):
-        from tapeflow.ops.reduction import reduce_all
-
         return reduce_all(_vector(iterable, "all"))
     return all(iterable)
 
 
 def _reduced(dataset: Any, name: str, start: bool) -> Any:
-    from tapeflow.core.convert import constant
-    from tapeflow.ops import comparison
-
     return dataset.reduce(constant(start), getattr(comparison, name))
 
 
@@ -201,8 +193,6 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: Any = False) -> Any:
         if iterable.shape.rank is not None and iterable.shape.rank != 1:
             raise at_user_line(ValueError, "sort is only supported for rank 1 tensors")
         return sort(iterable, direction=direction)
-    from tapeflow.ops.gather import gather
-    from tapeflow.ops.mapping import map_fn
 
     keys = map_fn(cv(key), iterable)
     if keys.shape.rank is not None and keys.shape.rank != 1:
@@ -213,7 +203,6 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: Any = False) -> Any:
 def sum_(iterable: Any, start: Any = 0) -> Any:
     if not staging.is_staged(iterable):
         return sum(iterable, start)
-    from tapeflow.ops.reduction import reduce_sum
 
     total = reduce_sum(_vector(iterable, "sum"), axis=0)
     return total if isinstance(start, int) and start == 0 else total + start
@@ -234,8 +223,6 @@ def _extreme(name: str, plain: Callable[..., Any], args: tuple[Any, ...], option
         raise at_user_line(
             ValueError, f"These keyword arguments are currently not supported: {tuple(options)}"
         )
-    from tapeflow.core.convert import convert_to_tensor
-    from tapeflow.ops import arithmetic, reduction
 
     if len(args) == 1:
         x = convert_to_tensor(args[0])

@@ -18,6 +18,7 @@ from tapeflow.function.autograph.operators.state import (
     same_structure,
     zeros_like_of,
 )
+from tapeflow.ops.comparison import logical_not
 
 
 def if_stmt(
@@ -56,8 +57,6 @@ def stage_if(
     try:
         after = _trace(pred, body, orelse, state, before, names, swapped=False)
     except _Swap:
-        from tapeflow.ops.comparison import logical_not
-
         state.set(before)
         pred = logical_not(pred)
         after = _trace(pred, orelse, body, state, before, names, swapped=True)

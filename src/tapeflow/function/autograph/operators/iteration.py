@@ -10,6 +10,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.lists import StagedList
 from tapeflow.function.autograph.operators.state import is_tensor_array
+from tapeflow.ops.arithmetic import minimum
+from tapeflow.ops.gather import gather
+from tapeflow.ops.tensor_array import TensorArray
 
 
 class _Counted:
@@ -57,7 +60,6 @@ def count_of(x: Any) -> Any:
         counts = [count_of(p) for p in x.parts]
         if all(isinstance(c, int) for c in counts):
             return min(counts)
-        from tapeflow.ops.arithmetic import minimum
 
         shortest = counts[0]
         for other in counts[1:]:
@@ -88,11 +90,8 @@ def reader_of(x: Any) -> Callable[[Any], Any]:
 def _rows(x: Any) -> Callable[[Any], Any]:
     if x.dtype.is_floating or x.dtype.is_complex:
         # The gradient of each read of an array is one row; that of each `gather` would be as large as `x`.
-        from tapeflow.ops.tensor_array import TensorArray
-
         shape = x.shape[1:] if x.shape.rank is not None else None
         array = TensorArray(x.dtype, 0, True, element_shape=shape, infer_shape=False)
         return array.unstack(x).read
-    from tapeflow.ops.gather import gather
 
     return lambda i: gather(x, i)

@@ -9,6 +9,9 @@ from tapeflow.core import context, nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators.state import as_tensor, is_value
+from tapeflow.ops import joining
+from tapeflow.ops.construction import zeros
+from tapeflow.ops.layout import transpose
 from tapeflow.ops.tensor_array import TensorArray
 
 
@@ -74,8 +77,6 @@ class Probe:
         self.elements.append(x)
 
     def __getitem__(self, i: Any) -> Any:
-        from tapeflow.ops.construction import zeros
-
         like = as_tensor(self.elements[0])
         return zeros([d or 0 for d in like.shape.as_list()], like.dtype)
 
@@ -122,8 +123,6 @@ def _common(shapes: Sequence[TensorShape]) -> TensorShape:
 
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """`tf.stack`, also of such lists."""
-    from tapeflow.ops import joining
-
     if not isinstance(values, StagedList):
         return joining.stack(values, axis, name)
     return _moved(values.array.stack(), axis)
@@ -132,7 +131,6 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
 def _moved(x: Any, axis: int) -> Any:
     if axis == 0:
         return x
-    from tapeflow.ops.layout import transpose
 
     rank = x.shape.rank
     order = list(range(1, rank))
@@ -142,8 +140,6 @@ def _moved(x: Any, axis: int) -> Any:
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     """`tf.concat`, also of such lists."""
-    from tapeflow.ops import joining
-
     if isinstance(values, StagedList) and isinstance(axis, int) and axis == 0:
         return values.array.concat()
     return joining.concat(values, axis, name)

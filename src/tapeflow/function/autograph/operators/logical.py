@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.conditional import choose
+from tapeflow.ops.comparison import equal, logical_not, logical_or
 
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -27,7 +28,6 @@ def not_(a: Any) -> Any:
     """`not a`."""
     if not staging.is_staged(a):
         return not a
-    from tapeflow.ops.comparison import logical_not
 
     return logical_not(a)
 
@@ -42,8 +42,6 @@ def none_of(*flags: Any) -> Any:
         elif found is False:
             found = flag
         else:
-            from tapeflow.ops.comparison import logical_or
-
             found = logical_or(found, flag)
     return not_(found)
 
@@ -74,8 +72,6 @@ def chained(left: Any, signs: tuple[str, ...], operands: tuple[Callable[[], Any]
 def eq(a: Any, b: Any) -> Any:
     """`a == b`, elementwise where one is a staged tensor."""
     if staging.is_staged(a) or staging.is_staged(b):
-        from tapeflow.ops.comparison import equal
-
         return equal(a, b)
     return a == b
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Sized
 from typing import Any, NamedTuple
 
+from tapeflow.core.convert import constant
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.conditional import stage_if
 from tapeflow.function.autograph.operators.iteration import count_of, is_countable, reader_of
 from tapeflow.function.autograph.operators.staged_loop import stage_while
 from tapeflow.function.autograph.operators.state import State
+from tapeflow.ops.comparison import logical_and, logical_or
 
 Options = Callable[[], dict[str, Any]] | None
 
@@ -146,7 +148,6 @@ def _both(test: Any, more: Any) -> Any:
     goes_on = more()
     if not staging.is_staged(goes_on):
         return test if goes_on else False
-    from tapeflow.ops.comparison import logical_and
 
     return logical_and(test, goes_on)
 
@@ -158,8 +159,6 @@ def for_range(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
 
     def test(i: Any) -> Any:
         if step is None:
-            from tapeflow.ops.comparison import logical_and, logical_or
-
             return _both(
                 logical_or(logical_and(delta > 0, i < limit), logical_and(delta < 0, i > limit)),
                 more,
@@ -176,8 +175,6 @@ def for_range(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
 
 def for_counted(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
     """A loop over the first axis of a tensor, the elements of a TensorArray, or several of them together."""
-    from tapeflow.core.convert import constant
-
     count, item = count_of(iterated), reader_of(iterated)
 
     def one(i: Any) -> list[Any]:

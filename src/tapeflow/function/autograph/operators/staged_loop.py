@@ -22,6 +22,7 @@ from tapeflow.function.autograph.operators.state import (
     same_structure,
     zeros_like_of,
 )
+from tapeflow.ops.assertions import Assert
 
 
 def stage_while(
@@ -167,8 +168,6 @@ def _first_iteration(
 
 
 def _require(iterated: Any, names: list[str]) -> None:
-    from tapeflow.ops.assertions import Assert
-
     Assert(iterated, [f"loop must iterate at least once to initialize {', '.join(names)}"])
 
 

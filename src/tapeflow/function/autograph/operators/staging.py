@@ -10,6 +10,8 @@ from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import bool as bool_dtype
 from tapeflow.function.autograph.errors import at_user_line
+from tapeflow.ops import control
+from tapeflow.ops.layout import reshape
 
 _Tensor, _EagerTensor, _Variable = _native.Tensor, _native.EagerTensor, _native.Variable
 
@@ -60,20 +62,15 @@ def condition(x: Any, what: str) -> Any:
         raise at_user_line(
             ValueError, f"condition of {what} expected to be `tf.bool` scalar, got {x}; {hint}"
         )
-    from tapeflow.ops.layout import reshape
 
     return reshape(x, [])
 
 
 def cond(pred: Any, true_fn: Any, false_fn: Any) -> Any:
-    from tapeflow.ops import control
-
     return control.cond(pred, true_fn, false_fn)
 
 
 def while_loop(test: Any, body: Any, variables: list[Any], **options: Any) -> Any:
-    from tapeflow.ops import control
-
     return control.while_loop(test, body, variables, **options)
 
 

@@ -12,6 +12,7 @@ from tapeflow import _native
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.function.autograph.operators.staging import UNDEFINED
+from tapeflow.ops.construction import zeros
 
 # How the variable that holds a function's result is called in messages.
 RETURN_NAME = "retval_"
@@ -154,8 +155,6 @@ def _zero(leaf: Any) -> Any:
     if isinstance(leaf, (_native.Variable, np.ndarray, np.generic, str, bytes)):
         leaf = convert_to_tensor(leaf)
     if isinstance(leaf, _native.Tensor):
-        from tapeflow.ops.construction import zeros
-
         sizes = leaf.shape.as_list() if leaf.shape.rank is not None else []
         return zeros([0 if d is None else d for d in sizes], leaf.dtype)
     raise TypeError(

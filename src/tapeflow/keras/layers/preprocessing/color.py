@@ -11,14 +11,16 @@ from tapeflow.ops.bitwise import left_shift, right_shift
 from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.comparison import where
+from tapeflow.ops.comparison import logical_and, where
 from tapeflow.ops.construction import fill, zeros_like
+from tapeflow.ops.construction import range as range_of
 from tapeflow.ops.convolve_depthwise import depthwise_conv2d
+from tapeflow.ops.elementwise import exp, sqrt
 from tapeflow.ops.image_color import hsv_to_rgb, rgb_to_grayscale, rgb_to_hsv
 from tapeflow.ops.joining import stack
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.random import uniform
-from tapeflow.ops.reduction import reduce_max, reduce_mean, reduce_min
+from tapeflow.ops.reduction import reduce_max, reduce_mean, reduce_min, reduce_sum
 from tapeflow.ops.static import sizes_of
 
 
@@ -632,9 +634,6 @@ class RandomGaussianBlur(_ColorLayer):
         """The images, some of them blurred."""
         if not training:
             return images
-        from tapeflow.ops.construction import range as range_of
-        from tapeflow.ops.elementwise import exp
-        from tapeflow.ops.reduction import reduce_sum
 
         def curve(size):
             x = cast(range_of(size), dtypes.float32) - (size - 1) / 2.0
@@ -695,7 +694,6 @@ class RandomErasing(_ColorLayer):
         _, height, width, _ = sizes_of(images)
         area = self._per_image(images, *self.scale, seed) * float(height * width)
         ratio = self._per_image(images, math.log(0.3), math.log(3.3), seed)
-        from tapeflow.ops.elementwise import exp, sqrt
 
         ratio = exp(ratio)
         tall, wide = sqrt(area * ratio), sqrt(area / ratio)
@@ -708,7 +706,6 @@ class RandomErasing(_ColorLayer):
         """The images, parts of some erased."""
         if not training:
             return images
-        from tapeflow.ops.comparison import logical_and
 
         top, bottom, left, right = transformation["edges"]
         inside = logical_and(transformation["chosen"], rectangle(images, top, bottom, left, right))
@@ -732,9 +729,6 @@ class RandomErasing(_ColorLayer):
 
 def rectangle(images, top, bottom, left, right):
     """Which pixels are inside edges that are given per image: (batch, height, width, 1)."""
-    from tapeflow.ops.comparison import logical_and
-    from tapeflow.ops.construction import range as range_of
-
     _, height, width, _ = sizes_of(images)
     rows = reshape(cast(range_of(height), top.dtype), [1, -1, 1, 1])
     columns = reshape(cast(range_of(width), top.dtype), [1, 1, -1, 1])

@@ -15,11 +15,13 @@ from tapeflow.keras.layers.preprocessing.sampling import (
     sample,
     stack_sizes,
 )
+from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import where
 from tapeflow.ops.construction import ones_like, zeros_like
 from tapeflow.ops.image_geometry import resize
-from tapeflow.ops.joining import concat
+from tapeflow.ops.joining import concat, split
+from tapeflow.ops.layout import reshape
 from tapeflow.ops.random import uniform
 from tapeflow.ops.reorder import reverse
 from tapeflow.ops.static import sizes_of
@@ -298,9 +300,6 @@ class RandomZoom(_Projected):
 
     def get_clipped_bbox(self, bounding_boxes, h_end, h_start, w_end, w_start):
         """Boxes cut to a window, in the coordinates of the window."""
-        from tapeflow.ops.arithmetic import maximum, minimum
-        from tapeflow.ops.joining import split
-
         x0, y0, x1, y1 = split(bounding_boxes["boxes"], 4, axis=-1)
 
         def cut(x, low, high):
@@ -487,8 +486,6 @@ class RandomElasticTransform(GeometricLayer):
         return {"field": field}
 
     def _move(self, images, transformation, nearest=False):
-        from tapeflow.ops.layout import reshape
-
         batch, height, width, _ = sizes_of(images)
         xs, ys = grid(height, width)
         field = reshape(transformation["field"], stack_sizes(batch, height * width, 2))

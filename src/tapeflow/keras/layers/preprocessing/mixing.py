@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.layers.preprocessing.color import (
     AutoContrast,
     Equalization,
@@ -22,12 +23,15 @@ from tapeflow.keras.layers.preprocessing.geometry import (
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
 from tapeflow.keras.registry import to_config
 from tapeflow.ops.casting import cast
+from tapeflow.ops.clip import clip_by_value
 from tapeflow.ops.comparison import where
 from tapeflow.ops.construction import range as range_of
+from tapeflow.ops.control import switch_case
 from tapeflow.ops.elementwise import sqrt
 from tapeflow.ops.gather import gather
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.random import gamma, shuffle
+from tapeflow.ops.reduction import reduce_sum
 from tapeflow.ops.static import sizes_of
 
 
@@ -50,8 +54,6 @@ class Pipeline(ImageLayer):
 
     def call(self, data, training=True, mask=None):
         for layer in self._stages:
-            from tapeflow.keras.engine.calling import signature_of
-
             kwargs = {"training": training} if signature_of(layer).takes_training else {}
             data = layer(data, **kwargs)
         return data
@@ -173,8 +175,6 @@ class CutMix(ImageLayer):
         x = self._per_image(images, 0.0, float(width), seed)
 
         def edges(center, size, limit):
-            from tapeflow.ops.clip import clip_by_value
-
             low = clip_by_value(center - size / 2.0, 0.0, float(limit))
             return low, clip_by_value(center + size / 2.0, 0.0, float(limit))
 
@@ -228,8 +228,6 @@ def _changes(value_range, strength, interpolation, seed, geometric):
 
 def _pick(layers, number, images, training):
     """The images changed by the layer with a number that is only known now."""
-    from tapeflow.ops.control import switch_case
-
     def branch(layer):
         def run():
             data = {"images": images}
@@ -358,7 +356,6 @@ class AugMix(ImageLayer):
         batch = sizes_of(data["images"])[0]
         seed = self._own_seed(seed)
         weights = gamma([batch, self.num_chains], self.alpha, dtype="float32", seed=seed)
-        from tapeflow.ops.reduction import reduce_sum
 
         return {
             "numbers": self._uniform(

@@ -21,6 +21,7 @@ from tapeflow.ops.arithmetic import maximum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.elementwise import sqrt
 from tapeflow.ops.histogram import Bucketize
+from tapeflow.ops.layout import reshape
 
 
 class Rescaling(PreprocessingLayer):
@@ -178,8 +179,6 @@ class Normalization(AdaptiveLayer):
             self.__dict__[name] = weight
 
     def _statistic(self, name):
-        from tapeflow.ops.layout import reshape
-
         return cast(
             reshape(as_tensor(self.__dict__[name]), self._broadcast), self._compute_dtype_object
         )
