@@ -493,7 +493,14 @@ Tensor* to_tensor_preferring(PyObject* value, DType preferred, uint64_t allowed,
 DType declared_dtype(PyObject* value) {
   if (is_tensor(value)) return reinterpret_cast<Tensor*>(value)->dtype;
   if (is_cell(value)) return reinterpret_cast<Variable*>(value)->dtype;
-  return DType::kInvalid;
+  if (!is_variable(value)) return DType::kInvalid;
+  // The class says what reading gives, and of which dtype.
+  try {
+    return parse_dtype(Ref(PyObject_GetAttrString(value, "dtype")).get());
+  } catch (const PythonError&) {
+    PyErr_Clear();
+    return DType::kInvalid;
+  }
 }
 
 bool init_convert() { return _import_array() >= 0; }

@@ -264,3 +264,25 @@ def test_text_of_what_has_no_array():
     handle = tf.Variable(1.0).handle
     assert numpy_text(handle) == "<unprintable>"
     assert value_text(handle, is_repr=True) in repr(handle)
+
+
+def test_variables_of_the_library_are_read_natively():
+    """Their classes do not say how to read: that would cost a call of Python for each."""
+    dense = tf.keras.layers.Dense(1)
+    dense.build((None, 1))
+    for variable in (tf.Variable(1.0), tf.compat.v1.Variable(1.0), tf.keras.Variable(1.0), dense.kernel):
+        assert variable._is_cell, type(variable)
+
+
+@pytest.mark.parametrize("operation", [
+    lambda w: 2 * w, lambda w: w * 2, lambda w: 1 - w, lambda w: tf.add(2, w), lambda w: tf.maximum(0, w),
+])  # fmt: skip
+def test_numbers_take_the_dtype_of_variables_that_convert_themselves(operation):
+    class Tripled(tf.Variable):
+        def value(self):
+            return super().value() * 3
+
+    expected = operation(tf.constant([3.0, 6.0]))
+    found = operation(Tripled([1.0, 2.0]))
+    assert found.dtype == tf.float32
+    np.testing.assert_array_equal(found, expected)

@@ -143,11 +143,12 @@ CASES = {
     "method of NumPy's arrays in a function": (AttributeError, r"Use tf\.cast\(x, dtype\)", """
         tf.function(lambda x: x.astype("int32"))(tf.ones([2]))  # here"""),
     # Keras.
-    "unknown activation": (ValueError, "'rellu'. Did you mean 'relu'.*custom_object_scope",
+    "unknown activation": (ValueError, "identifier: rellu. Did you mean 'relu'.*custom_object_scope",
                            'tf.keras.layers.Dense(3, activation="rellu")  # here'),
-    "unknown initializer": (ValueError, "'glorot_unifrom'. Did you mean 'glorot_uniform'",
+    "unknown initializer": (ValueError, "identifier: glorot_unifrom. Did you mean 'glorot_uniform'",
                             'tf.keras.layers.Dense(3, kernel_initializer="glorot_unifrom")  # here'),
-    "unknown optimizer": (ValueError, "'adm'. Did you mean 'adam'", 'tf.keras.Sequential().compile("adm")  # here'),
+    "unknown optimizer": (ValueError, "identifier: adm. Did you mean 'adam'",
+                          'tf.keras.Sequential().compile("adm")  # here'),
     "unknown loss": (ValueError, "Did you mean 'mean_squared_error'",
                      'tf.keras.losses.get("mean_square_error")  # here'),
     "unknown metric": (ValueError, "Did you mean .*'binary_accuracy'",

@@ -134,7 +134,7 @@ def test_summary_of_models_in_models(capsys):
     model.summary()
     rows = [line.split("│")[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
     assert [(row[0].split()[0], row[1].strip()) for row in rows] == [
-        ("blocks", "(None, 5), (None, 5)"),
+        ("blocks", "[(None, 5), (None, 5)]"),
         (model.dense.name, "(None, 2)"),
     ]
 

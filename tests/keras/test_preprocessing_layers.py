@@ -199,3 +199,54 @@ def test_spectrograms():
     assert spectrum[0, 5, :, 0].argmax() == 8
     mel = layers.MelSpectrogram(fft_length=64, sequence_stride=32, num_mel_bins=8)(sound[..., 0])
     assert mel.shape == (1, 8, 13)
+
+
+def test_a_table_of_a_layer_in_a_saved_model(tmp_path):
+    class Looks(tf.Module):
+        def __init__(self):
+            self.lookup = tf.keras.layers.StringLookup(vocabulary=["a", "b"])
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def look(self, words):
+            return self.lookup(words)
+
+    tf.saved_model.save(Looks(), tmp_path)
+    assert tf.saved_model.load(tmp_path).look(tf.constant(["b", "z"])).numpy().tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("kind", ["StringLookup", "TextVectorization"])
+def test_learned_frequencies_in_a_file(kind, tmp_path):
+    layer = getattr(tf.keras.layers, kind)(output_mode="tf_idf")
+    layer.adapt(["a", "a", "b"])
+    model = tf.keras.Sequential([tf.keras.Input((1,), dtype="string"), layer])
+    x = tf.constant([["a"], ["b"], ["z"]])
+    expected = model(x).numpy()
+    assert len(np.unique(expected)) > 3  # frequencies differ
+    model.save(tmp_path / "model.keras")
+    np.testing.assert_allclose(tf.keras.models.load_model(tmp_path / "model.keras")(x), expected, rtol=1e-6)
+
+
+def test_own_files_of_a_base_class(tmp_path):
+    """A class that inherits how it reads and writes its variables does so as its base."""
+
+    class Stored(tf.keras.layers.Layer):
+        number = 1.0
+
+        def call(self, x):
+            return x * self.number
+
+        def save_own_variables(self, store):
+            store["number"] = np.float32(self.number)
+
+        def load_own_variables(self, store):
+            self.number = float(store["number"][()])
+
+    class Derived(Stored):
+        pass
+
+    model = tf.keras.Sequential([tf.keras.Input((1,)), Derived()])
+    model.layers[-1].number = 3.0
+    model.save_weights(tmp_path / "m.weights.h5")
+    other = tf.keras.Sequential([tf.keras.Input((1,)), Derived()])
+    other.load_weights(tmp_path / "m.weights.h5")
+    assert other.layers[-1].number == 3.0

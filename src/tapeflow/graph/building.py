@@ -49,7 +49,19 @@ _wish = _Wish()
 
 
 def constant(graph: Graph, value: Any, name: str = "Const") -> SymbolicTensor:
-    """A Const operation of an eager tensor."""
+    """The output of a Const operation of an eager tensor; a resource has one in each graph.
+
+    A table is written as the node that makes it. Two nodes would be two tables for TensorFlow.
+    """
+    if value.dtype == dtypes.resource:
+        known = graph.__dict__.setdefault("_constant_resources", {})
+        if id(value) not in known:
+            known[id(value)] = _constant(graph, value, name)
+        return known[id(value)]
+    return _constant(graph, value, name)
+
+
+def _constant(graph: Graph, value: Any, name: str) -> SymbolicTensor:
     op = graph.add("Const", None, (), (), {"value": value, "dtype": value.dtype}, name)
     return op.add_output(value.dtype, tuple(value.shape.as_list()))
 

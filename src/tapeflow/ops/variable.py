@@ -194,6 +194,8 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     Raises ValueError without an initial value, and for one that does not have dtype and shape.
     """
 
+    _reads_by_class = False
+
     _parameters: tuple[str, ...] = (
         "initial_value", "trainable", "validate_shape", "caching_device", "name", "variable_def",
         "dtype", "import_scope", "constraint", "synchronization", "aggregation", "shape",

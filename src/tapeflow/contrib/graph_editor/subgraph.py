@@ -202,7 +202,7 @@ class SubGraphView:
 def make_view(*args, **kwargs):
     """The view of what the arguments select; a view is given back. See `select_ops_and_ts`.
 
-    Raises TypeError for a graph that is none, ValueError for a view of another graph.
+    Raises TypeError for a graph that is not known, ValueError for a view of another graph.
     """
     graph = kwargs.get("graph")
     if len(args) == 1 and isinstance(args[0], SubGraphView):

@@ -155,7 +155,7 @@ class Transformer:
           src_scope: the scope that names lose.
           reuse_dst_scope: whether the scope may be there already; else it gets a number.
 
-        Raises TypeError for a graph that is none, ValueError for operations outside `src_scope`.
+        Raises TypeError for a graph that is not known, ValueError for operations outside `src_scope`.
         """
         sgv = make_view(sgv)
         if not isinstance(dst_graph, v1.Graph):

@@ -1,4 +1,4 @@
-"""What model functions of `tf.contrib.learn` are told and return."""
+"""What model functions of `tf.contrib.learn` take and return."""
 
 from __future__ import annotations
 

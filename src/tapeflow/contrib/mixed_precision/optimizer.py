@@ -10,7 +10,7 @@ class LossScaleOptimizer(tf.train.Optimizer):
 
     Args:
       opt: the other optimizer, a `tf.train.Optimizer`.
-      loss_scale_manager: a `LossScaleManager`, which is told after each step whether gradients were finite.
+      loss_scale_manager: a `LossScaleManager`, which is notified after each step whether gradients were finite.
 
     Raises ValueError for an `opt` that is no optimizer.
     """

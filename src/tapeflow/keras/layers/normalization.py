@@ -8,6 +8,7 @@ from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import context, dtypes
 from tapeflow.core.context import executing_eagerly, name_scope
 from tapeflow.core.convert import constant, convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -103,6 +104,7 @@ class BatchNormalization(SameShape):
                 f"{axis}"
             )
         self.axis = axis
+        self._given_axis = axis
         self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
         self.beta_initializer = initializers.get(beta_initializer)
         self.gamma_initializer = initializers.get(gamma_initializer)
@@ -440,7 +442,7 @@ class BatchNormalization(SameShape):
         return {
             **super().get_config(),
             **optional,
-            "axis": self.axis,
+            "axis": self.axis if keras_2() else self._given_axis,
             "momentum": self.momentum,
             "epsilon": self.epsilon,
             "center": self.center,

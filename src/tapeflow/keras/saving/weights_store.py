@@ -8,8 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from tapeflow.keras.engine.functional import Functional
+from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.engine.tracking import Tracked
+from tapeflow.keras.layers.low_rank import LowRank
 from tapeflow.keras.registry import snake_name
 from tapeflow.keras.session import set_values, values_of
 
@@ -125,11 +127,16 @@ def load(item, file, skip_mismatch=False):
             warnings.warn(f"A layer was not loaded: {error}", stacklevel=3)
 
 
+def _loads_itself(item):
+    """Whether the class of an object, or one that it inherits from, has its own way to read its variables."""
+    owner = next((cls for cls in type(item).__mro__ if "load_own_variables" in cls.__dict__), Protocol)
+    return getattr(item, "lora_enabled", False) if owner is LowRank else owner is not Protocol
+
+
 def _load_own(item, group):
     name = getattr(item, "name", type(item).__name__)
     names = list(group) if group is not None else []
-    loads = type(item).__dict__.get("load_own_variables") or getattr(item, "lora_enabled", False)
-    if loads or _is_optimizer(item):
+    if _loads_itself(item) or _is_optimizer(item):
         if names:
             known = getattr(item, "_known", None)
             if _is_optimizer(item) and known is None:

@@ -349,6 +349,8 @@ class IndexLookup(AdaptiveLayer):
         if self.output_mode != "tf_idf":
             return encode(numbers, self.output_mode, depth, "int64", self.sparse)
         weights = self.idf_weights
+        if weights is None:  # a file's model is built before its weights are read
+            weights = as_tensor(np.zeros(depth, settings.floatx()))
         result = cast(encode(numbers, "count", depth, weights.dtype), weights.dtype) * weights
         if not self.sparse:
             return result
@@ -395,6 +397,11 @@ class IndexLookup(AdaptiveLayer):
         )
 
     # Files
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        found = super()._trackable_children(save_type, **kwargs)
+        # The functions of a SavedModel look the tokens up in it.
+        return {**found, "lookup_table": self.lookup_table} if save_type == "savedmodel" and self._tokens else found
 
     def save_assets(self, dir_path):
         """Writes the vocabulary, where `adapt` learned it, to vocabulary.txt in a folder."""
