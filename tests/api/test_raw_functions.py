@@ -119,3 +119,16 @@ def test_results_of_nodes_have_names():
     assert type(found).__name__ == "ParseSingleExample"
     assert found.sparse_indices == []
     assert found.dense_values[0].numpy().tolist() == [5]
+
+
+def test_sparse_tensors_of_ragged_ones():
+    raw = tf.raw_ops.RaggedTensorToSparse
+    ragged = tf.RaggedTensor.from_nested_row_splits([1.0, 2.0, 3.0], [[0, 2, 2], [0, 2, 3]])
+    expected = ragged.to_sparse()
+    for call in (raw, tf.function(raw)):
+        found = call(rt_nested_splits=ragged.nested_row_splits, rt_dense_values=ragged.flat_values)
+        assert found.sparse_indices.numpy().tolist() == expected.indices.numpy().tolist()
+        assert found.sparse_values.numpy().tolist() == [1, 2, 3]
+        assert found.sparse_dense_shape.numpy().tolist() == [2, 2, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        raw(rt_nested_splits=[[0, 9]], rt_dense_values=[1.0])

@@ -1,9 +1,10 @@
-"""How the node by which TensorFlow makes a dense tensor of a ragged one runs."""
+"""How the nodes by which TensorFlow makes dense and sparse tensors of ragged ones run."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.graph import planning, python_ops
 from tapeflow.graph.node_kinds import SPECIAL
@@ -12,6 +13,7 @@ from tapeflow.ops.array import Size
 from tapeflow.ops.ragged_tensor import RaggedTensor
 
 _KIND = "RaggedTensorToTensor"
+_SPARSE = "RaggedTensorToSparse"
 
 
 def _made(values: Any, kinds: list[str], parts: list[Any]) -> Any:
@@ -50,5 +52,18 @@ def _to_tensor(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, A
     return python_ops.node(_KIND, run, inputs, outputs, name + "/", False, **attrs)
 
 
-SPECIAL[_KIND] = _to_tensor
-planning.emits(_KIND)(python_ops._emit)
+def _to_sparse(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+    def run(*parts: Any) -> list[Any]:
+        *splits, values = parts
+        found = RaggedTensor.from_nested_row_splits(values, splits).to_sparse()
+        return [found.indices, found.values, found.dense_shape]
+
+    values = inputs[-1].shape_tuple
+    rank = None if values is None else len(values) + len(inputs) - 1
+    outputs = [(dtypes.int64, (None, rank)), (attrs["T"], (None,)), (dtypes.int64, (rank,))]
+    return python_ops.node(_SPARSE, run, inputs, outputs, name + "/", False, **attrs)
+
+
+for _kind, _maker in ((_KIND, _to_tensor), (_SPARSE, _to_sparse)):
+    SPECIAL[_kind] = _maker
+    planning.emits(_kind)(python_ops._emit)
