@@ -55,3 +55,25 @@ def test_squeezed_axes_are_integers(axis):
 def test_ranges_that_cannot_be(wrap, arguments, message):
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         wrap(lambda: tf.ragged.range(*arguments))()
+
+
+def test_axes_of_merged_dimensions_are_checked():
+    ragged = tf.ragged.constant([[[1, 2], [3]], [[4]]])
+
+    class Changing(float):
+        """Small where it is compared, and huge where it counts."""
+
+        def __index__(self):
+            return 1 << 40
+
+    for axes, error, text in [
+        ((0, 3), ValueError, "inner_axis=3 out of bounds: expected -3<=inner_axis<3"),
+        ((1, 0), ValueError, "less than or equal to inner_axis"),
+        (("a", 1), TypeError, "outer_axis must be an int; got str"),
+        ((0, 1.0), TypeError, "inner_axis must be an int; got float"),
+        ((0, Changing(1.0)), TypeError, "inner_axis must be an int"),
+        ((0, 1 << 40), ValueError, "out of bounds"),
+    ]:
+        with pytest.raises(error, match=text):
+            ragged.merge_dims(*axes)
+    assert ragged.merge_dims(-2, -1).to_list() == [[1, 2, 3], [4]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,13 @@ def positive_axis(axis: Any, rank: int | None, name: str = "axis", extra: int = 
     if not isinstance(axis, (int, np.integer)):
         kind = "EagerTensor" if hasattr(axis, "numpy") else type(axis).__name__
         raise TypeError(f"{name} must be an int; got {kind}")
+    # What a class says of its numbers is one thing here and another there.
+    axis = int.__index__(axis) if isinstance(axis, int) else operator.index(axis)
     if rank is None:
         if axis < 0:
             raise ValueError(f"{name}={axis} may only be negative if ndims is statically known.")
-        return int(axis)
+        return axis
     count = rank + extra
     if not -count <= axis < count:
         raise ValueError(f"{name}={axis} out of bounds: expected {-count}<={name}<{count}")
-    return int(axis) + count if axis < 0 else int(axis)
+    return axis + count if axis < 0 else axis

@@ -17,6 +17,7 @@ from tapeflow.ops.construction import range as range_
 from tapeflow.ops.gather import boolean_mask, gather
 from tapeflow.ops.joining import concat, stack
 from tapeflow.ops.layout import Transpose, expand_dims, reshape
+from tapeflow.ops.ragged_axis import positive_axis
 from tapeflow.ops.ragged_tensor import RaggedTensor, rowids_of_splits
 from tapeflow.ops.scatter import tensor_scatter_nd_update
 from tapeflow.ops.static import static_value
@@ -227,15 +228,13 @@ def from_sparse(st_input, row_splits_dtype):
 
 def merge_dims(value, outer_axis, inner_axis):
     rank = value.shape.rank
-    if rank is not None:
-        outer_axis, inner_axis = (a + rank if a < 0 else a for a in (outer_axis, inner_axis))
-        if not 0 <= inner_axis < rank or not 0 <= outer_axis < rank:
-            raise ValueError(f"axes {outer_axis} and {inner_axis} are out of bounds for rank {rank}")
+    outer_axis = positive_axis(outer_axis, rank, "outer_axis")
+    inner_axis = positive_axis(inner_axis, rank, "inner_axis")
     if outer_axis == inner_axis:
         return value
     if outer_axis > inner_axis:
         raise ValueError(
-            f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis ({inner_axis})"
+            f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis ({inner_axis})."
         )
     if not isinstance(value, RaggedTensor):
         sizes = Shape(value)
