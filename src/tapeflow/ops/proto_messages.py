@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from functools import lru_cache
 from typing import Any
@@ -33,12 +34,19 @@ DecodeProtoV2 = namedtuple("DecodeProtoV2", ["sizes", "values"])
 _STRING, _GROUP, _MESSAGE = 9, 10, 11
 
 
+# What the library of messages is asked for: it may crash for other strings.
+_FULL_NAME = re.compile(r"\.?[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+_LONGEST_NAME = 4096
+
+
 @lru_cache(maxsize=32)
 def _message_class(name: str, source: bytes) -> Any:
     """The class of a message whose descriptor is in `source`. Raises InvalidArgumentError where it is not."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     from google.protobuf.message import DecodeError
 
+    if len(name) > _LONGEST_NAME or not _FULL_NAME.fullmatch(name):
+        raise invalid(f"No descriptor found for message type {name[:100]}")
     if source in (b"", b"local://"):
         pool = descriptor_pool.Default()
         own = _own_message(name)
