@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import namedtuple
 from functools import lru_cache
 from typing import Any
@@ -34,9 +33,9 @@ DecodeProtoV2 = namedtuple("DecodeProtoV2", ["sizes", "values"])
 _STRING, _GROUP, _MESSAGE = 9, 10, 11
 
 
-# What the library of messages is asked for: it may crash for other strings.
-_FULL_NAME = re.compile(r"\.?[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
-_LONGEST_NAME = 4096
+def exact(name: str) -> str:
+    """A name as a plain str: the library of messages reads as much of a str as its class says that it is long."""
+    return str.__str__(name)
 
 
 @lru_cache(maxsize=32)
@@ -45,8 +44,6 @@ def _message_class(name: str, source: bytes) -> Any:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     from google.protobuf.message import DecodeError
 
-    if len(name) > _LONGEST_NAME or not _FULL_NAME.fullmatch(name):
-        raise invalid(f"No descriptor found for message type {name[:100]}")
     if source in (b"", b"local://"):
         pool = descriptor_pool.Default()
         own = _own_message(name)
@@ -86,7 +83,7 @@ def _file_set(source: bytes, kind: Any, error: type[Exception]) -> Any:
 
 
 def _field(message: Any, name: str) -> Any:
-    found = message.DESCRIPTOR.fields_by_name.get(name)
+    found = message.DESCRIPTOR.fields_by_name.get(exact(name))
     if found is None:
         raise invalid(f"Unknown field: {name} in message type {message.DESCRIPTOR.full_name}")
     return found
@@ -142,7 +139,7 @@ def DecodeProtoField(
 ):
     if message_format not in ("binary", "text"):
         raise invalid("format must be one of binary or text")
-    message = _message_class(message_type, attr_bytes(descriptor_source))
+    message = _message_class(exact(message_type), attr_bytes(descriptor_source))
     field = _field(message, field_name)
     if output_type not in _HELD[field.type]:
         raise invalid(
@@ -166,7 +163,7 @@ def DecodeProtoField(
     attrs={**_FROM, "field_index": 0}, shape=lambda call: [call.shape(0)],
     touches="files")  # fmt: skip
 def EncodeProtoField(xp, sizes, values, message_type, field_name, descriptor_source, field_index):
-    message = _message_class(message_type, attr_bytes(descriptor_source))
+    message = _message_class(exact(message_type), attr_bytes(descriptor_source))
     field = _field(message, field_name)
     if values.ndim < 2:
         raise invalid(
@@ -350,7 +347,7 @@ def encode_proto(
             f"{shape_text(sizes.shape.as_list())} but expected: "
             f"{shape_text([*sizes.shape.as_list()[:-1], len(names)])}"
         )
-    message = _message_class(message_type, attr_bytes(descriptor_source))
+    message = _message_class(exact(message_type), attr_bytes(descriptor_source))
     parts = {}
     for i, (field, value) in enumerate(zip(names, values, strict=True)):
         number = _field(message, field).number
