@@ -31,3 +31,18 @@ def test_loops_are_written_with_a_counter():
     first = [loop.input[0].partition(":")[0], loop.input[1].partition(":")[0]]
     values = {node.name: node.attr["value"].tensor.int_val[0] for node in body.node_def if node.name in first}
     assert [values[name] for name in first] == [0, -1]
+
+
+def test_an_identity_with_a_gradient_of_its_own_counts_in_each_iteration():
+    v1 = tf.compat.v1
+    v1.RegisterGradient("TripledInLoops")(lambda op, dy: 3.0 * dy)
+
+    def step(i, a):
+        with v1.get_default_graph().gradient_override_map({"Identity": "TripledInLoops"}):
+            return i + 1, tf.identity(a)
+
+    with tf.Graph().as_default():
+        x = v1.placeholder_with_default(2.0, ())
+        _, y = tf.while_loop(lambda i, _: i < 3, step, (0, x))
+        (dx,) = v1.gradients(y, x)
+        assert v1.Session().run(dx) == 27.0

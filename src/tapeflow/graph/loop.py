@@ -315,7 +315,8 @@ def _invariant(body: Body, count: int) -> set[int]:
     found = set(range(count, len(body.graph.inputs)))
     for i, x in enumerate(body.graph.inputs[:count]):
         y = body.outputs[i]
-        while y.op.type == "Identity":
+        # One whose gradient the program overrides is no identity for it.
+        while y.op.type == "Identity" and "_gradient_op_type" not in y.op.extra_attrs:
             y = y.op.inputs[0]
         if y is x:
             found.add(i)
