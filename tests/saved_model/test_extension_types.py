@@ -119,3 +119,12 @@ def damaged(change):
 def test_damaged_specs_raise(change, error):
     with pytest.raises(ValueError, match=error):
         structures.decode_proto(damaged(change))
+
+
+@pytest.mark.parametrize("name", ["_values", "__class__", "_from_components", "flatten", "a b", ""])
+def test_fields_of_unknown_classes_hide_nothing(name):
+    message = spec_message()
+    message.type_spec_value.type_spec_class_name = "tests.NotThere.Spec"
+    message.type_spec_value.type_state.tuple_value.values[0].tuple_value.values[0].string_value = name
+    with pytest.raises(ValueError, match="cannot be a field"):
+        structures.decode_proto(message)

@@ -32,6 +32,10 @@ class AnonymousExtensionType(_OwnFields, ExtensionType):
 
         @classmethod
         def _deserialize(cls, serialization: Any) -> Any:
+            """The spec of (name, value) pairs. Raises ValueError for names that would hide what the class has."""
+            for name, _ in serialization:
+                if not name.isidentifier() or name.startswith("_") or hasattr(cls, name):
+                    raise ValueError(f"{name!r} cannot be a field of an extension type whose class is not there")
             return with_values(cls, {name: field_types.immutable(value) for name, value in serialization})
 
 
