@@ -16,7 +16,6 @@ from tapeflow.core.public import public
 from tapeflow.core.spelling import snake_case
 from tapeflow.function import one_node
 from tapeflow.graph import raw_nodes
-from tapeflow.graph.conditional import Body
 from tapeflow.ops.raw_function import RAW_FUNCTIONS
 from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
@@ -84,7 +83,7 @@ def _resource_function(name: str) -> Callable[..., typing.Any]:
 
     def call(given: dict[str, typing.Any], name: str | None) -> typing.Any:
         tensors = [given.pop(key) for key in inputs]
-        types = {key: _as_kind(op.attrs[key][0], key, value) for key, value in given.items()}
+        types = {key: _as_kind(op.attrs[key][0], value) for key, value in given.items()}
         return _by_output(op, op(*tensors, name=name, **types))
 
     inferred = {argument.type for argument in op.inputs}
@@ -108,14 +107,9 @@ def _by_output(op: typing.Any, found: typing.Any) -> typing.Any:
     return [*found[:at], list(found[at : at + length]), *found[at + length :]]
 
 
-def _as_kind(kind: str, key: str, value: typing.Any) -> typing.Any:
+def _as_kind(kind: str, value: typing.Any) -> typing.Any:
     if kind == "func":
-        if not hasattr(value, "graph"):
-            raise TypeError(
-                f"The attr {key!r} is a concrete function, not {value!r}: use "
-                "`tf.function(f).get_concrete_function(...)`"
-            )
-        return Body(value.graph, list(value.outputs))
+        return raw_nodes.body_of(value)
     if kind == "list(type)":
         return [as_dtype(each) for each in value]
     return as_dtype(value) if kind == "type" else value

@@ -132,3 +132,15 @@ def test_sparse_tensors_of_ragged_ones():
         assert found.sparse_dense_shape.numpy().tolist() == [2, 2, 2]
     with pytest.raises(tf.errors.InvalidArgumentError):
         raw(rt_nested_splits=[[0, 9]], rt_dense_values=[1.0])
+
+
+def test_a_node_with_counts_left_out_takes_other_shapes():
+    """The counts of its outputs have defaults; each shape of its inputs makes the node again."""
+    message = tf.train.SequenceExample().SerializeToString()
+    for count in (1, 2):
+        found = tf.raw_ops.ParseSequenceExample(
+            serialized=[message] * count, debug_name=[""], context_dense_defaults=[],
+            feature_list_dense_missing_assumed_empty=[], context_sparse_keys=[], context_dense_keys=[],
+            feature_list_sparse_keys=[], feature_list_dense_keys=[],
+        )  # fmt: skip
+        assert all(part == [] for part in found)

@@ -51,7 +51,7 @@ class Predictor:
         )
 
     def __call__(self, input_dict):
-        """The outputs for inputs. Raises ValueError for names that are none of the inputs'."""
+        """The outputs for inputs. Raises ValueError for names that the inputs do not have."""
         others = set(input_dict) - set(self._feed_tensors)
         if others:
             raise ValueError(

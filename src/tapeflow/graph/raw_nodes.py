@@ -17,6 +17,15 @@ from tapeflow.graph.node_kinds import SPECIAL
 from tapeflow.graph.nodes import NodeMaker, load_dataset_nodes
 
 
+def body_of(function: Any) -> Body:
+    """The body of a concrete function that an attr is. Raises TypeError for anything else."""
+    if not hasattr(function, "graph") or not hasattr(function, "outputs"):
+        raise TypeError(
+            f"Expected a concrete function, not {function!r}: use `tf.function(f).get_concrete_function(...)`"
+        )
+    return Body(function.graph, list(function.outputs))
+
+
 class _Given:
     """The concrete functions that attrs of one call are, under names for its node.
 
@@ -28,11 +37,7 @@ class _Given:
 
     def add(self, function: Any) -> str:
         """The name of a function. Raises TypeError for what is not a concrete function."""
-        if not hasattr(function, "graph") or not hasattr(function, "outputs"):
-            raise TypeError(
-                f"Expected a concrete function, not {function!r}: use "
-                "`tf.function(f).get_concrete_function(...)`"
-            )
+        body_of(function)
         self.functions.append(function)
         return str(len(self.functions) - 1)
 
@@ -43,8 +48,7 @@ class _Given:
         return len(self.functions[int(name)].graph.inputs)
 
     def body(self, name: str, where: str, given: Sequence[Any] = ()) -> Body:
-        function = self.functions[int(name)]
-        return Body(function.graph, list(function.outputs))
+        return body_of(self.functions[int(name)])
 
 
 class Call(NamedTuple):
@@ -169,8 +173,13 @@ def packed(call: Call, outputs: Sequence[Any]) -> Any:
             values.append(outputs[at])
             at += 1
             continue
-        attr = call.node.attr[counted]
-        count = attr.i if argument.number_attr else len(attr.list.type)
+        # Reading a missing attr would make an empty one.
+        attr = call.node.attr.get(counted)
+        if attr is None:
+            default = op_defs.defaults(kind)[counted]
+            count = default if argument.number_attr else len(default)
+        else:
+            count = attr.i if argument.number_attr else len(attr.list.type)
         values.append(list(outputs[at : at + count]))
         at += count
     return values[0] if len(values) == 1 else _result_type(kind)(*values)
