@@ -163,3 +163,22 @@ def test_tables_in_files(tmp_path):
     found = base.load_csv_without_header(str(path), np.int64, np.float32, target_column=0)
     assert found.target.tolist() == [7, 8]
     assert base.maybe_download("table.csv", str(tmp_path), "http://nowhere.invalid/") == str(path)
+
+
+def test_print_tensor_logs_first_steps_and_then_some(caplog):
+    with tf.Graph().as_default():
+        step = tf.train.get_or_create_global_step()
+        tensor = tf.identity(step.assign_add(1), "counted")
+        hook = learn.monitors.PrintTensor(["counted"], every_n=4, first_n=2)
+        with caplog.at_level("INFO", logger="tensorflow"), tf.train.SingularMonitoredSession([hook]) as session:
+            for _ in range(10):
+                session.run(tensor)
+    logged = [int(record.getMessage().split("counted = ")[1].split()[0]) for record in caplog.records
+              if "counted = " in record.getMessage()]  # fmt: skip
+    assert logged == [1, 2, 6, 10]
+
+
+def test_an_experiment_refuses_what_it_does_not_do(tmp_path):
+    estimator = learn.LinearRegressor([layers.real_valued_column("x")], str(tmp_path))
+    with pytest.raises(NotImplementedError, match="export_strategies"):
+        learn.Experiment(estimator, None, None, checkpoint_and_export=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import os
+import time
 
 from tapeflow.contrib.learn.estimator import Estimator
 from tapeflow.estimator import RunConfig as _CoreRunConfig
@@ -48,7 +49,8 @@ class Experiment:
       eval_delay_secs, continuous_eval_throttle_secs, delay_workers_by_global_step, local_eval_frequency: for several
         machines; nobody waits on one.
 
-    Raises ValueError for an object that is no estimator, and for metrics that it cannot take.
+    Raises ValueError for an object that is no estimator, and for metrics that it cannot take; NotImplementedError where
+    `checkpoint_and_export` is set.
     """
 
     def __init__(
@@ -64,6 +66,8 @@ class Experiment:
                 "`eval_metrics` must be `None` with `tf.estimator.Estimator`. Use `eval_metric_ops` in "
                 "`tf.estimator.EstimatorSpec` instead."
             )
+        if checkpoint_and_export:
+            raise NotImplementedError("`checkpoint_and_export` is not supported: use `export_strategies`.")
         self._estimator, self._eval_metrics = estimator, eval_metrics
         self._train_input_fn, self._eval_input_fn = train_input_fn, eval_input_fn
         self._train_steps, self._eval_steps = train_steps, eval_steps
@@ -104,7 +108,8 @@ class Experiment:
         return last
 
     def train(self, delay_secs=None):
-        """Trains up to the last step; returns the estimator."""
+        """Trains up to the last step, after as many seconds as are given; returns the estimator."""
+        time.sleep(delay_secs or 0)
         return self._train(self._train_steps)
 
     def _train(self, max_steps, listeners=()):
@@ -114,7 +119,8 @@ class Experiment:
         )  # fmt: skip
 
     def evaluate(self, delay_secs=None, name=None):
-        """The metrics of the last checkpoint."""
+        """The metrics of the last checkpoint, after as many seconds as are given."""
+        time.sleep(delay_secs or 0)
         words = {} if self._eval_metrics is None else {"metrics": self._eval_metrics}
         return self._estimator.evaluate(
             input_fn=self._eval_input_fn, steps=self._eval_steps, name=name, hooks=self._eval_hooks, **words

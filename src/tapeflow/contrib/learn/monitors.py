@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from tapeflow.compat import v1
 from tapeflow.contrib.learn.estimator import input_fn_of
-from tapeflow.train import LoggingTensorHook, NanTensorHook, SessionRunHook, StopAtStepHook
+from tapeflow.train import (
+    LoggingTensorHook,
+    NanTensorHook,
+    SessionRunArgs,
+    SessionRunHook,
+    StopAtStepHook,
+)
 
 __all__ = ["NanLoss", "PrintTensor", "StopAtStep", "ValidationMonitor", "replace_monitors_with_hooks"]
 
@@ -18,10 +24,22 @@ class NanLoss(NanTensorHook):
 
 
 class PrintTensor(LoggingTensorHook):
-    """Logs tensors, by names or a dict, every so many steps."""
+    """Logs tensors, by names or a dict, in the first steps and then every so many.
+
+    Args:
+      tensor_names: names of tensors, or a dict of tensors by what they are called in the log.
+      every_n: the number of steps from one to the next.
+      first_n: how many of the first steps are logged.
+    """
 
     def __init__(self, tensor_names, every_n=100, first_n=1):
         super().__init__(tensor_names, every_n_iter=every_n)
+        self._first = first_n
+
+    def before_run(self, run_context):
+        super().before_run(run_context)
+        self._triggered = self._triggered or self._count < self._first
+        return SessionRunArgs(self._current) if self._triggered else None
 
 
 class ValidationMonitor(SessionRunHook):
