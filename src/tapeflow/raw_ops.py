@@ -83,7 +83,7 @@ def _resource_function(name: str) -> Callable[..., typing.Any]:
 
     def call(given: dict[str, typing.Any], name: str | None) -> typing.Any:
         tensors = [given.pop(key) for key in inputs]
-        types = {key: _as_kind(op.attrs[key][0], value) for key, value in given.items()}
+        types = {key: _as_kind(op.attrs[key][0], key, value) for key, value in given.items()}
         return _by_output(op, op(*tensors, name=name, **types))
 
     inferred = {argument.type for argument in op.inputs}
@@ -107,9 +107,9 @@ def _by_output(op: typing.Any, found: typing.Any) -> typing.Any:
     return [*found[:at], list(found[at : at + length]), *found[at + length :]]
 
 
-def _as_kind(kind: str, value: typing.Any) -> typing.Any:
+def _as_kind(kind: str, key: str, value: typing.Any) -> typing.Any:
     if kind == "func":
-        return raw_nodes.body_of(value)
+        return raw_nodes.body_of(key, value)
     if kind == "list(type)":
         return [as_dtype(each) for each in value]
     return as_dtype(value) if kind == "type" else value

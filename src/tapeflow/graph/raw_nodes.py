@@ -17,11 +17,12 @@ from tapeflow.graph.node_kinds import SPECIAL
 from tapeflow.graph.nodes import NodeMaker, load_dataset_nodes
 
 
-def body_of(function: Any) -> Body:
-    """The body of a concrete function that an attr is. Raises TypeError for anything else."""
+def body_of(attr: str, function: Any) -> Body:
+    """The body of the concrete function that an attr is. Raises TypeError for anything else."""
     if not hasattr(function, "graph") or not hasattr(function, "outputs"):
         raise TypeError(
-            f"Expected a concrete function, not {function!r}: use `tf.function(f).get_concrete_function(...)`"
+            f"The attr {attr!r} is a concrete function, not {function!r}: use "
+            "`tf.function(f).get_concrete_function(...)`"
         )
     return Body(function.graph, list(function.outputs))
 
@@ -35,9 +36,9 @@ class _Given:
     def __init__(self) -> None:
         self.functions: list[Any] = []
 
-    def add(self, function: Any) -> str:
-        """The name of a function. Raises TypeError for what is not a concrete function."""
-        body_of(function)
+    def add(self, attr: str, function: Any) -> str:
+        """The name of the function that an attr is. Raises TypeError for what is not a concrete function."""
+        body_of(attr, function)
         self.functions.append(function)
         return str(len(self.functions) - 1)
 
@@ -48,7 +49,7 @@ class _Given:
         return len(self.functions[int(name)].graph.inputs)
 
     def body(self, name: str, where: str, given: Sequence[Any] = ()) -> Body:
-        return body_of(self.functions[int(name)])
+        return body_of(where, self.functions[int(name)])
 
 
 class Call(NamedTuple):
@@ -104,7 +105,7 @@ def bound(kind: str, arguments: Mapping[str, Any]) -> Call:
     def set_attr(key: str, value: Any) -> None:
         known[key] = value
         try:
-            node.attr[key].CopyFrom(attributes.of(value, attrs[key], functions.add))
+            node.attr[key].CopyFrom(attributes.of(value, attrs[key], functools.partial(functions.add, key)))
         except (TypeError, ValueError) as error:
             raise TypeError(f"Expected {attrs[key]} for argument '{key}' not {value!r}: {error}") from None
 
