@@ -81,7 +81,8 @@ bench: build
 api: build
 	$(PY) tests/api/names.py
 
-lint: $(VENV)/.ready-lint
+# With the packages of the tests: mypy reads the types of the optional ones.
+lint: $(VENV)/.ready-lint $(VENV)/.ready-test
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 
