@@ -494,10 +494,12 @@ DType declared_dtype(PyObject* value) {
   if (is_tensor(value)) return reinterpret_cast<Tensor*>(value)->dtype;
   if (is_cell(value)) return reinterpret_cast<Variable*>(value)->dtype;
   if (!is_variable(value)) return DType::kInvalid;
-  // The class says what reading gives, and of which dtype.
+  // The class says what reading gives, and of which dtype; what it runs may drop the list that holds it.
+  const Ref owned = Ref::share(value);
   try {
     return parse_dtype(Ref(PyObject_GetAttrString(value, "dtype")).get());
   } catch (const PythonError&) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;  // KeyboardInterrupt and the like
     PyErr_Clear();
     return DType::kInvalid;
   }

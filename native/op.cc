@@ -144,6 +144,16 @@ class Call {
     types_[arg.type_var] = declared_dtype(v);
   }
 
+  // An element of a list of n. What conversion runs may change the list.
+  Ref element(const Arg& arg, PyObject* list, Py_ssize_t n, Py_ssize_t k) {
+    if (PySequence_Fast_GET_SIZE(list) != n) {
+      PyErr_Format(PyExc_ValueError, "The list '%U' of %s changed its size while its elements were converted.",
+                   arg.name, op_->name->c_str());
+      throw PythonError();
+    }
+    return Ref::share(PySequence_Fast_GET_ITEM(list, k));
+  }
+
   void convert() {
     const auto& specs = *op_->inputs;
     // Tensors decide the type variables; Python and NumPy values follow.
@@ -152,25 +162,18 @@ class Call {
         if (!PyList_Check(values_[i]) && !PyTuple_Check(values_[i])) {
           type_error("Expected list for '" + py_str(specs[i].name) + "' argument to '" + *op_->name + "' Op, not " + py_repr(values_[i]) + ".");
         }
-        for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(values_[i]); ++k) see_dtype(specs[i], PySequence_Fast_GET_ITEM(values_[i], k));
+        const Py_ssize_t n = PySequence_Fast_GET_SIZE(values_[i]);
+        list_sizes_.push_back(static_cast<int>(n));
+        for (Py_ssize_t k = 0; k < n; ++k) see_dtype(specs[i], element(specs[i], values_[i], n, k).get());
       } else {
         see_dtype(specs[i], values_[i]);
       }
     }
+    size_t list = 0;
     for (size_t i = 0; i < specs.size(); ++i) {
       if (!specs[i].list) { convert_one(specs[i], values_[i]); continue; }
-      // Conversion may run code that changes the list.
-      const Py_ssize_t n = PySequence_Fast_GET_SIZE(values_[i]);
-      for (Py_ssize_t k = 0; k < n; ++k) {
-        if (PySequence_Fast_GET_SIZE(values_[i]) != n) {
-          PyErr_Format(PyExc_ValueError, "The list '%U' of %s changed its size while its elements were converted.",
-                       specs[i].name, op_->name->c_str());
-          throw PythonError();
-        }
-        const Ref element = Ref::share(PySequence_Fast_GET_ITEM(values_[i], k));
-        convert_one(specs[i], element.get());
-      }
-      list_sizes_.push_back(static_cast<int>(n));
+      const Py_ssize_t n = list_sizes_[list++];
+      for (Py_ssize_t k = 0; k < n; ++k) convert_one(specs[i], element(specs[i], values_[i], n, k).get());
       if (n == 0 && specs[i].type_var >= 0 && types_[specs[i].type_var] == DType::kInvalid && specs.size() == 1) {
         throw invalid("List argument '", py_str(specs[i].name), "' to '", *op_->name, "' Op with length 0 shorter than minimum length 1.");
       }

@@ -286,3 +286,43 @@ def test_numbers_take_the_dtype_of_variables_that_convert_themselves(operation):
     found = operation(Tripled([1.0, 2.0]))
     assert found.dtype == tf.float32
     np.testing.assert_array_equal(found, expected)
+
+
+def test_an_interrupt_while_the_dtype_is_asked_is_raised():
+    class Interrupted(tf.Variable):
+        def value(self):
+            return super().value() * 3
+
+        @property
+        def dtype(self):
+            if armed:
+                raise KeyboardInterrupt
+            return tf.float32
+
+    armed = False
+    variable = Interrupted([1.0])
+    armed = True
+    with pytest.raises(KeyboardInterrupt):
+        2 * variable
+    with pytest.raises(KeyboardInterrupt):
+        tf.raw_ops.AddN(inputs=[tf.constant([1.0]), variable])
+
+
+def test_a_dtype_that_drops_the_list_that_holds_its_variable():
+    class Dropping(tf.Variable):
+        def value(self):
+            return super().value() * 3
+
+        @property
+        def dtype(self):
+            held.clear()
+            return tf.float32
+
+    held = []
+    held += [Dropping([1.0]), Dropping([2.0])]
+    with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError)):
+        tf.raw_ops.AddN(inputs=held)
+    held = []
+    held += [Dropping([1.0]), Dropping([2.0])]
+    with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError)):
+        tf.raw_ops.Pack(values=held, axis=0)

@@ -189,6 +189,37 @@ def stand_in(value: Any, methods: tuple[str, ...], act: Act, base: type = object
     return made
 
 
+class HostileVariable(tf.Variable):
+    """A variable whose class says how it is read, so that reading and its attributes act."""
+
+    _act: Any = staticmethod(lambda own: own)
+
+    def value(self):
+        return self._act(super().value())
+
+    @property
+    def dtype(self):
+        return self._act(super().dtype)
+
+    @property
+    def shape(self):
+        return self._act(super().shape)
+
+    @property
+    def handle(self):
+        return self._act(super().handle)
+
+
+def variable(value: Any, act: Act) -> Any:
+    """A variable that holds `value`, or, where that is not one tensor, any other object."""
+    try:
+        made = HostileVariable(value)
+    except (TypeError, ValueError):
+        return stand_in(value, METHODS, act)
+    made._act = act
+    return made
+
+
 NUMBERS = ("__float__", "__int__", "__index__", "__complex__", "__trunc__")
 # What stands for a number or a text in a list.
 LEAVES: dict[str, Callable[[Any, Act], Any]] = {
@@ -199,6 +230,7 @@ LEAVES: dict[str, Callable[[Any, Act], Any]] = {
     "array": lambda v, act: stand_in(v, ("__array__",), act),
     "interface": lambda v, act: stand_in(v, ("__array_interface__",), act),
     "own": lambda v, act: stand_in(v, ("__tf_tensor__",), act),
+    "variable": variable,
     "shown": lambda v, act: stand_in(v, ("__str__", "__repr__", "__hash__", "__eq__"), act),
 }
 TEXTS: dict[str, Callable[[Any, Act], Any]] = {
@@ -217,6 +249,7 @@ WHOLES: dict[str, Callable[[Any, Act], Any]] = {
     "array": LEAVES["array"],
     "interface": LEAVES["interface"],
     "own": LEAVES["own"],
+    "variable": variable,
     "everything": lambda v, act: stand_in(v, METHODS, act),
     "shape": lambda v, act: stand_in(v, ("rank", "as_list", "__len__", "__iter__"), act),
 }
