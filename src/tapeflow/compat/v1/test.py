@@ -35,6 +35,8 @@ def compute_gradient(
       delta: the step of the central differences.
       init_targets: operations to run first.
       extra_feed_dict: what else to feed.
+
+    Raises ValueError if the gradient of an empty `y` has another shape than `x`.
     """
     session = get_default_session()
     feeds = dict(extra_feed_dict or {})
@@ -107,7 +109,11 @@ def _theoretical(session, x, value, y, y_shape, feeds):
             jacobian[:, column] = np.ravel(got).view(jacobian.dtype)
         flat[column] = 0
     if dx is not None and not size_y:
-        session.run(dx, {**feeds, x: value, weight: ones})
+        got = session.run(dx, {**feeds, x: value, weight: ones})
+        if got.shape != value.shape:
+            raise ValueError(
+                f"Empty gradient has wrong shape: expected {value.shape}, got {got.shape}"
+            )
     return jacobian
 
 
