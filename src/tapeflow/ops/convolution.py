@@ -16,6 +16,7 @@ from tapeflow.ops.sliding import (
     sliding_rule,
     spatial,
     windows,
+    xla_convolution,
 )
 from tapeflow.ops.table import FLOATING, Sample, ints, one_of, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
@@ -73,6 +74,8 @@ def _grouped(x, groups: int):
 
 def _forward(xp, x, w, win: Windows):
     groups = _groups(x.shape[-1], w.shape)
+    if xp is not np and x.dtype.kind == "f":
+        return xla_convolution(x, w, win, groups)
     batch, outer = x.shape[0], w.shape[-1]
     x = win.padded(xp, x)
     out = xp.zeros((batch, *win.out, outer), x.dtype)

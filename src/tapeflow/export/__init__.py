@@ -1,0 +1,1 @@
+"""`tapeflow.export`: functions written for other programs to run."""
