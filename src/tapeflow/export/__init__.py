@@ -1,0 +1,1 @@
+"""Models for other runtimes; `python -m tapeflow.export --help` is the command."""
