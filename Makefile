@@ -13,7 +13,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-base wheel sbom test-slow test-stress test-tsan test-oracle fuzz-oracle test-xla bench api lint docs \
+.PHONY: demo test test-base wheel sbom test-slow test-stress test-tsan test-oracle test-js fuzz-oracle test-xla bench api lint docs \
 	build sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
 build: $(VENV)/.ready-base
@@ -63,6 +63,15 @@ test-stress: build $(VENV)/.ready-test
 # Against TensorFlow itself: TF_PYTHON names an interpreter that has it.
 test-oracle: build $(VENV)/.ready-test
 	$(PY) -m pytest -m oracle $(ARGS)
+
+# Exported models in TF.js; needs node. The package goes to build/js.
+test-js: build $(VENV)/.ready-test build/js/.ready
+	TFJS_PACKAGE=$(CURDIR)/build/js/node_modules/@tensorflow/tfjs $(PY) -m pytest tests/export -m js $(ARGS)
+
+build/js/.ready:
+	@mkdir -p build/js
+	npm install --silent --no-audit --no-fund --prefix build/js @tensorflow/tfjs@4.22.0
+	@touch $@
 
 # A long run of random calls of public functions against TensorFlow; ARGS="--names math,linalg.trace --errors".
 CALLS ?= 20000

@@ -1,1 +1,1 @@
-"""`tapeflow.export`: functions written for other programs to run."""
+"""Models for other runtimes; `python -m tapeflow.export --help` is the command."""

@@ -20,7 +20,7 @@ from tapeflow.ops.sliding import (
     spatial,
     spatial_axes,
     windows,
-    xla_window,
+    xla_max,
 )
 from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, ints, one_of, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
@@ -75,7 +75,7 @@ def _lowest(kind):
 
 def max_under(xp, x, win: Windows):
     if xp is not np:
-        return xla_window(x, win, _lowest(x.dtype), "max")
+        return xla_max(x, win, _lowest(x.dtype))
     x = win.padded(xp, x, _lowest(x.dtype))
     out = None
     for offset in win.offsets():

@@ -202,14 +202,14 @@ def xla_convolution(x, w, win: Windows, groups: int):
     )
 
 
-def xla_window(x, win: Windows, start, reduce: str):
-    """What each window of `x` (channels-last) gives under a function of `jax.lax`, beginning with `start`."""
+def xla_max(x, win: Windows, lowest):
+    """The largest value of each window of `x` (channels-last), as one instruction; `lowest` is below all values."""
     from jax import lax  # part of an extra: only compiled code gets here
 
     return lax.reduce_window(
         x,
-        np.asarray(start, x.dtype),
-        getattr(lax, reduce),
+        np.asarray(lowest, x.dtype),
+        lax.max,
         (1, *win.taps, 1),
         (1, *win.strides, 1),
         [(0, 0), *win.pads, (0, 0)],
