@@ -47,6 +47,13 @@ def test_weights_of_functions_have_names_of_their_own(tmp_path):
     assert {node["name"] for f in functions for node in f["nodeDef"] if node["op"] == "Const"} <= set(names)
 
 
+def test_results_of_functions_name_nodes_of_their_own(tmp_path):
+    tfjs.save(models.masked_lstm()[0], tmp_path)
+    for f in read(tmp_path)[0]["modelTopology"]["library"]["function"]:
+        known = {x["name"] for x in f["signature"].get("inputArg", [])} | {n["name"] for n in f.get("nodeDef", [])}
+        assert {text.split(":")[0] for text in f["ret"].values()} <= known
+
+
 @pytest.mark.parametrize(("kind", "bytes_each"), [("uint8", 1), ("uint16", 2), ("float16", 2)])
 def test_quantized_weights_are_smaller(kind, bytes_each, tmp_path):
     tfjs.save(models.signature()[0], tmp_path, quantization=kind)

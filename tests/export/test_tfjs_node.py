@@ -19,8 +19,6 @@ pytestmark = [
     pytest.mark.skipif("TFJS_PACKAGE" not in os.environ, reason="TFJS_PACKAGE names no folder of @tensorflow/tfjs"),
 ]
 CLIENT = Path(__file__).with_name("run_model.js")
-# TF.js fails while it runs their loops ("shapes ... must match"): not solved yet.
-FAILING = {"masked_lstm", "masked_gru"}
 LACKING = {"text", "ragged"}  # tests/export/test_tfjs.py: what is said of them
 
 
@@ -40,12 +38,7 @@ def run(folder, function, arguments):
     return [np.reshape(y["values"], y["shape"]) for y in answer.values()]
 
 
-def _case(make):
-    failing = pytest.mark.xfail(raises=AssertionError, reason="TF.js fails in the loop of a recurrent layer")
-    return pytest.param(make, id=make.__name__, marks=[failing] if make.__name__ in FAILING else [])
-
-
-@pytest.mark.parametrize("make", [_case(m) for m in models.MODELS if m.__name__ not in LACKING])
+@pytest.mark.parametrize("make", [m for m in models.MODELS if m.__name__ not in LACKING], ids=lambda m: m.__name__)
 def test_models_compute_the_same(make, tmp_path):
     function, arguments = make()
     tfjs.save(function, tmp_path)

@@ -81,8 +81,8 @@ def graph_model(
     names = [f"group1-shard{i + 1}of{len(pieces)}.bin" for i in range(len(pieces))]
     model = {
         "format": "graph-model",
-        "generatedBy": f"tapeflow {VERSION}",
-        "convertedBy": f"tapeflow {VERSION}",
+        "generatedBy": VERSION,
+        "convertedBy": "tapeflow",
         "signature": _signature(function, frozen),
         "modelTopology": json_format.MessageToDict(graph_def),
         "weightsManifest": [{"paths": names, "weights": [entry for _, entry in weights]}],
@@ -118,7 +118,7 @@ def _make_names_unique(graph_def: Any) -> None:
         for node in function.node_def:
             node.name = names[node.name]
             node.input[:] = [renamed(text) for text in node.input]
-        for key, text in function.ret.items():
+        for key, text in list(function.ret.items()):
             function.ret[key] = renamed(text)
 
 

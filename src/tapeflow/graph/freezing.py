@@ -250,6 +250,6 @@ def _rename_output(function: Any, old: str, new: str) -> None:
         for i, text in enumerate(node.input):
             if text.startswith(old):
                 node.input[i] = new + text.removeprefix(old)
-    for key, text in function.ret.items():
+    for key, text in list(function.ret.items()):
         if text.startswith(old):
             function.ret[key] = new + text.removeprefix(old)
