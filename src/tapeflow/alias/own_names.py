@@ -76,6 +76,9 @@ OWN: dict[str, dict[str, str]] = {
     "python.eager.monitoring": {"": "core.monitoring"},
     "python.eager.tape": {"stop_recording": "core.context:init_scope"},
     "python.eager.test": {"TestCase": "test_case:TestCase", "main": "alias.stand_ins:eager_main"},
+    "python.framework.function_def_to_graph": {
+        "function_def_to_graph": "graph.function_def_to_graph:function_def_to_graph",
+    },
     "python.framework.c_api_util": {"ApiDefMap": "alias.api_defs:ApiDefMap"},
     "python.framework.composite_tensor": {"": "core.composite_tensor"},
     "python.framework.config": {"is_op_determinism_enabled": "core.config:is_op_determinism_enabled"},

@@ -244,7 +244,8 @@ class BaseSession:
                 fetches,
                 feeds,
             )
-            if key is not None:
+            # `run` gives the values of steps that it knows without looking at them.
+            if key is not None and all(x.dtype != dtypes.variant for x in taken.tensors):
                 self._steps[key] = step
         return step
 
@@ -445,7 +446,10 @@ class BaseSession:
 
 def _plain(value: Any) -> Any:
     """A fetched value as NumPy has it."""
-    if value.dtype in (dtypes.resource, dtypes.variant):
+    if value.dtype == dtypes.variant:
+        number = dtypes.variant.as_datatype_enum
+        raise errors.InternalError(None, None, f"Tensorflow type {number} not convertible to numpy dtype.")
+    if value.dtype == dtypes.resource:
         return session_handles.taken(value)
     return value.numpy()
 

@@ -101,7 +101,7 @@ def DeleteSessionTensor(handle):
 
 def taken(value: Any) -> Any:
     """What a session gives for a fetched resource: the handle of a tensor left in it, else the resource itself."""
-    found = value.numpy() if value.dtype == dtypes.resource else None
+    found = value.numpy()
     if isinstance(found, np.ndarray) and found.ndim == 0:
         found = found[()]
     return found if isinstance(found, TensorHandle) else value
