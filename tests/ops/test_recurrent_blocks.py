@@ -14,6 +14,14 @@ def inputs():
     return {k: tf.constant(draw.normal(size=s), tf.float32) for k, s in {**state, "b": (8,)}.items()}
 
 
+def check_slopes(loss, given, slopes):
+    """Compares slopes with differences of the loss, along a random direction of each input."""
+    for key, slope in slopes.items():
+        direction = np.random.default_rng(4).normal(size=given[key].shape).astype(np.float32)
+        ends = [float(loss(**{**given, key: given[key] + step * direction})) for step in (1e-2, -1e-2)]
+        np.testing.assert_allclose((ends[0] - ends[1]) / 2e-2, np.sum(slope.numpy() * direction), rtol=2e-2, atol=2e-2)
+
+
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("graph", [False, True])
 def test_gradient_of_the_last_output_is_the_numeric_one(op, graph):
@@ -27,10 +35,7 @@ def test_gradient_of_the_last_output_is_the_numeric_one(op, graph):
     with tf.GradientTape() as tape:
         tape.watch(list(given.values()))
         y = run(**given)
-    for key, slope in tape.gradient(y, given).items():
-        direction = np.random.default_rng(4).normal(size=given[key].shape).astype(np.float32)
-        ends = [float(loss(**{**given, key: given[key] + step * direction})) for step in (1e-2, -1e-2)]
-        np.testing.assert_allclose((ends[0] - ends[1]) / 2e-2, np.sum(slope.numpy() * direction), rtol=2e-2, atol=2e-2)
+    check_slopes(loss, given, tape.gradient(y, given))
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -49,3 +54,19 @@ def test_gradient_of_another_shape_is_refused():
         tf.raw_ops.BlockLSTMGrad(
             seq_len_max=3, **given, **out._asdict(), cs_grad=out.cs, h_grad=out.h[1:], use_peephole=False
         )
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_gradient_of_a_gru_cell_is_the_numeric_one(graph):
+    draw = np.random.default_rng(3)
+    sizes = {"x": (2, 3), "h_prev": (2, 2), "w_ru": (5, 4), "w_c": (5, 2), "b_ru": (4,), "b_c": (2,)}
+    given = {key: tf.constant(draw.normal(size=size), tf.float32) for key, size in sizes.items()}
+
+    def loss(**arguments):
+        return tf.reduce_sum(tf.sin(tf.raw_ops.GRUBlockCell(**arguments).h))
+
+    run = tf.function(loss) if graph else loss
+    with tf.GradientTape() as tape:
+        tape.watch(list(given.values()))
+        y = run(**given)
+    check_slopes(loss, given, tape.gradient(y, given))

@@ -1,4 +1,4 @@
-"""LSTM and GRU cells as single ops, and the layer of such LSTM cells: old graphs hold them.
+"""LSTM cells as single ops, and the layer of such LSTM cells: old graphs hold them.
 
 The matrices of an LSTM's gates are beside each other in one: input, cell, forget, output; in `BlockLSTMV2` input,
 forget, cell, output.
@@ -14,40 +14,46 @@ from tapeflow.ops import shapes
 from tapeflow.ops.table import Sample, boolean, op
 from tapeflow.ops.validate import invalid, shape_text
 
-_TYPES = {"T": (dtypes.float32, dtypes.float16)}
-_PARTS = "i: T, cs: T, f: T, o: T, ci: T, co: T, h: T"
-_STATE = "cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T"
+TYPES = {"T": (dtypes.float32, dtypes.float16)}
+PARTS = "i: T, cs: T, f: T, o: T, ci: T, co: T, h: T"
+STATE = "cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T"
 _NEVER = "it is computed with NumPy"
 
 
-def _sigmoid(x):
+def sigmoid(x):
+    """The logistic function of `x`, in its dtype."""
     with np.errstate(over="ignore"):
         return (1 / (1 + np.exp(-x))).astype(x.dtype)
 
 
-def _require(x, shape: tuple[int, ...], name: str) -> None:
+def require_rank(rank: int, **tensors) -> None:
+    """Raises InvalidArgumentError for the first that is not of this rank."""
+    for name, value in tensors.items():
+        if value.ndim != rank:
+            raise invalid(f"{name} must be rank {rank} but is rank {value.ndim}")
+
+
+def require(x, shape: tuple[int, ...], name: str) -> None:
+    """Raises InvalidArgumentError if `x` is not of this shape."""
     if x.shape != shape:
         raise invalid(f"{name} has shape {shape_text(x.shape)}, not {shape_text(shape)}")
 
 
-def _check_lstm(x, cs_prev, h_prev, w, wci, wcf, wco, b) -> None:
+def check_lstm(x, cs_prev, h_prev, w, wci, wcf, wco, b) -> None:
     """Refuses tensors of one step that do not suit each other."""
-    for name, value in (("x", x), ("cs_prev", cs_prev), ("w", w)):
-        if value.ndim != 2:
-            raise invalid(f"{name} must be rank 2 but is rank {value.ndim}")
+    require_rank(2, x=x, cs_prev=cs_prev, w=w)
     batch, size, units = x.shape[0], x.shape[1], cs_prev.shape[1]
-    _require(cs_prev, (batch, units), "cs_prev")
-    _require(h_prev, (batch, units), "h_prev")
-    _require(w, (size + units, 4 * units), "w")
-    for name, value in (("wci", wci), ("wcf", wcf), ("wco", wco)):
-        if value.ndim != 1:
-            raise invalid(f"{name} must be rank 1 but is rank {value.ndim}")
-    _require(b, (4 * units,), "b")
+    require(cs_prev, (batch, units), "cs_prev")
+    require(h_prev, (batch, units), "h_prev")
+    require(w, (size + units, 4 * units), "w")
+    require_rank(1, wci=wci, wcf=wcf, wco=wco)
+    require(b, (4 * units,), "b")
 
 
-def _check_peepholes(units: int, *weights) -> None:
+def check_peepholes(units: int, *weights) -> None:
+    """Refuses peepholes that are not one number a unit."""
     for value, name in zip(weights, ("wci", "wcf", "wco"), strict=True):
-        _require(value, (units,), name)
+        require(value, (units,), name)
 
 
 def _step(x, state, forget_bias, cell_clip, peephole, order):
@@ -58,16 +64,16 @@ def _step(x, state, forget_bias, cell_clip, peephole, order):
     if peephole:
         i, f = i + cs_prev * wci, f + cs_prev * wcf
     kind = x.dtype.type
-    i, f, ci = _sigmoid(i), _sigmoid(f + kind(forget_bias)), np.tanh(ci)
+    i, f, ci = sigmoid(i), sigmoid(f + kind(forget_bias)), np.tanh(ci)
     cs = ci * i + f * cs_prev
     if cell_clip > 0:
         cs = np.clip(cs, kind(-cell_clip), kind(cell_clip))
-    o = _sigmoid(o + cs * wco if peephole else o)
+    o = sigmoid(o + cs * wco if peephole else o)
     co = np.tanh(cs)
     return i, cs, f, o, ci, co, o * co
 
 
-def _step_back(cs_prev, weights, parts, cs_grad, h_grad, peephole):
+def step_back(cs_prev, weights, parts, cs_grad, h_grad, peephole):
     """The gradients of one step: (of cs_prev, {gate: of what it is the function of}, of the three peepholes)."""
     wci, wcf, wco = weights
     i, cs, f, o, ci, co = parts
@@ -97,15 +103,15 @@ def _cell_rule(call):
 
 @op(
     "LSTMBlockCell",
-    f"x: T, {_STATE} -> {_PARTS}",
-    types=_TYPES,
+    f"x: T, {STATE} -> {PARTS}",
+    types=TYPES,
     attrs={"forget_bias": 1.0, "cell_clip": 3.0, "use_peephole": False},
     shape=shapes.with_ranks(_cell_rule, 2, 2, 2, 2, 1, 1, 1, 1),
 )
 def LSTMBlockCell(xp, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
-    _check_lstm(x, cs_prev, h_prev, w, wci, wcf, wco, b)
+    check_lstm(x, cs_prev, h_prev, w, wci, wcf, wco, b)
     if use_peephole:
-        _check_peepholes(cs_prev.shape[1], wci, wcf, wco)
+        check_peepholes(cs_prev.shape[1], wci, wcf, wco)
     state = (cs_prev, h_prev, w, wci, wcf, wco, b)
     return _step(x, state, forget_bias, cell_clip, use_peephole, "icfo")
 
@@ -113,17 +119,18 @@ def LSTMBlockCell(xp, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell
 LSTMBlockCell.compiled(never=_NEVER)
 
 
-def _lstm_inputs(rng, batch=2, size=3, units=2):
+def lstm_inputs(rng, batch=2, size=3, units=2):
     """x and the state of a cell, for samples."""
     state = [(batch, units), (batch, units), (size + units, 4 * units), *[(units,)] * 3, (4 * units,)]
-    return [_singles(rng, *shape) for shape in ((batch, size), *state)]
+    return [singles(rng, *shape) for shape in ((batch, size), *state)]
 
 
-def _singles(rng, *shape):
+def singles(rng, *shape):
+    """Random numbers of float32, for samples."""
     return np.asarray(rng.normal(*shape), np.float32)
 
 
-def _lstm_formula(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
+def lstm_formula(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
     """Element by element."""
     batch, units = cs_prev.shape
     out = np.zeros((7, batch, units))
@@ -144,7 +151,7 @@ def _lstm_formula(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_cli
 
 @LSTMBlockCell.samples
 def _(rng):
-    given = _lstm_inputs(rng)
+    given = lstm_inputs(rng)
     yield Sample(*given)
     yield Sample(*given, use_peephole=True, forget_bias=0.5, cell_clip=0.3)
     yield Sample(*given, cell_clip=-1.0)
@@ -154,7 +161,7 @@ def _(rng):
     yield Sample(*given[:7], given[7][1:], raises=InvalidArgumentError)
 
 
-LSTMBlockCell.reference(_lstm_formula)
+LSTMBlockCell.reference(lstm_formula)
 
 
 def _layer_rule(call):
@@ -168,10 +175,10 @@ def _layer(seq_len_max, x, state, forget_bias, cell_clip, peephole, order):
     if x.ndim != 3:
         raise invalid(f"x must be rank 3 but is rank {x.ndim}")
     time, batch, size = x.shape
-    _check_lstm(np.empty((batch, size), x.dtype), *state)
+    check_lstm(np.empty((batch, size), x.dtype), *state)
     units = state[0].shape[1]
     if peephole:
-        _check_peepholes(units, *state[3:6])
+        check_peepholes(units, *state[3:6])
     steps = int(seq_len_max)
     if not 0 <= steps <= time:
         raise invalid(f"seq_len_max must be in [0, {time}], but is {steps}")
@@ -184,13 +191,13 @@ def _layer(seq_len_max, x, state, forget_bias, cell_clip, peephole, order):
 
 
 _LAYER_SHAPE = shapes.with_ranks(_layer_rule, 0, 3, 2, 2, 2, 1, 1, 1, 1)
-_LAYER_SIGNATURE = f"seq_len_max: int64, x: T, {_STATE} -> {_PARTS}"
+_LAYER_SIGNATURE = f"seq_len_max: int64, x: T, {STATE} -> {PARTS}"
 
 
 @op(
     "BlockLSTM",
     _LAYER_SIGNATURE,
-    types=_TYPES,
+    types=TYPES,
     attrs={"forget_bias": 1.0, "cell_clip": 3.0, "use_peephole": False},
     shape=_LAYER_SHAPE,
 )
@@ -204,7 +211,7 @@ def BlockLSTM(
 @op(
     "BlockLSTMV2",
     _LAYER_SIGNATURE,
-    types=_TYPES,
+    types=TYPES,
     attrs={"cell_clip": 0.0, "use_peephole": False},
     shape=_LAYER_SHAPE,
 )
@@ -221,7 +228,7 @@ def _layer_formula(order):
         columns = np.concatenate([np.arange(units) + units * order.index(g) for g in "icfo"])
         out, cs, h = np.zeros((7, len(x), *cs_prev.shape)), cs_prev, h_prev
         for t in range(int(seq_len_max)):
-            out[:, t] = _lstm_formula(
+            out[:, t] = lstm_formula(
                 x[t], cs, h, w[:, columns], wci, wcf, wco, b[columns], forget_bias, cell_clip, use_peephole
             )
             cs, h = out[1, t], out[6, t]
@@ -231,8 +238,8 @@ def _layer_formula(order):
 
 
 def _layer_samples(rng):
-    x, *state = _lstm_inputs(rng)
-    x = _singles(rng, 4, *x.shape)
+    x, *state = lstm_inputs(rng)
+    x = singles(rng, 4, *x.shape)
     # Its gradient is of `cs` and `h` only: not what finite differences of all outputs see.
     yield Sample(np.int64(4), x, *state, differentiable=False)
     yield Sample(np.int64(4), x, *state, use_peephole=True, cell_clip=0.3, differentiable=False)
@@ -248,7 +255,7 @@ for _row, _order in ((BlockLSTM, "icfo"), (BlockLSTMV2, "ifco")):
 
 
 _LAYER_GRAD = (
-    f"seq_len_max: int64, x: T, {_STATE}, {_PARTS}, cs_grad: T, h_grad: T -> x_grad: T, cs_prev_grad: T, "
+    f"seq_len_max: int64, x: T, {STATE}, {PARTS}, cs_grad: T, h_grad: T -> x_grad: T, cs_prev_grad: T, "
     "h_prev_grad: T, w_grad: T, wci_grad: T, wcf_grad: T, wco_grad: T, b_grad: T"
 )
 
@@ -258,11 +265,11 @@ def _layer_back(seq_len_max, x, state, parts, grads, peephole, order):
     if np.ndim(seq_len_max) or x.ndim != 3:
         raise invalid(f"x must be rank 3 and seq_len_max rank 0, got {x.ndim} and {np.ndim(seq_len_max)}")
     time, batch, size = x.shape
-    _check_lstm(np.empty((batch, size), x.dtype), *state)
+    check_lstm(np.empty((batch, size), x.dtype), *state)
     units, steps = cs0.shape[1], int(seq_len_max)
-    _check_peepholes(units, *weights)
+    check_peepholes(units, *weights)
     for value in (*parts, *grads):
-        _require(value, (time, batch, units), "an output or its gradient")
+        require(value, (time, batch, units), "an output or its gradient")
     if not 0 <= steps <= time:
         raise invalid(f"seq_len_max must be in [0, {time}], but is {steps}")
     dx, dw, db = np.zeros_like(x), np.zeros_like(w), np.zeros_like(b)
@@ -272,7 +279,7 @@ def _layer_back(seq_len_max, x, state, parts, grads, peephole, order):
     for t in reversed(range(steps)):
         before_cs, before_h = (cs[t - 1], h[t - 1]) if t else (cs0, h0)
         own = (i[t], cs[t], f[t], o[t], ci[t], co[t])
-        dcs, gates, sums = _step_back(before_cs, weights, own, grads[0][t] + dcs, grads[1][t] + dh, peephole)
+        dcs, gates, sums = step_back(before_cs, weights, own, grads[0][t] + dcs, grads[1][t] + dh, peephole)
         dgates = np.concatenate([gates[g] for g in order], 1)
         both = dgates @ w.T
         dx[t], dh = both[:, :size], both[:, size:]
@@ -287,7 +294,7 @@ def _layer_grad_row(name, order):
     @op(
         name,
         _LAYER_GRAD,
-        types=_TYPES,
+        types=TYPES,
         attrs={"use_peephole": boolean},
         shape=lambda call: [call.shape(i) for i in range(1, 9)],
     )
@@ -299,6 +306,19 @@ def _layer_grad_row(name, order):
     row.reference(formula)
     row.compiled(never=_NEVER)
     return row
+
+
+def slope_of(total, x):
+    """The gradient of `total()`, which reads the array `x` of float64, by central differences."""
+    out = np.zeros(x.shape)
+    for at in np.ndindex(x.shape):
+        kept, ends = x[at], []
+        for step in (1e-6, -1e-6):
+            x[at] = kept + step
+            ends.append(total())
+        x[at] = kept
+        out[at] = (ends[0] - ends[1]) / 2e-6
+    return out
 
 
 def _layer_differences(order):
@@ -313,26 +333,14 @@ def _layer_differences(order):
             out = forward(seq_len_max, *given, 0.0, use_peephole)
             return (out[1] * dcs).sum() + (out[6] * dh).sum()
 
-        found = []
-        for each in given:
-            slope = np.zeros(each.shape)
-            for at in np.ndindex(each.shape):
-                kept = each[at]
-                ends = []
-                for step in (1e-6, -1e-6):
-                    each[at] = kept + step
-                    ends.append(total())
-                each[at] = kept
-                slope[at] = (ends[0] - ends[1]) / 2e-6
-            found.append(slope)
-        return tuple(found)
+        return tuple(slope_of(total, each) for each in given)
 
     def samples(rng):
-        x, *state = _lstm_inputs(rng)
-        x = _singles(rng, 3, *x.shape)
+        x, *state = lstm_inputs(rng)
+        x = singles(rng, 3, *x.shape)
         for steps, peephole in ((3, False), (2, True)):
             parts = [np.float32(each) for each in forward(steps, x, *state, 0.0, peephole)]
-            grads = [_singles(rng, *parts[0].shape) for _ in range(2)]
+            grads = [singles(rng, *parts[0].shape) for _ in range(2)]
             given = [np.int64(steps), x, *state, *parts]
             yield Sample(*given, *grads, use_peephole=peephole, differentiable=False)
         yield Sample(np.int64(4), *given[1:], *grads, use_peephole=True, raises=InvalidArgumentError)
