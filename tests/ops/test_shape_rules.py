@@ -36,6 +36,8 @@ DATA_DEPENDENT = {
     **{f"Deserialize{kind}": "the sparse tensor that the strings hold" for kind in ("ManySparse", "Sparse")},
     "RaggedCrossColumns": "as many values as there are combinations",
     "RaggedFillEmptyRows": "as many values as there are rows without any",
+    "RaggedGather": "as many values as the rows that are taken have",
+    "RaggedRange": "as many values as all ranges have numbers",
     "SerializeManySparse": "as many rows as the shape says",
     "StringNGrams": "as many as the rows are long enough for",
     "StringSplit": "as many rows as there are words",

@@ -73,6 +73,32 @@ def _(value, bias, data_format):
     return np.moveaxis(np.moveaxis(value, axis, -1) + bias, -1, axis)
 
 
+def _first_bias_rule(call):
+    value, (size,) = shapes.at_least(call.shape(0), 2), shapes.with_rank(call.shape(1), 1)
+    return [None if value is None else (*value[:-1], shapes.same_dimension(value[-1], size))]
+
+
+@op("BiasAddV1", "value: T, bias: T -> output: T", types={"T": NUMERIC}, shape=_first_bias_rule)
+def BiasAddV1(xp, value, bias):
+    return BiasAdd.kernel(xp, value, bias, "NHWC")
+
+
+@BiasAddV1.gradient(needs="")
+def _(call, dy):
+    return dy, BiasAddGrad(dy)
+
+
+@BiasAddV1.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), rng.normal(3))
+    yield Sample(rng.normal(2, 2, 2, 3), rng.normal(3))
+    yield Sample(rng.normal(2), rng.normal(2), raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 2), rng.normal(3), raises=InvalidArgumentError)
+
+
+BiasAddV1.reference(lambda value, bias: value + bias)
+
+
 def _bias_gradient_rule(call):
     shape = shapes.at_least(call.shape(0), 2)
     if shape is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.convolution import (
@@ -144,3 +145,61 @@ def _(rng):
 @Conv3DBackpropFilterV2.reference
 def _(input, filter_sizes, out_backprop, **attrs):
     return adjoint(lambda w: naive(input, w, **attrs), tuple(map(int, filter_sizes)), out_backprop)
+
+
+_FIRST_ATTRS = {key: value for key, value in VOLUME_ATTRS.items() if key != "data_format"}
+_FIRST_TYPES = {"T": (dtypes.float16, dtypes.float32, dtypes.float64)}
+
+
+@op(
+    "Conv3DBackpropInput",
+    "input: T, filter: T, out_backprop: T -> output: T",
+    types=_FIRST_TYPES,
+    attrs=_FIRST_ATTRS,
+    shape=shapes.with_ranks(lambda call: [shapes.with_rank(call.shape(0), 5)], 5, 5, 5),
+)
+def Conv3DBackpropInput(xp, input, filter, out_backprop, **attrs):
+    _check_volumes(input=input)
+    return input_gradient(xp, input.shape, filter, out_backprop, 5, **attrs, data_format="NDHWC")
+
+
+@op(
+    "Conv3DBackpropFilter",
+    "input: T, filter: T, out_backprop: T -> output: T",
+    types=_FIRST_TYPES,
+    attrs=_FIRST_ATTRS,
+    shape=shapes.with_ranks(lambda call: [shapes.with_rank(call.shape(1), 5)], 5, 5, 5),
+)
+def Conv3DBackpropFilter(xp, input, filter, out_backprop, **attrs):
+    _check_volumes(filter=filter)
+    return filter_gradient(xp, input, filter.shape, out_backprop, 5, **attrs, data_format="NDHWC")
+
+
+def _check_volumes(**tensors) -> None:
+    for name, x in tensors.items():
+        if x.ndim != 5:
+            raise InvalidArgumentError(None, None, f"{name} must be 5-dimensional, but is of rank {x.ndim}")
+
+
+def _first_samples(rng):
+    for x, w, attrs in _volume_cases():
+        dy = rng.normal(*_output_shape_3d(x, w, attrs))
+        yield Sample(rng.normal(*x), rng.normal(*w), dy, **attrs)
+    yield Sample(rng.normal(*x[1:]), rng.normal(*w), dy, **attrs, raises=InvalidArgumentError)
+    yield Sample(rng.normal(*x), rng.normal(*w[1:]), dy, **attrs, raises=InvalidArgumentError)
+    yield Sample(rng.normal(*x), rng.normal(*w), dy[:, 1:], **attrs, raises=InvalidArgumentError)
+
+
+for _row in (Conv3DBackpropInput, Conv3DBackpropFilter):
+    _row.gradient(None)
+    _row.samples(_first_samples)
+
+
+@Conv3DBackpropInput.reference
+def _(input, filter, out_backprop, **attrs):
+    return adjoint(lambda x: naive(x, filter, **attrs, data_format="NDHWC"), input.shape, out_backprop)
+
+
+@Conv3DBackpropFilter.reference
+def _(input, filter, out_backprop, **attrs):
+    return adjoint(lambda w: naive(input, w, **attrs, data_format="NDHWC"), filter.shape, out_backprop)

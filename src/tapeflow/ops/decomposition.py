@@ -22,6 +22,7 @@ from tapeflow.ops.conjugate import conj
 from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiag, MatrixDiagPart, MatrixSetDiag
 from tapeflow.ops.joining import concat
 from tapeflow.ops.matmul import matmul
+from tapeflow.ops.old_spelling import old_spelling
 from tapeflow.ops.solve import MatrixSolve, MatrixTriangularSolve, matrices, square_shape, wide
 from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, dtype, op
@@ -98,6 +99,10 @@ def _(input):
                 rest = a[i, j] - sum(l[i, k] * l[j, k] for k in range(j))
                 l[i, j] = math.sqrt(rest) if i == j else rest / l[j, j]
     return out
+
+
+_REAL = {"T": (dtypes.float64, dtypes.float32)}
+old_spelling(Cholesky, "BatchCholesky", _REAL)
 
 
 @tensor_function
@@ -317,6 +322,9 @@ def _(input, compute_uv, full_matrices):
     return s, np.zeros(0), np.zeros(0)
 
 
+old_spelling(Svd, "BatchSvd", {"T": (dtypes.float64, dtypes.float32, *COMPLEX)})
+
+
 @tensor_function
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """Compute the singular value decomposition of matrices: `tensor = u @ diag(s) @ adjoint(v)`.
@@ -389,6 +397,8 @@ def _(rng):
 SelfAdjointEigV2.reference(
     lambda input, compute_v: (np.sort(np.linalg.eigvals(input).real, -1), np.zeros(0))
 )
+
+old_spelling(SelfAdjointEigV2, "BatchSelfAdjointEigV2", _REAL)
 
 
 @tensor_function

@@ -12,6 +12,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, reduction, shapes
 from tapeflow.ops.construction import zeros
+from tapeflow.ops.old_spelling import old_spelling
 from tapeflow.ops.table import ANY, Preferring, Sample, one_of, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
@@ -155,6 +156,7 @@ def _(rng):
 
 
 MatrixDiagPart.reference(lambda input: np.diagonal(input, 0, -2, -1))
+old_spelling(MatrixDiagPart, "BatchMatrixDiagPart")
 
 
 def _zero(kind):
@@ -290,6 +292,9 @@ def _(input, diagonal):
     return out
 
 
+old_spelling(MatrixSetDiag, "BatchMatrixSetDiag")
+
+
 def _set_row(name, **attrs):
     @op(
         name,
@@ -403,6 +408,7 @@ def _(rng):
 
 
 MatrixDiag.reference(lambda diagonal: diagonal[..., None] * np.eye(diagonal.shape[-1]))
+old_spelling(MatrixDiag, "BatchMatrixDiag")
 
 
 def _diag_size(diagonal, low, high, num_rows, num_columns):
@@ -593,6 +599,9 @@ def _(input, num_lower, num_upper):
     below = rows if num_lower < 0 else int(num_lower)
     above = columns if num_upper < 0 else int(num_upper)
     return np.triu(np.tril(input, above), -below)
+
+
+old_spelling(MatrixBandPart, "BatchMatrixBandPart", {"Tindex": (dtypes.int64,)})
 
 
 @tensor_function

@@ -23,12 +23,12 @@ _RANGE = "output: {}, min_output: float32, max_output: float32"
 _PADDING = one_of("SAME", "VALID")
 
 
-def _numbers(x: np.ndarray) -> np.ndarray:
+def numbers(x: np.ndarray) -> np.ndarray:
     """The integers of an array of a quantized dtype."""
     return x[x.dtype.names[0]] if x.dtype.names else x
 
 
-def _levels(x: np.ndarray, kind: np.dtype) -> np.ndarray:
+def levels(x: np.ndarray, kind: np.dtype) -> np.ndarray:
     """The integers `x` as an array of the quantized dtype `kind`."""
     kind = np.dtype(kind)
     if not kind.names:
@@ -36,12 +36,14 @@ def _levels(x: np.ndarray, kind: np.dtype) -> np.ndarray:
     return np.ascontiguousarray(x.astype(kind[0])).view(kind)
 
 
-def _integer(kind) -> np.iinfo:
+def integer_of(kind) -> np.iinfo:
+    """The limits of the levels of a quantized dtype."""
     kind = np.dtype(kind)
     return np.iinfo(kind[0] if kind.names else kind)
 
 
-def _scalar(value, name: str) -> float:
+def scalar(value, name: str) -> float:
+    """An end of a range. Raises InvalidArgumentError for what is no scalar."""
     if np.ndim(value):
         raise invalid(
             f"{name} shape must be rank 0 but is rank {np.ndim(value)}, received shape: {shape_text(np.shape(value))}"
@@ -49,9 +51,9 @@ def _scalar(value, name: str) -> float:
     return float(value)
 
 
-def _level_of(value: float, low: float, high: float, kind) -> int:
+def level_of(value: float, low: float, high: float, kind) -> int:
     """The level that stands for `value`, which may lie outside of the dtype's range."""
-    info = _integer(kind)
+    info = integer_of(kind)
     if low == high:
         return 0
     steps = float(int(info.max) - int(info.min) + 1)
@@ -76,19 +78,19 @@ def _pool_rule(call):
 
 
 def _pooled(input, low, high, ksize, strides, padding, reduce):
-    low, high = _scalar(low, "min_input"), _scalar(high, "max_input")
+    low, high = scalar(low, "min_input"), scalar(high, "max_input")
     if input.ndim != 4:
         raise invalid(f"input must be 4-dimensional, got shape {shape_text(input.shape)}")
     taps, steps = spatial(ksize, "NHWC", "ksize"), spatial(strides, "NHWC", "strides")
     if min(taps) < 1:
         raise invalid(f"ksize must be positive, got {shape_text(ksize)}")
     win = windows(input.shape[1:3], taps, steps, [1, 1], padding)
-    x = _numbers(input).astype(np.int64)
+    x = numbers(input).astype(np.int64)
     inside = win.padded(np, np.ones(x.shape, bool), False)
     x = win.padded(np, x)
     parts = [(x[win.under(o)], inside[win.under(o)]) for o in win.offsets()]
     y = reduce(np.stack([p for p, _ in parts]), np.stack([m for _, m in parts]))
-    return _levels(y, input.dtype), np.float32(low), np.float32(high)
+    return levels(y, input.dtype), np.float32(low), np.float32(high)
 
 
 def _mean(x, inside):
@@ -121,8 +123,9 @@ QuantizedAvgPool = _pool_row("QuantizedAvgPool", _mean)
 QuantizedMaxPool = _pool_row("QuantizedMaxPool", _largest)
 
 
-def _quantized(values):
-    return cast(np.asarray(values), dtypes.quint8)
+def quantized(values, kind=dtypes.quint8):
+    """A tensor of these levels, for samples."""
+    return cast(np.asarray(values), kind)
 
 
 _GRID = np.arange(16).reshape(1, 4, 4, 1)
@@ -131,7 +134,7 @@ _POOL = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
 
 @QuantizedAvgPool.samples
 def _(rng):
-    x, limits = _quantized(_GRID), (np.float32(-1), np.float32(255))
+    x, limits = quantized(_GRID), (np.float32(-1), np.float32(255))
     want = np.array([[2, 4], [10, 12]]).reshape(1, 2, 2, 1)
     yield Sample(x, *limits, **_POOL, expect=(want, *limits))
     yield Sample(x[0], *limits, **_POOL, raises=InvalidArgumentError)
@@ -140,7 +143,7 @@ def _(rng):
 
 @QuantizedMaxPool.samples
 def _(rng):
-    x, limits = _quantized(_GRID), (np.float32(-1), np.float32(255))
+    x, limits = quantized(_GRID), (np.float32(-1), np.float32(255))
     want = np.array([[5, 7], [13, 15]]).reshape(1, 2, 2, 1)
     yield Sample(x, *limits, **_POOL, expect=(want, *limits))
     yield Sample(x[0], *limits, **_POOL, raises=InvalidArgumentError)
@@ -170,7 +173,7 @@ def QuantizedConv2D(
     xp, input, filter, min_input, max_input, min_filter, max_filter, out_type, strides, padding, dilations
 ):
     limits = {"min_input": min_input, "max_input": max_input, "min_filter": min_filter, "max_filter": max_filter}
-    low, high, filter_low, filter_high = (_scalar(v, name) for name, v in limits.items())
+    low, high, filter_low, filter_high = (scalar(v, name) for name, v in limits.items())
     if input.ndim != 4 or filter.ndim != 4:
         raise invalid(
             f"input and filter must be 4-dimensional, got shapes {shape_text(input.shape)} and "
@@ -186,18 +189,18 @@ def QuantizedConv2D(
         )
     if out_type != dtypes.qint32:
         raise invalid(f"out_type must be qint32, got {out_type.name}")
-    x = _numbers(input).astype(np.int64) - _level_of(0.0, low, high, input.dtype)
-    w = _numbers(filter).astype(np.int64) - _level_of(0.0, filter_low, filter_high, filter.dtype)
+    x = numbers(input).astype(np.int64) - level_of(0.0, low, high, input.dtype)
+    w = numbers(filter).astype(np.int64) - level_of(0.0, filter_low, filter_high, filter.dtype)
     y = convolve(np, x, w, 4, padding, strides, dilations, "NHWC")
-    unit = _unit(low, high, input.dtype) * _unit(filter_low, filter_high, filter.dtype)
+    step = unit(low, high, input.dtype) * unit(filter_low, filter_high, filter.dtype)
     info = np.iinfo(np.int32)
-    out = _levels(np.clip(y, info.min, info.max), out_type.as_numpy_dtype)
-    return out, np.float32(unit * -(2**31)), np.float32(unit * 2**31)
+    out = levels(np.clip(y, info.min, info.max), out_type.as_numpy_dtype)
+    return out, np.float32(step * -(2**31)), np.float32(step * 2**31)
 
 
-def _unit(low: float, high: float, kind) -> np.float32:
+def unit(low: float, high: float, kind) -> np.float32:
     """How much one level is."""
-    info = _integer(kind)
+    info = integer_of(kind)
     return np.float32((high - low) / (int(info.max) - int(info.min)))
 
 
@@ -207,7 +210,7 @@ QuantizedConv2D.compiled(never="it computes in integers that stand for floats")
 
 @QuantizedConv2D.samples
 def _(rng):
-    x, w = _quantized(_GRID), _quantized(np.arange(4).reshape(2, 2, 1, 1))
+    x, w = quantized(_GRID), quantized(np.arange(4).reshape(2, 2, 1, 1))
     limits = [np.float32(v) for v in (0, 255, -1, 255)]
     attrs = {"strides": [1, 1, 1, 1], "padding": "SAME"}
     want = [[14, 16, 18, 4], [22, 24, 26, 4], [30, 32, 34, 4], [-12, -13, -14, -15]]
@@ -216,20 +219,20 @@ def _(rng):
     yield Sample(x, w, *limits, **attrs, expect=(out, -reach, reach))
     yield Sample(x, w, *limits, **attrs, dilations=[1, 2, 2, 1], raises=InvalidArgumentError)
     yield Sample(x[0], w, *limits, **attrs, raises=InvalidArgumentError)
-    deep = _quantized(np.zeros((2, 2, 3, 1)))
+    deep = quantized(np.zeros((2, 2, 3, 1)))
     yield Sample(x, deep, *limits, **attrs, raises=InvalidArgumentError)
 
 
 def _clipped(features, low, high, bottom: float, top: float | None, out_type):
-    low, high = _scalar(low, "min_features"), _scalar(high, "max_features")
+    low, high = scalar(low, "min_features"), scalar(high, "max_features")
     if out_type.as_numpy_dtype != features.dtype:
         raise invalid(f"out_type must be the dtype of the features, got {out_type.name}")
-    info = _integer(features.dtype)
-    first = min(max(_level_of(bottom, low, high, features.dtype), info.min), info.max)
-    last = info.max if top is None else _level_of(top, low, high, features.dtype)
+    info = integer_of(features.dtype)
+    first = min(max(level_of(bottom, low, high, features.dtype), info.min), info.max)
+    last = info.max if top is None else level_of(top, low, high, features.dtype)
     last = min(max(last, info.min), info.max)
-    y = np.minimum(np.maximum(_numbers(features).astype(np.int64), first), last)
-    return _levels(y, features.dtype), np.float32(low), np.float32(high)
+    y = np.minimum(np.maximum(numbers(features).astype(np.int64), first), last)
+    return levels(y, features.dtype), np.float32(low), np.float32(high)
 
 
 def _relu_row(name, top):
@@ -249,7 +252,7 @@ def _relu_row(name, top):
 
     @row.samples
     def _(rng):
-        x = _quantized(np.arange(0, 256, 32))
+        x = quantized(np.arange(0, 256, 32))
         limits = (np.float32(-10), np.float32(10))
         kept = [128, 128, 128, 128, 128, 160, 192, 224 if top is None else 205]
         yield Sample(x, *limits, expect=(np.array(kept), *limits))
@@ -271,7 +274,7 @@ QuantizedRelu6 = _relu_row("QuantizedRelu6", 6.0)
     shape=shapes.with_ranks(lambda call: [call.shape(0), (), ()], None, 0, 0, 0),
 )
 def QuantizedReluX(xp, features, max_value, min_features, max_features, out_type):
-    top = _scalar(max_value, "max_value")
+    top = scalar(max_value, "max_value")
     return _clipped(features, min_features, max_features, 0.0, top, out_type)
 
 
@@ -281,7 +284,7 @@ QuantizedReluX.compiled(never="it computes in integers that stand for floats")
 
 @QuantizedReluX.samples
 def _(rng):
-    x, limits = _quantized(np.arange(0, 256, 32)), (np.float32(-10), np.float32(10))
+    x, limits = quantized(np.arange(0, 256, 32)), (np.float32(-10), np.float32(10))
     want = np.array([128, 128, 128, 128, 128, 160, 192, 205])
     yield Sample(x, np.float32(6), *limits, expect=(want, *limits))
     yield Sample(x, np.float32([6]), *limits, raises=InvalidArgumentError)

@@ -18,6 +18,7 @@ from tapeflow.ops.control import cond
 from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiagPart
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.numeric import factorizations
+from tapeflow.ops.old_spelling import old_spelling
 from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.tensor_diagonal import eye
@@ -63,6 +64,8 @@ def _adjoint(xp, x):
 def _well_conditioned(x):
     return x + 3 * np.eye(x.shape[-2], x.shape[-1])
 
+_REAL = {"T": (dtypes.float64, dtypes.float32)}
+
 
 @op(
     "MatrixInverse",
@@ -104,6 +107,9 @@ def _(rng):
 def _(input, adjoint):
     out = _eliminated(input, np.broadcast_to(np.eye(input.shape[-1]), input.shape))
     return out.swapaxes(-1, -2).conj() if adjoint else out
+
+
+old_spelling(MatrixInverse, "BatchMatrixInverse", _REAL)
 
 
 def _eliminated(a, b):
@@ -187,6 +193,10 @@ def _(input):
     return np.array([det(input[at]) for at in np.ndindex(input.shape[:-2])]).reshape(
         input.shape[:-2]
     )
+
+
+_WITHOUT_HALF = {"T": tuple(each for each in DENSE["T"] if each != dtypes.float16)}
+old_spelling(MatrixDeterminant, "BatchMatrixDeterminant", _WITHOUT_HALF)
 
 
 @tensor_function
@@ -299,6 +309,7 @@ def _(rng):
 MatrixSolve.reference(
     lambda matrix, rhs, adjoint: _eliminated(matrix.swapaxes(-1, -2) if adjoint else matrix, rhs)
 )
+old_spelling(MatrixSolve, "BatchMatrixSolve", _REAL)
 
 
 @tensor_function
@@ -398,6 +409,9 @@ def _(matrix, rhs, lower, adjoint):
     return _eliminated(
         np.broadcast_to(a, batch + a.shape[-2:]), np.broadcast_to(rhs, batch + rhs.shape[-2:])
     )
+
+
+old_spelling(MatrixTriangularSolve, "BatchMatrixTriangularSolve", _REAL)
 
 
 @tensor_function
