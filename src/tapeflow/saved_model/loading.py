@@ -20,11 +20,12 @@ from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchro
 from tapeflow.saved_model import reading, restored_functions, revived_types
 from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.bundle import BundleReader, index_path
+from tapeflow.saved_model.gradient_writing import CapturedTensor
 from tapeflow.saved_model.load_context import load_context
 from tapeflow.saved_model.options import LoadOptions
 from tapeflow.saved_model.resources import TrackableResource
 from tapeflow.saved_model.restored_functions import Captured, RestoredFunction
-from tapeflow.saved_model.restored_gradients import CapturedTensor, RestoredGradients
+from tapeflow.saved_model.restored_gradients import RestoredGradients
 from tapeflow.saved_model.revived_types import get_setter
 from tapeflow.saved_model.signatures import (
     RestoredConcreteFunction,

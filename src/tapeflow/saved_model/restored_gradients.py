@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from tapeflow.core import context
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph import building
@@ -16,21 +16,8 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.construction import zeros_like
 from tapeflow.saved_model import restored_functions
+from tapeflow.saved_model.gradient_writing import TYPE_ATTR, CapturedTensor
 from tapeflow.saved_model.restored_functions import Captured
-
-TYPE_ATTR = "_gradient_op_type"
-
-
-class CapturedTensor(NamedTuple):
-    """What a gradient function takes of the function that it belongs to.
-
-    Attributes:
-      name: of the tensor, "node:number" or "argument:0".
-      function: the name of the function that has it.
-    """
-
-    name: str
-    function: str
 
 
 class RestoredGradients:
@@ -67,11 +54,11 @@ class RestoredGradients:
 
     def attach(self, op: Operation, name: str) -> None:
         """Gives an operation the gradient function of a name. Raises ValueError for one of another arity."""
-        count = self.functions.arity(name) - len(self._bound(name))
-        if count != len(op.outputs):
+        count, captured = self.functions.arity(name), len(self._bound(name))
+        if count != len(op.outputs) + captured:
             raise ValueError(
-                f"The gradient function '{name}' of node '{op.name}' takes {count} gradients, but the node has "
-                f"{len(op.outputs)} outputs."
+                f"The gradient function '{name}' of node '{op.name}' has {count} arguments for the gradients of "
+                f"{len(op.outputs)} outputs and {captured} captured tensors."
             )
         op.custom_gradient = functools.partial(self._gradients, op.graph, name)
 
@@ -102,7 +89,9 @@ class RestoredGradients:
             return building.as_symbolic(graph, _tensor(forward, name, captured))
         if captured.variable is not None:
             return building.handle_in(graph, captured.variable)
-        return building.as_symbolic(graph, captured.tensor)
+        if captured.tensor.dtype in (dtypes.resource, dtypes.variant) or isinstance(captured.tensor, SymbolicTensor):
+            return building.as_symbolic(graph, captured.tensor)
+        return building.constant(graph, captured.tensor)  # functions and loops around need not know of it
 
 
 def _dense(dy: Any, y: SymbolicTensor) -> Any:
