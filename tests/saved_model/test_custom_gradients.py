@@ -191,8 +191,8 @@ def _calls_itself(meta, entry, function):
     [
         (_absent, "The gradient function 'absent' of 'CustomGradient-.*' is not in the library"),
         (_two, "has two gradient functions"),
-        (_fewer_arguments, "has 4 arguments for the gradients of 2 outputs and 1 captured"),
-        (_more_captures, "has 4 arguments for the gradients of 2 outputs and 9 captured"),
+        (_fewer_arguments, "has 3 arguments for the gradients of 2 outputs and 0 captured"),
+        (_more_captures, "has 3 arguments for the gradients of 2 outputs and 8 captured"),
         (_itself, "calls itself"),
         (_calls_itself, "calls itself"),
     ],

@@ -17,7 +17,6 @@ from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.saved_model import structures
 
-
 # The attr by which nodes name their gradient functions.
 TYPE_ATTR = "_gradient_op_type"
 
