@@ -225,13 +225,21 @@ def _no_results(meta, entry, function):
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-@pytest.mark.parametrize("change", [_no_such_tensor, _of_no_function, _another_dtype, _no_results])
-def test_gradients_that_cannot_be_computed_raise_when_they_are_asked_for(change, trusted, tmp_path):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_no_such_tensor, "uses tensor 'absent:0' of function '.*', which is not there"),
+        (_of_no_function, "of function 'absent', but its node is in '.*'"),
+        (_another_dtype, "dtype|int32"),
+        (_no_results, "more outputs than its signature"),
+    ],
+)  # fmt: skip
+def test_gradients_that_cannot_be_computed_raise_when_they_are_asked_for(change, message, trusted, tmp_path):
     path = saved(tmp_path, tripled)
     tampered(path, change)
     loaded = tf.saved_model.load(path, trusted=trusted)
     assert loaded.f(tf.constant(3.0)).numpy() == 9.0
-    with pytest.raises((ValueError, TypeError)):
+    with pytest.raises(ValueError, match=message):
         derivative(loaded.f, tf.constant(3.0))
 
 

@@ -101,15 +101,11 @@ def _dense(dy: Any, y: SymbolicTensor) -> Any:
 
 
 def _tensor(graph: Any, gradient: str, captured: CapturedTensor) -> SymbolicTensor:
-    """The tensor in the body of its function: `graph`, or one that calls this."""
-    while graph is not None and graph.name != captured.function:
-        graph = getattr(graph, "enclosing_graph", None)
+    """The tensor in `graph`, the body of the function that the node belongs to."""
+    where = f"The gradient function '{gradient}' uses tensor '{captured.name}' of function '{captured.function}'"
+    if graph.name != captured.function:
+        raise ValueError(f"{where}, but its node is in '{graph.name}'. This is not supported.")
     try:
-        if graph is not None:
-            return graph.get_tensor_by_name(captured.name)
+        return graph.get_tensor_by_name(captured.name)
     except (KeyError, ValueError):
-        pass
-    raise ValueError(
-        f"The gradient function '{gradient}' uses tensor '{captured.name}' of function '{captured.function}', which "
-        "is not there."
-    )
+        raise ValueError(f"{where}, which is not there.") from None
