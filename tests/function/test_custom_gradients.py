@@ -89,3 +89,20 @@ def test_optimizers_minimize_functions():
     step = tf.function(lambda: optimizer.minimize(loss))
     step()
     np.testing.assert_allclose(v.numpy(), 1.0 - slope_at_one(weighted), rtol=1e-6)
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_constant_that_the_gradient_alone_uses(persistent):
+    scale = tf.constant([2.0, 4.0])
+
+    @tf.custom_gradient
+    def scaled(x):
+        return tf.identity(x), lambda dy: dy * scale
+
+    function = tf.function(lambda x: scaled(x))
+    x = tf.constant([1.0, 1.0])
+    for _ in range(2):
+        with tf.GradientTape(persistent=persistent) as tape:
+            tape.watch(x)
+            y = function(x)
+        np.testing.assert_array_equal(tape.gradient(y, x), scale)

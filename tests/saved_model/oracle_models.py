@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 import checks
 import crosses
 import ctc_losses
+import custom_gradients
 import dataset_functions
 import everything
 import loops
@@ -23,6 +24,7 @@ import training_steps
 PARTS = {
     "checks": checks, "crosses": crosses, "datasets": dataset_functions, "parsers": parsers, "old_parsers": old_parsers,
     "training": training_steps, "ctc": ctc_losses, "loops": loops,
+    "custom_gradients": custom_gradients,
 }  # fmt: skip
 
 if sys.argv[1].startswith("save_"):

@@ -110,6 +110,27 @@ def test_steps_of_training(tmp_path):
         np.testing.assert_allclose(found[name], value, rtol=1e-6, err_msg=name)
 
 
+def test_gradients_that_programs_define(tmp_path):
+    functions = runpy.run_path(str(SCRIPT.with_name("custom_gradients.py")))
+    look = functions["look_at"]
+    tf.saved_model.save(functions["make"](tf), tmp_path / "here")
+    want = dict(by_name(look(tf, functions["make"](tf))))
+    oracle("save_custom_gradients", tmp_path / "there")
+    loaded = tf.saved_model.load(tmp_path / "there", trusted=False)
+    tf.saved_model.save(tf.saved_model.load(tmp_path / "there"), tmp_path / "again")
+    for name, found in (
+        ("here", json.loads(oracle("load_custom_gradients", tmp_path / "here").splitlines()[-1])),
+        ("there", look(tf, loaded)),
+        ("again", json.loads(oracle("load_custom_gradients", tmp_path / "again").splitlines()[-1])),
+    ):
+        for key, values in by_name(found):
+            np.testing.assert_allclose(values, want[key], rtol=1e-5, err_msg=f"{key} of {name}")
+
+
+def by_name(found):
+    return [(each[0], np.concatenate([np.ravel(x) for x in each[1:]])) for each in found]
+
+
 def test_losses_of_dense_labels(tmp_path):
     functions = runpy.run_path(str(SCRIPT.with_name("ctc_losses.py")))
     tf.saved_model.save(functions["make"](tf), tmp_path / "here")

@@ -434,28 +434,6 @@ def test_names_of_a_signature_may_be_in_any_order(tmp_path):
         model = loaded
 
 
-def test_custom_gradients_are_not_lost_in_silence(tmp_path):
-    @tf.custom_gradient
-    def reversed_gradient(x):
-        return x * 1.0, lambda dy: -dy
-
-    model = tf.Module()
-    model.f = tf.function(
-        lambda x: reversed_gradient(x) * 2.0, input_signature=[tf.TensorSpec([], tf.float32)]
-    )
-    loaded = again(model, tmp_path)
-    x = tf.constant(3.0)
-    assert loaded.f(x).numpy() == 6.0
-
-    def gradient():
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            loaded.f(x)
-
-    with pytest.raises(LookupError, match="No gradient defined"):
-        gradient()
-
-
 def test_partial_loading_sets_children_as_the_program_says(tmp_path):
     model = tf.Module()
     model.layer = tf.Module()

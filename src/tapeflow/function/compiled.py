@@ -121,6 +121,9 @@ class Compiled:
                     pair = self._any_order
                     if pair is None:
                         pair = self._any_order = Differentiated.closed(self)
+        for outer, inner in self.graph.captures[len(inputs) - len(arguments) :]:  # what gradients alone use
+            variable = self._variable_of(inner)
+            inputs.append(outer if variable is None else variable)
         results = list(pair.plan(*arguments))
         count = len(pair.targets)
         recorded = [i for i in range(count) if _has_gradient(results[i].dtype)]

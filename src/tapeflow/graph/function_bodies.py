@@ -29,6 +29,8 @@ class Functions:
     Attributes:
       limits: of the bodies, where they are not trusted; None: they are.
       checked: those whose nodes are harmless, in that case.
+      gradients: what knows gradient functions of nodes (`function_of(node)`) and lets operations have them
+        (`attach(op, name)`), or None.
 
     Raises ValueError for a name that is there twice.
     """
@@ -46,6 +48,7 @@ class Functions:
             self._definitions[name] = definition
         self.limits = trust.current()
         self.checked = trust.Checked(self._definitions)
+        self.gradients: Any = None
 
     def __contains__(self, name: str) -> bool:
         return name in self._definitions
@@ -84,6 +87,10 @@ class Functions:
         """The number of arguments of a function. Raises ValueError if there is none of this name."""
         return len(self.definition(name).signature.input_arg)
 
+    def gradient_of(self, node: Any) -> str | None:
+        """The name of the function that a node has for its gradient; None if there is none."""
+        return None if self.gradients is None else self.gradients.function_of(node)
+
     def fresh(self, name: str, given: Sequence[Any]) -> Body:
         """A new body of a function, which is the caller's own; else as `body`."""
         self.definition(name)
@@ -95,6 +102,7 @@ class Functions:
         found = []
         for node in self._definitions[name].node_def:
             found.append(node.op)
+            found.append(self.gradient_of(node) or "")
             for attr in node.attr.values():
                 found.append(attr.func.name)
                 found += [each.name for each in attr.list.func]
@@ -162,6 +170,7 @@ class _Builder:
         self.graph = graph
         self.definition = definition
         self.label = f"function '{definition.signature.name}'"
+        self.functions = functions
         self.maker = NodeMaker(graph, functions)
         self.arguments: dict[str, SymbolicTensor] = {}
         self.operations: dict[str, Operation] = {}
@@ -231,6 +240,9 @@ class _Builder:
             if text.startswith("^") and text[1:] in self.operations:
                 op.control_inputs.append(self.operations[text[1:]])
         self.operations[node.name] = op
+        gradient = self.functions.gradient_of(node)
+        if gradient is not None:
+            self.functions.gradients.attach(op, gradient)
 
     def _tensor(self, text: str, where: str) -> SymbolicTensor:
         """The tensor of "argument", or of "node:output:number"."""

@@ -330,8 +330,14 @@ def function_name(body: Any) -> str:
     return names[key]
 
 
-def function_def(body: Any, name: str, name_of: Callable[[Any], str]) -> Any:
-    """The `FunctionDef` of a body."""
+def function_def(
+    body: Any, name: str, name_of: Callable[[Any], str], kept: Iterable[SymbolicTensor] = ()
+) -> Any:
+    """The `FunctionDef` of a body.
+
+    Args:
+      kept: tensors of the body whose operations are written though nothing in it may need them.
+    """
     graph, outputs = body.graph, body.outputs
     made = protos.FunctionDef()
     made.signature.name = name
@@ -349,7 +355,7 @@ def function_def(body: Any, name: str, name_of: Callable[[Any], str]) -> Any:
         return _inner_reference(tensor) if own is None else own
 
     ops = [op for op in graph.operations if op.effects]
-    for op in needed(graph, outputs, ops, graph.inputs):
+    for op in needed(graph, [*outputs, *kept], ops, graph.inputs):
         if op.outputs and id(op.outputs[0]) in arguments:
             continue
         if written_loops.leading(op):

@@ -17,7 +17,8 @@ from tapeflow.graph.defaults import strip_defaults
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.saved_model import structures
+from tapeflow.saved_model import gradient_writing, structures
+from tapeflow.saved_model.gradient_writing import TYPE_ATTR, CapturedTensor, TracedGradient
 
 # What reads a resource and leaves it as it is: these may run side by side.
 _READS = frozenset(
@@ -40,15 +41,38 @@ class FullArgSpec(NamedTuple):
     annotations: Any
 
 
+class WrittenGradient(NamedTuple):
+    """A gradient function of a library.
+
+    Attributes:
+      type: what nodes name it by.
+      name: of the function.
+      traced: what it was written from.
+      captured: for each of its captures a `CapturedTensor`, or an eager tensor.
+    """
+
+    type: str
+    name: str
+    traced: TracedGradient
+    captured: list[Any]
+
+
 class FunctionWriter:
     """A library of functions.
 
+    Args:
+      namespaces: those of ops, besides TensorFlow's own, that may be saved.
+      custom_gradients: whether gradients that programs defined are written too.
+
     Attributes:
       library: the `FunctionDef`s by name.
+      gradients: the gradient functions among them.
     """
 
-    def __init__(self, namespaces: Iterable[str] = ()):
+    def __init__(self, namespaces: Iterable[str] = (), custom_gradients: bool = False):
         self.library: dict[str, Any] = {}
+        self.gradients: list[WrittenGradient] = []
+        self._custom_gradients = custom_gradients
         self._namespaces = set(namespaces)
         self._names: dict[Any, str] = {}
         self._bodies: list[Any] = []  # kept, so that no id is used twice
@@ -85,21 +109,46 @@ class FunctionWriter:
         graph = body.graph
         if graph.unsaveable:
             raise ValueError(graph.unsaveable)
-        made = graph_def.function_def(body, name, self._name_of)
+        traced = gradient_writing.traced(graph, body.outputs) if self._custom_gradients else {}
+        gradients = {op: each for op, each in traced.items() if each.complete}
+        kept = [x for each in gradients.values() for x in each.kept]
+        made = graph_def.function_def(body, name, self._name_of, kept)
         ops = [op for op in graph.operations if op.effects]
-        ordered = needed(graph, body.outputs, ops, graph.inputs)
+        ordered = needed(graph, [*body.outputs, *kept], ops, graph.inputs)
         nodes = {node.name: node for node in made.node_def}
         put_in_order(nodes, ordered)
+        arguments = {id(x): a.name for x, a in zip(graph.inputs, made.signature.input_arg, strict=True)}
         for op in ordered:
-            # A gradient in Python does not go along: who asks for it later gets an error, not another gradient.
-            if op.custom_gradient is not None and op.name in nodes:
-                nodes[op.name].attr["_gradient_op_type"].s = b"CustomGradient-not-saved"
+            if op.custom_gradient is None or op.name not in nodes:
+                continue
+            # Who asks later for one that does not go along gets an error, not another gradient.
+            kind = "CustomGradient-not-saved"
+            if op in gradients:
+                kind = self._add_gradient(gradients[op], name, arguments)
+                gradient_writing.read_variables(op, nodes[op.name], made.node_def)
+            nodes[op.name].attr[TYPE_ATTR].s = kind.encode()
         self.finish(made.node_def)
         for argument, x in zip(made.signature.input_arg, graph.inputs, strict=True):
             if getattr(x, "handle_dtype", None) is not None:
                 shape = attributes.of(TensorShape(x.handle_shape), "shape").shape
                 argument.handle_data.add(dtype=x.handle_dtype.as_datatype_enum, shape=shape)
         return made
+
+    def _add_gradient(self, traced: TracedGradient, function: str, arguments: dict[int, str]) -> str:
+        """Writes the gradient function of a node of a function; returns what the node names it by."""
+        self._count += 1
+        name = self._free(f"__inference_internal_grad_fn_{self._count}")
+        kind = f"CustomGradient-{self._count}"
+        captured = [
+            CapturedTensor(gradient_writing.tensor_name(x, arguments), function) if isinstance(x, SymbolicTensor) else x
+            for x in traced.captured
+        ]
+        # One that calls itself, as for second derivatives, would have no end.
+        before, self._custom_gradients = self._custom_gradients, False
+        self._name_of(Body(traced.graph, traced.graph.outputs), name)
+        self._custom_gradients = before
+        self.gradients.append(WrittenGradient(kind, name, traced, captured))
+        return kind
 
     def finish(self, nodes: Iterable[Any]) -> None:
         """Leaves out attrs that have their defaults. Raises ValueError for ops of namespaces that may not be saved."""

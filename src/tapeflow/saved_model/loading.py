@@ -20,10 +20,12 @@ from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchro
 from tapeflow.saved_model import reading, restored_functions, revived_types
 from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.bundle import BundleReader, index_path
+from tapeflow.saved_model.gradient_writing import CapturedTensor
 from tapeflow.saved_model.load_context import load_context
 from tapeflow.saved_model.options import LoadOptions
 from tapeflow.saved_model.resources import TrackableResource
 from tapeflow.saved_model.restored_functions import Captured, RestoredFunction
+from tapeflow.saved_model.restored_gradients import RestoredGradients
 from tapeflow.saved_model.revived_types import get_setter
 from tapeflow.saved_model.signatures import (
     RestoredConcreteFunction,
@@ -186,7 +188,9 @@ class _Loader:
             self.given[number], self.setters[number] = value, setter or _set_by_loading
         self.nodes = meta.object_graph_def.nodes
         self.messages = meta.object_graph_def.concrete_functions
-        self.functions = Functions(meta.graph_def.library)
+        library = meta.graph_def.library
+        self.functions = Functions(library)
+        self.functions.gradients = RestoredGradients(library, self.functions, self.messages, self._captured_by_gradient)
         self.constants = {n.name: n for n in meta.graph_def.node if n.op == "Const"}
         self.objects: dict[int, Any] = {}
         self._concretes: dict[str, RestoredConcreteFunction] = {}
@@ -261,6 +265,8 @@ class _Loader:
             kinds = [self.nodes[number].WhichOneof("kind") for number in bound]
             assets = [first + i for i, kind in enumerate(kinds) if kind == "asset"]
             self.functions.checked.function(name, assets)
+        for name in self.functions.gradients.by_type.values():
+            self.functions.checked.once(name)
 
     # Objects.
 
@@ -354,7 +360,7 @@ class _Loader:
         return node.bare_concrete_function.concrete_function_name  # built when all objects are there
 
     def _make_captured_tensor(self, number: int, node: Any, is_slot: bool) -> Any:
-        return None
+        return CapturedTensor(node.captured_tensor.name, node.captured_tensor.concrete_function)
 
     # How they hold each other.
 
@@ -433,6 +439,10 @@ class _Loader:
         return restored_functions.build(
             self.functions, name, message, captured, self.keywords.get(name), kind
         )
+
+    def _captured_by_gradient(self, number: int) -> CapturedTensor | Captured:
+        value = self.objects[number]
+        return value if isinstance(value, CapturedTensor) else self._captured(number)
 
     def _captured(self, number: int) -> Captured:
         value = self.objects[number]

@@ -37,6 +37,7 @@ class SaveOptions:
       function_aliases: names for functions, written with the graph.
       extra_tags: more tags of the graph, besides "serve".
       experimental_variable_policy: whether the devices of variables are written.
+      experimental_custom_gradients: whether gradients that programs define are written, as functions.
       experimental_skip_saver: leaves out the nodes that save and restore in sessions.
       The others are kept; nothing here depends on them.
     """

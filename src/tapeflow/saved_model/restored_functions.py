@@ -78,7 +78,7 @@ def build(
             graph.variables_by_handle[variable] = inner
             graph.watch_variable(variable)
     args, kwargs = _arguments(message, name)
-    graph.structured_outputs = _results(message, graph.outputs, name)
+    graph.structured_outputs = results(message, graph.outputs, name)
     graph.structured_input_signature = (args, kwargs)
     names = _argument_names(args, kwargs, definition, count, keywords)
     made = kind(graph, name, (args, kwargs), names)
@@ -108,8 +108,11 @@ def _arguments(message: Any, name: str) -> tuple[tuple[Any, ...], dict[str, Any]
     return tuple(found[0]), found[1]
 
 
-def _results(message: Any, outputs: Sequence[SymbolicTensor], name: str) -> Any:
-    """The structure of the results with the outputs in it."""
+def results(message: Any, outputs: Sequence[SymbolicTensor], name: str) -> Any:
+    """The structure of the results in a `SavedConcreteFunction`, with the outputs of function `name` in it.
+
+    Raises ValueError where there are more or fewer outputs.
+    """
     flat = iter(outputs)
 
     def take(*_: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native, protos
-from tapeflow.core import context, file_system, release
+from tapeflow.core import context, dtypes, file_system, release
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.object_identity import ObjectIdentityDictionary
 from tapeflow.core.public import public
@@ -26,6 +26,7 @@ from tapeflow.saved_model import constants, function_writing, revived_types, str
 from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.bundle_writing import write_bundle
 from tapeflow.saved_model.function_writing import FunctionWriter
+from tapeflow.saved_model.gradient_writing import CapturedTensor
 from tapeflow.saved_model.main_graph import Contents, MainGraph
 from tapeflow.saved_model.object_view import Constant, ObjectView, captures_of, value_of
 from tapeflow.saved_model.options import SaveOptions, VariablePolicy
@@ -109,7 +110,7 @@ class _Saving:
         )
         self.view.sign(self.signatures)
         self.view.walk()
-        self.functions = FunctionWriter(options.namespace_whitelist)
+        self.functions = FunctionWriter(options.namespace_whitelist, options.experimental_custom_gradients)
         self.graph = MainGraph(release.GRAPH_DEF_VERSION)
         self.objects = protos.SavedObjectGraph()
         self.names: dict[int, str] = {}  # of functions in the library, by number
@@ -143,6 +144,21 @@ class _Saving:
             if isinstance(value, ConcreteFunction):
                 self._check_captures(value)
                 self.names[number] = self.functions.add(value)
+        for each in self.functions.gradients:
+            bound = [self._number_for_gradient(x) for x in each.captured]
+            self.objects.concrete_functions[each.name].CopyFrom(each.traced.message(bound))
+
+    def _number_for_gradient(self, captured: Any) -> int:
+        """The number of the object behind what a gradient function captured."""
+        if isinstance(captured, CapturedTensor):
+            return self.view.add(captured)
+        number = self.view.number_behind(captured)
+        if number is None and captured.dtype in (dtypes.resource, dtypes.variant):
+            raise ValueError(
+                f"Found invalid capture {captured!r} when saving custom gradients: it is not reachable from root. "
+                "tf.saved_model.SaveOptions(experimental_custom_gradients=False) saves without them."
+            )
+        return self.view.add(self.view.constant(captured)) if number is None else number
 
     def _find_saving_functions(self) -> None:
         """Adds the functions that save and restore tables, which are nobody's children."""
@@ -280,6 +296,8 @@ class _Saving:
         elif isinstance(value, Constant):
             node.constant.operation = self.handles[number]
             node.registered_name = "tf.TrackableConstant"
+        elif isinstance(value, CapturedTensor):
+            node.captured_tensor.name, node.captured_tensor.concrete_function = value
         elif isinstance(value, Asset):
             names = [name for _, name in self.graph.assets]
             node.asset.asset_file_def_index = names.index(self._file_of(value))
@@ -345,6 +363,8 @@ class _Saving:
                     info.function_aliases[self.names[number]] = alias
         meta.graph_def.CopyFrom(self.graph.graph)
         meta.graph_def.library.function.extend(self.functions.library.values())
+        for each in self.functions.gradients:
+            meta.graph_def.library.registered_gradients.add(gradient_func=each.name, registered_op_type=each.type)
         _list_ops(info.stripped_op_list, meta.graph_def)
         for tensor, filename in self.graph.assets:
             asset = meta.asset_file_def.add(filename=filename)
