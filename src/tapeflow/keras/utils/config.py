@@ -87,9 +87,9 @@ class Config:
         """(name, value) pairs."""
         return self._config.items()
 
-    def get(self, name, default=None):
-        """A value, or the default where there is none."""
-        return self._config.get(name, default)
+    def get(self, keyname, value=None):
+        """The value of a name, or `value` where there is none."""
+        return self._config.get(keyname, value)
 
     def pop(self, *args):
         """Removes a name and returns its value."""
