@@ -546,7 +546,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
           The values after the update: of the variables to train, and of the optimizer's.
         """
         self.build(self._known or trainable_variables)
-        own, trained = variables.in_order(self), self._known
+        own, trained = self._saved_variables(), self._known
         before = [v.read_value() for v in (*own, *trained)]
         for variable, value in zip((*own, *trained), (*optimizer_variables, *trainable_variables)):
             variable.assign(value)
