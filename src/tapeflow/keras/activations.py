@@ -5,12 +5,17 @@ from __future__ import annotations
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.core.release import keras_2
+from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.registry import find, to_config
 from tapeflow.ops.activation import elu as nn_elu
-from tapeflow.ops.activation import gelu, relu6, selu, softplus, softsign
+from tapeflow.ops.activation import gelu as nn_gelu
 from tapeflow.ops.activation import leaky_relu as nn_leaky_relu
 from tapeflow.ops.activation import relu as nn_relu
+from tapeflow.ops.activation import relu6 as nn_relu6
+from tapeflow.ops.activation import selu as nn_selu
 from tapeflow.ops.activation import silu as nn_silu
+from tapeflow.ops.activation import softplus as nn_softplus
+from tapeflow.ops.activation import softsign as nn_softsign
 from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
@@ -50,14 +55,15 @@ def elu(x, alpha=1.0):
 
 
 @tensor_function
-def relu(x, alpha=0.0, max_value=None, threshold=0.0):
+@takes_old_names(alpha="negative_slope")
+def relu(x, negative_slope=0.0, max_value=None, threshold=0.0):
     """max(x, 0), with a slope below `threshold` and an upper limit.
 
-    The result is `max_value` above it, and alpha * (x - threshold) below the threshold.
+    The result is `max_value` above it, and negative_slope * (x - threshold) below the threshold.
 
     Args:
       x: a tensor, or what can be converted to one.
-      alpha: the slope below the threshold.
+      negative_slope: the slope below the threshold.
       max_value: the upper limit; None for none.
       threshold: the number below which x is damped.
 
@@ -67,13 +73,13 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     >>> print(tf.keras.activations.relu(tf.constant([-1.0, 0.0, 2.0])).numpy())
     [0. 0. 2.]
     """
-    if alpha == 0.0 and threshold == 0.0:
+    if negative_slope == 0.0 and threshold == 0.0:
         if max_value is None:
             return nn_relu(x)
         if max_value == 6:
-            return relu6(x)
+            return nn_relu6(x)
     elif threshold == 0.0 and max_value is None:
-        return nn_leaky_relu(x, alpha)
+        return nn_leaky_relu(x, negative_slope)
     x = convert_to_tensor(x)
     if threshold:
         positive = x * cast(x > threshold, x.dtype)
@@ -82,7 +88,45 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
         positive, negative = nn_relu(x), nn_relu(-x)
     if max_value is not None:
         positive = minimum(positive, max_value)
-    return positive - alpha * negative if alpha else positive
+    return positive - negative_slope * negative if negative_slope else positive
+
+
+@tensor_function
+def relu6(x):
+    """min(max(x, 0), 6)."""
+    return nn_relu6(x)
+
+
+@tensor_function
+def gelu(x, approximate=False):
+    """x times the probability that a standard normal number is below x (Hendrycks and Gimpel 2016, arXiv:1606.08415).
+
+    Args:
+      x: a tensor, or what can be converted to one, of floats.
+      approximate: whether the probability is computed by `tanh`.
+
+    Returns:
+      A tensor of the shape of x.
+    """
+    return nn_gelu(x, approximate)
+
+
+@tensor_function
+def selu(x):
+    """The exponential linear unit with the factors that keep mean 0 and variance 1 (arXiv:1706.02515)."""
+    return nn_selu(x)
+
+
+@tensor_function
+def softplus(x):
+    """log(1 + exp(x))."""
+    return nn_softplus(x)
+
+
+@tensor_function
+def softsign(x):
+    """x / (1 + |x|)."""
+    return nn_softsign(x)
 
 
 @tensor_function
@@ -112,7 +156,7 @@ def hard_sigmoid(x):
     """relu6(x + 3) / 6; in Keras 2 0.2 x + 0.5 cut off at 0 and 1."""
     if keras_2():
         return clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
-    return relu6(convert_to_tensor(x) + 3.0) / 6.0
+    return nn_relu6(convert_to_tensor(x) + 3.0) / 6.0
 
 
 @tensor_function
@@ -154,7 +198,7 @@ swish = silu
 def hard_silu(x):
     """x * relu6(x + 3) / 6."""
     x = convert_to_tensor(x)
-    return x * (relu6(x + 3) / 6)
+    return x * (nn_relu6(x + 3) / 6)
 
 
 hard_swish = hard_silu
@@ -380,12 +424,13 @@ def serialize(activation):
     return to_config(activation)
 
 
-def deserialize(name, custom_objects=None):
+@takes_old_names(name="config")
+def deserialize(config, custom_objects=None):
     """An activation from its name or config."""
-    if isinstance(name, dict):
+    if isinstance(config, dict):
         from tapeflow.keras.layers import deserialize as deserialize_layer
 
-        return deserialize_layer(name, custom_objects)
-    return find(name, _NAMES, "activation function", custom_objects)
+        return deserialize_layer(config, custom_objects)
+    return find(config, _NAMES, "activation function", custom_objects)
 
 boundaries(globals())

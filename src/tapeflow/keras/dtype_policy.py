@@ -223,13 +223,13 @@ def _plain():
     return Policy if keras_2() else DTypePolicy
 
 
-def serialize(policy):
+def serialize(dtype_policy):
     """The config of a policy: in Keras 2 a dtype's name where both dtypes are one."""
     if not keras_2():
-        return to_config(policy)
-    if policy.compute_dtype == policy.variable_dtype:
-        return policy.compute_dtype
-    return {"class_name": "Policy", "config": policy.get_config()}
+        return to_config(dtype_policy)
+    if dtype_policy.compute_dtype == dtype_policy.variable_dtype:
+        return dtype_policy.compute_dtype
+    return {"class_name": "Policy", "config": dtype_policy.get_config()}
 
 
 def deserialize(config, custom_objects=None):

@@ -96,7 +96,7 @@ class Constant(Initializer):
      [3. 3.]]
     """
 
-    def __init__(self, value=0):
+    def __init__(self, value=0.0):
         self.value = value
 
     def __call__(self, shape, dtype=None, **kwargs):

@@ -249,6 +249,17 @@ class QuantizationConfig:
             "activation_quantizer": to_config(self.activation_quantizer),
         }
 
+    @staticmethod
+    def weight_quantizer_or_default(config, default):
+        """Return the quantizer that a configuration has for weights, else the default."""
+        found = None if config is None else config.weight_quantizer
+        return default if found is None else found
+
+    @staticmethod
+    def activation_quantizer_or_default(config, default):
+        """Return the quantizer that a configuration has for inputs, None included; without one, the default."""
+        return default if config is None else config.activation_quantizer
+
     @classmethod
     def from_config(cls, config):
         """A configuration from the constructor's arguments."""

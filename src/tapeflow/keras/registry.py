@@ -18,11 +18,12 @@ class CustomObjectScope:
     """A context in which names of the program's own classes and functions are known.
 
     Args:
-      *args: dicts of classes and functions by name.
+      custom_objects: a dict of classes and functions by name.
+      *more: further ones, as Keras 2 takes them.
     """
 
-    def __init__(self, *args):
-        self._objects = {name: value for mapping in args for name, value in mapping.items()}
+    def __init__(self, custom_objects=None, *more):
+        self._objects = {name: value for mapping in (custom_objects or {}, *more) for name, value in mapping.items()}
         self._backup = None
 
     def __enter__(self):

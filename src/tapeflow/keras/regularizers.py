@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.elementwise import abs as abs_
 from tapeflow.ops.elementwise import square
@@ -150,17 +151,18 @@ def _alias(value, kwargs):
     return 0.01 if value is None else value
 
 
-def l1_l2(l1=0.01, l2=0.01):
+def l1_l2(l1=None, l2=None):
     """Make a regularizer of both kinds.
 
     Args:
-      l1: the factor of the absolute values, at least 0.
-      l2: the factor of the squares, at least 0.
+      l1: the factor of the absolute values, at least 0; None for 0, in Keras 2 0.01.
+      l2: the factor of the squares, at least 0; None for 0, in Keras 2 0.01.
 
     Returns:
       An `L1L2`.
     """
-    return L1L2(l1=l1, l2=l2)
+    default = 0.01 if keras_2() else 0.0
+    return L1L2(l1=default if l1 is None else l1, l2=default if l2 is None else l2)
 
 
 l1 = L1

@@ -154,8 +154,12 @@ def reset_uids():
     _counts_of_graphs.clear()
 
 
-def clear_session():
-    """Lets layer names begin again and forgets the learning phase."""
+def clear_session(free_memory=True):
+    """Let layer names begin again and forget the learning phase.
+
+    Args:
+      free_memory: accepted as in Keras 3; memory is freed when nothing refers to it.
+    """
     reset_uids()
     _settings["learning_phase"] = None
 

@@ -8,8 +8,6 @@ from tapeflow.core.nest import (
 )
 from tapeflow.core.nest import (
     flatten,
-    is_nested,
-    map_structure_up_to,
 )
 from tapeflow.core.public import boundaries
 
@@ -31,6 +29,22 @@ __all__ = [
 
 class MAP_TO_NONE:
     """What a function of `traverse` returns for a part that is to become None."""
+
+
+def is_nested(structure):
+    """Whether `structure` is a structure, not a leaf."""
+    return nest.is_nested(structure)
+
+
+def map_structure_up_to(shallow_structure, func, *structures):
+    """Return what a function gives for the parts of structures at the leaves of a shallower one.
+
+    Args:
+      shallow_structure: the structure of the result.
+      func: a function of one part of each structure.
+      *structures: structures that are as deep or deeper.
+    """
+    return nest.map_structure_up_to(shallow_structure, func, *structures)
 
 
 def flatten_with_path(structure):

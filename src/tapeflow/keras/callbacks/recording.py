@@ -148,8 +148,8 @@ class ModelCheckpoint(Callback):
         save_weights_only=False,
         mode="auto",
         save_freq="epoch",
-        options=None,
         initial_value_threshold=None,
+        options=None,
         **kwargs,
     ):
         super().__init__()

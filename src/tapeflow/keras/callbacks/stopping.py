@@ -219,7 +219,7 @@ class ReduceLROnPlateau(Callback):
         mode="auto",
         min_delta=1e-4,
         cooldown=0,
-        min_lr=0,
+        min_lr=0.0,
         **kwargs,
     ):
         super().__init__()
@@ -233,6 +233,10 @@ class ReduceLROnPlateau(Callback):
     def on_train_begin(self, logs=None):
         self.best, self.wait, self.cooldown_counter = self._monitor.worst, 0, 0
 
+    def in_cooldown(self):
+        """Return whether epochs do not count, because the rate changed shortly before."""
+        return self.cooldown_counter > 0
+
     def on_epoch_end(self, epoch, logs=None):
         optimizer = self.model.optimizer
         rate = rate_of(optimizer)
@@ -241,12 +245,12 @@ class ReduceLROnPlateau(Callback):
         current = self._monitor.of(logs)
         if current is None:
             return
-        if self.cooldown_counter > 0:
+        if self.in_cooldown():
             self.cooldown_counter -= 1
             self.wait = 0
         if self._monitor.better(current, self.best):
             self.best, self.wait = current, 0
-        elif self.cooldown_counter <= 0:
+        elif not self.in_cooldown():
             self.wait += 1
             if self.wait >= self.patience and rate > np.float32(self.min_lr):
                 rate = max(rate * self.factor, self.min_lr)

@@ -17,6 +17,7 @@ from tapeflow.keras.engine.network import Network
 from tapeflow.keras.engine.network_config import network_config
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import listed
+from tapeflow.keras.old_names import takes_old_names
 
 
 class Functional(Model):
@@ -62,16 +63,17 @@ class Functional(Model):
         self._sides.append(tensor)
         self._set_network()
 
-    def add_loss(self, losses, *args, **kwargs):
+    @takes_old_names(losses="loss")
+    def add_loss(self, loss, *args, **kwargs):
         """Adds losses: functions, tensors, or symbolic tensors that follow from the inputs of the model."""
         from tapeflow.keras.engine.added import AddLoss
 
         rest = []
-        for loss in nest.flatten(losses):
-            if isinstance(loss, KerasTensor):
-                self._add_side(AddLoss()(loss))
+        for each in nest.flatten(loss):
+            if isinstance(each, KerasTensor):
+                self._add_side(AddLoss()(each))
             else:
-                rest.append(loss)
+                rest.append(each)
         if rest:
             super().add_loss(rest, **kwargs)
 

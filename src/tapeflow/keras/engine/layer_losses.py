@@ -8,6 +8,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.keras.engine.stateless import current_scope
 from tapeflow.keras.engine.tracking import unique
+from tapeflow.keras.old_names import takes_old_names
 
 
 @public_methods
@@ -17,21 +18,22 @@ class LayerLosses:
     # Whether any layer of the process has been given a loss tensor: if not, none need be forgotten.
     _losses_exist = False
 
-    def add_loss(self, losses, **kwargs):
+    @takes_old_names(losses="loss")
+    def add_loss(self, loss, **kwargs):
         """Add losses to what `losses` returns until the next call.
 
         Args:
-          losses: a scalar tensor, a function that gives one, or a list of these.
+          loss: a scalar tensor, a function that gives one, or a list of these.
           **kwargs: accepted as in Keras 2.
         """
         collecting = current_scope()
-        for loss in nest.flatten(losses):
-            if callable(loss):
-                self._loss_functions.append(loss)
-            elif loss is not None and collecting is not None and collecting.collect_losses:
-                collecting.add_loss(convert_to_tensor(loss))
-            elif loss is not None:
-                self._losses.append(convert_to_tensor(loss))
+        for each in nest.flatten(loss):
+            if callable(each):
+                self._loss_functions.append(each)
+            elif each is not None and collecting is not None and collecting.collect_losses:
+                collecting.add_loss(convert_to_tensor(each))
+            elif each is not None:
+                self._losses.append(convert_to_tensor(each))
                 LayerLosses._losses_exist = True
 
     @property

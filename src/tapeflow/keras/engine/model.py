@@ -16,6 +16,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine import calling, saving, summary, weight_files
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.inference import infer
+from tapeflow.keras.engine.protocol import quantization_mode
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Node, listed, unique
 from tapeflow.keras.engine.training import Training
@@ -214,11 +215,11 @@ class Model(Training, Layer):
         found += [weight for weight in own if not weight.trainable]
         return unique(found)
 
-    def quantize(self, mode="int8", config=None, filters=None, **kwargs):
+    def quantize(self, mode=None, config=None, filters=None, **kwargs):
         """Make the weights of all layers that can have them integers of 8 bits with scales.
 
         Args:
-          mode: "int8".
+          mode: "int8"; None for that of the config.
           config: an `Int8QuantizationConfig`, or None for the default one.
           filters: which layers, by a regular expression that their names match, a list of these, or a function of a
             layer; None for all.
@@ -227,6 +228,7 @@ class Model(Training, Layer):
         Raises:
           ValueError: for other arguments.
         """
+        mode = quantization_mode(mode, config)
         if kwargs.pop("type_check", True) and kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
         for layer in self._all_layers():

@@ -149,16 +149,16 @@ class NoModelError(OSError, ValueError):
     """There is no model in a place from which one is to be loaded."""
 
 
-def load_model(filepath, custom_objects=None, compile: bool = True, options=None, safe_mode: bool = True):
+def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: bool = True, options=None):
     """Load the model that `save_model` has saved. Python code is never loaded.
 
     Args:
       filepath: the file, or the folder of a SavedModel.
       custom_objects: a dict of the program's own classes and functions by name.
       compile: whether the model is compiled as it was.
-      options: the `tf.saved_model.LoadOptions` of a SavedModel.
       safe_mode: whether the model's config may name no other files, and only functions that compute tensors and do
         nothing else.
+      options: the `tf.saved_model.LoadOptions` of a SavedModel.
 
     Returns:
       The model.

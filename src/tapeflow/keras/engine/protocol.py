@@ -27,6 +27,21 @@ def _plain(shape):
     return shape
 
 
+def quantization_mode(mode, config):
+    """The mode that `quantize` is asked for, by its name or by a config.
+
+    Raises ValueError for neither, and for two that differ.
+    """
+    if config is None:
+        if mode is None:
+            raise ValueError("You must provide either `mode` or `config` to `quantize`.")
+        return mode
+    of_config = getattr(config, "mode", mode)
+    if mode is not None and mode != of_config:
+        raise ValueError(f"Contradictory arguments: mode='{mode}' but config.mode='{of_config}'")
+    return of_config
+
+
 class Protocol(LayerWeights, LayerLosses):
     """Methods of layers that do not depend on what the layer does."""
 
@@ -73,11 +88,11 @@ class Protocol(LayerWeights, LayerLosses):
         """None: weights are not quantized."""
         return None
 
-    def quantize(self, mode="int8", type_check=True, config=None):
+    def quantize(self, mode=None, type_check=True, config=None):
         """Make weights small integers; layers that can do that define it.
 
         Args:
-          mode: "int8".
+          mode: "int8"; None for that of the config.
           type_check: whether subclasses of the layer that do not define it are refused.
           config: an `Int8QuantizationConfig`, or None for the default one.
 

@@ -7,7 +7,6 @@ import types
 
 import numpy as np
 
-from tapeflow.core import nest
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
@@ -105,62 +104,5 @@ def copy_of(layer, config=None):
     with deserializing(safe_mode=False):
         return type(layer).from_config(layer.get_config() if config is None else config)
 
-
-def clone_model(model, input_tensors=None, clone_function=None):
-    """Make a model of new layers with new weights, made as those of a functional or Sequential model are.
-
-    Args:
-      model: a `keras.Model`.
-      input_tensors: symbolic tensors for its inputs; None for new ones.
-      clone_function: a function of a layer that gives the new one; None for a layer of the same config.
-
-    Returns:
-      The new model.
-
-    Raises:
-      ValueError: for subclassed models.
-    """
-    from tapeflow.keras.engine.functional import Functional, takes_tensors
-    from tapeflow.keras.engine.sequential import Sequential
-    from tapeflow.keras.engine.symbolic import KerasTensor
-    from tapeflow.keras.layers import InputLayer
-
-    copy = clone_function or copy_of
-    if isinstance(model, Sequential):
-        made = Sequential(name=model.name)
-        for layer in model._stack:
-            made.add(copy_of(layer) if isinstance(layer, InputLayer) else copy(layer))
-        return made
-    if not isinstance(model, Functional):
-        raise ValueError(
-            "Expected `model` argument to be a functional `Model` instance, but got a subclassed model "
-            f"instead: {model}"
-        )
-    copies = {}
-    for layer in model.operations:
-        plain = isinstance(layer, InputLayer)
-        copies[layer] = copy_of(layer) if plain else copy(layer)
-    values = {}
-    given = nest.flatten(input_tensors) if input_tensors is not None else None
-    for i, tensor in enumerate(model.inputs):
-        values[id(tensor)] = copies[tensor.layer].output if given is None else given[i]
-
-    def value_of(leaf):
-        return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
-
-    for node in model._network.calls:
-        outputs = copies[node.layer](
-            nest.map_structure(value_of, node.inputs),
-            *nest.map_structure(value_of, node.args),
-            **nest.map_structure(value_of, node.kwargs),
-        )
-        for tensor, value in zip(nest.flatten(node.outputs), nest.flatten(outputs)):
-            values[id(tensor)] = value
-    made = type(model) if takes_tensors(type(model)) else Functional
-    return made(
-        nest.map_structure(value_of, model._inputs),
-        nest.map_structure(value_of, model._outputs),
-        name=model.name,
-    )
 
 boundaries(globals())

@@ -188,7 +188,7 @@ class PReLU(SameShape):
 
     def __init__(
         self,
-        alpha_initializer="zeros",
+        alpha_initializer="Zeros",
         alpha_regularizer=None,
         alpha_constraint=None,
         shared_axes=None,

@@ -6,6 +6,7 @@ from tapeflow.autodiff.custom_gradient import custom_gradient
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import dtypes
 from tapeflow.keras.dtype_policy import QuantizedDTypePolicy
+from tapeflow.keras.engine.protocol import quantization_mode
 from tapeflow.keras.quantizers import Int8QuantizationConfig, abs_max_quantize
 from tapeflow.ops.casting import cast
 from tapeflow.ops.layout import reshape
@@ -28,11 +29,11 @@ class Quantizable:
         """ "int8" for a layer whose weight was quantized, else None."""
         return self._policy.quantization_mode
 
-    def quantize(self, mode="int8", type_check=True, config=None):
+    def quantize(self, mode=None, type_check=True, config=None):
         """Make the weight integers of 8 bits with a scale for each row or column.
 
         Args:
-          mode: "int8".
+          mode: "int8"; None for that of the config.
           type_check: whether to refuse a subclass, which may compute in another way.
           config: an `Int8QuantizationConfig`, or None for the default one.
 
@@ -40,6 +41,7 @@ class Quantizable:
           ValueError: for a layer that is not built, or is quantized.
           NotImplementedError: for another mode, and for subclasses.
         """
+        mode = quantization_mode(mode, config)
         if mode not in _MODES:
             raise ValueError(f"Invalid quantization mode. Expected one of {_MODES}. Received: mode={mode}")
         if type_check and not type(self).__module__.startswith("tapeflow."):

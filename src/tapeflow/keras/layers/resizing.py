@@ -274,7 +274,7 @@ class ZeroPadding3D(ZeroPadding2D):
 
     rank = 3
 
-    def __init__(self, padding=(1, 1, 1), data_format=None, **kwargs):
+    def __init__(self, padding=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
         super().__init__(padding, data_format, **kwargs)
 
 

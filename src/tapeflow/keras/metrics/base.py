@@ -84,29 +84,30 @@ class Metric(Tracked):
         """The dtype of the results."""
         return self._dtype
 
-    def add_weight(
-        self,
-        name=None,
-        shape=(),
-        aggregation=None,
-        synchronization=None,
-        initializer=None,
-        dtype=None,
-    ):
+    def add_weight(self, *args, **kwargs):
         """Make a variable, zero at first, that `reset_state` sets to zero.
 
         Args:
-          name: its name. (Or the shape, as in Keras 3, where that is the first argument.)
-          shape: its shape.
-          aggregation, synchronization: accepted as in Keras; copies of replicas are added up.
-          initializer: first values; an initializer, its name, or None for zeros.
-          dtype: its dtype; None for that of the metric.
+          *args: `shape`, `initializer`, `dtype` and `name`; or as in Keras 2, where a name is the first: `name`,
+            `shape`, `aggregation`, `synchronization`, `initializer` and `dtype`.
+          **kwargs: the same by name. The shape is by default that of a scalar. The initializer is one, its name, or
+            None for zeros. The dtype None is that of the metric. `aggregation` and `synchronization` are accepted:
+            copies of replicas are added up.
 
         Returns:
           The variable.
+
+        Raises:
+          TypeError: for other arguments.
         """
-        if name is not None and not isinstance(name, str):  # the order of arguments of Keras 3
-            name, shape = None, name
+        return (self._add_named if args and isinstance(args[0], str) else self._add_shaped)(*args, **kwargs)
+
+    def _add_named(self, name, shape=(), aggregation=None, synchronization=None, initializer=None, dtype=None):
+        return self._add_shaped(shape, initializer, dtype, name)
+
+    def _add_shaped(
+        self, shape=(), initializer=None, dtype=None, name=None, aggregation=None, synchronization=None
+    ):
         kind = dtypes.as_dtype(dtype or self._dtype)
         start = None if initializer is None else initializers.get(initializer)
         sizes = list(shape)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from tapeflow.core.public import public_names
+from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras import settings
-from tapeflow.keras.ops.conversion import operation, promoted, tensor
+from tapeflow.keras.ops.conversion import axis_of, operation, promoted, static_rank, tensor
 from tapeflow.keras.ops.promotion import result_type
 from tapeflow.ops.arithmetic import pow as tf_pow
 from tapeflow.ops.array import identity as tf_identity
@@ -17,6 +18,8 @@ from tapeflow.ops.broadcasting import repeat as tf_repeat
 from tapeflow.ops.casting import cast as tf_cast
 from tapeflow.ops.comparison import equal as tf_equal
 from tapeflow.ops.comparison import greater_equal as tf_greater_equal
+from tapeflow.ops.comparison import logical_and as tf_logical_and
+from tapeflow.ops.comparison import where as tf_where
 from tapeflow.ops.construction import linspace as tf_linspace
 from tapeflow.ops.construction import one_hot as tf_one_hot
 from tapeflow.ops.construction import ones as tf_ones
@@ -27,9 +30,13 @@ from tapeflow.ops.construction import zeros_like as tf_zeros_like
 from tapeflow.ops.elementwise import abs as tf_abs
 from tapeflow.ops.elementwise import log as tf_log
 from tapeflow.ops.elementwise import sign as tf_sign
+from tapeflow.ops.gather import gather_nd as tf_gather_nd
+from tapeflow.ops.joining import concat as tf_concat
 from tapeflow.ops.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.reduction import reduce_max as tf_reduce_max
 from tapeflow.ops.reorder import reverse as tf_reverse
+from tapeflow.ops.sparse import reduce_max as tf_sparse_reduce_max
+from tapeflow.ops.sparse import reorder as tf_sparse_reorder
 
 
 @operation
@@ -176,19 +183,53 @@ def tri(N, M=None, k=0, dtype=None):
 
 
 @operation
-def one_hot(x, num_classes, axis=-1, dtype=None):
-    """Return vectors of zeros with a one at the index that x has; of zeros where that is no class."""
-    return tf_one_hot(tensor(x, "int64"), num_classes, axis=axis, dtype=dtype or settings.floatx())
+def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
+    """Return vectors of zeros with a one at the index that x has; of zeros where that is no class.
+
+    Args:
+      x: integers, a tensor or what can be converted to one.
+      num_classes: the length of the vectors.
+      axis: the axis of the result that the vectors lie along.
+      dtype: the dtype of the result; None for `floatx`.
+      sparse: whether the result is a `SparseTensor`.
+    """
+    x = tensor(x, "int64")
+    dtype = dtype or settings.floatx()
+    if sparse:
+        return _sparse_one_hot(x, num_classes, axis, dtype)
+    return tf_one_hot(x, num_classes, axis=axis, dtype=dtype)
+
+
+def _sparse_one_hot(x, num_classes, axis, dtype):
+    axis = axis_of(axis, static_rank(x) + 1)
+    places = tf_where(tf_logical_and(tf_greater_equal(x, 0), x < num_classes))
+    classes = tf_expand_dims(tf_gather_nd(x, places), 1)
+    indices = tf_concat([places[:, :axis], classes, places[:, axis:]], 1)
+    sizes = tf_shape(x, out_type="int64")
+    sizes = tf_concat([sizes[:axis], [num_classes], sizes[axis:]], 0)
+    return tf_sparse_reorder(SparseTensor(indices, tf_ones(tf_shape(places)[:1], dtype), sizes))
 
 
 @operation
-def multi_hot(inputs, num_classes=None, axis=-1, dtype=None):
-    """Return vectors of zeros with ones at all the indices along the last axis of `inputs`."""
+def multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False):
+    """Return vectors of zeros with ones at all the indices along the last axis of `inputs`.
+
+    Args:
+      inputs: integers, a tensor or what can be converted to one.
+      num_classes: the length of the vectors.
+      axis: the axis that the vectors lie along.
+      dtype: the dtype of the result; None for `floatx`.
+      sparse: whether the result is a `SparseTensor`.
+
+    Raises:
+      ValueError: without `num_classes`.
+    """
     if num_classes is None:
         raise ValueError("Argument `num_classes` must be specified.")
     inputs = tensor(inputs)
     reduced = 1 if inputs.shape.rank > 1 else 0
-    return tf_reduce_max(one_hot(inputs, num_classes, axis, dtype), reduced)
+    ones = one_hot(inputs, num_classes, axis, dtype, sparse)
+    return tf_sparse_reduce_max(ones, reduced, output_is_sparse=True) if sparse else tf_reduce_max(ones, reduced)
 
 
 __all__ = public_names(globals())

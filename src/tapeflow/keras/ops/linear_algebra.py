@@ -202,9 +202,14 @@ def inv(x):
 
 
 @operation
-def pinv(x):
-    """Return the pseudo-inverse matrices."""
-    return tf_pinv(floating(x))
+def pinv(x, rcond=None):
+    """Return the pseudo-inverse matrices.
+
+    Args:
+      x: matrices `[..., M, N]`.
+      rcond: singular values up to this times the largest count as zero; None: `10 * max(M, N) * eps`.
+    """
+    return tf_pinv(floating(x), rcond)
 
 
 @operation

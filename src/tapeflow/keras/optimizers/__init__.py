@@ -15,6 +15,7 @@ from tapeflow.keras.optimizers.rules import (
     Nadam,
     RMSprop,
 )
+from tapeflow.keras.optimizers.several import MultiOptimizer, OptimizerMap
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.train.optimizer import Optimizer as TrainOptimizer
 
@@ -30,9 +31,11 @@ __all__ = [
     "Lamb",
     "Lion",
     "LossScaleOptimizer",
+    "MultiOptimizer",
     "Muon",
     "Nadam",
     "Optimizer",
+    "OptimizerMap",
     "RMSprop",
     "ScheduleFreeAdamW",
     "deserialize",
@@ -44,8 +47,8 @@ __all__ = [
 ]
 
 _CLASSES = (
-    SGD, Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lamb, Lion, LossScaleOptimizer, Muon, Nadam,
-    RMSprop, ScheduleFreeAdamW,
+    SGD, Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lamb, Lion, LossScaleOptimizer, MultiOptimizer, Muon,
+    Nadam, OptimizerMap, RMSprop, ScheduleFreeAdamW,
 )  # fmt: skip
 _NAMES = {cls.__name__: cls for cls in _CLASSES} | {cls.__name__.lower(): cls for cls in _CLASSES}
 

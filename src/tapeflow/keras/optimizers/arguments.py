@@ -46,8 +46,12 @@ def with_shared_arguments(cls):
     own = {
         name: p
         for name, p in inspect.signature(original).parameters.items()
-        if name not in ("self", "name") and p.kind is p.POSITIONAL_OR_KEYWORD
+        if name != "self" and p.kind is p.POSITIONAL_OR_KEYWORD
     }
+    if "clipnorm" in own:  # lists the shared ones itself, in an order of its own
+        own["name"] = own["name"].replace(default=None)
+    else:
+        own.pop("name", None)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     shared = [
         inspect.Parameter(name, kind, default=default)

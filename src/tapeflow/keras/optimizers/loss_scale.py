@@ -9,6 +9,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
+from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.optimizers.optimizer import Optimizer, Variables
 from tapeflow.keras.optimizers.variables import in_order
 from tapeflow.keras.registry import to_config
@@ -137,11 +138,12 @@ class LossScaleOptimizer(Optimizer):
         """Whether all elements of all gradients are finite, a scalar tensor."""
         return reduce_all(stack([reduce_all(is_finite(_values(g))) for g in grads if g is not None]))
 
-    def build(self, var_list):
+    @takes_old_names(var_list="variables")
+    def build(self, variables):
         """Makes the slots of these variables."""
         self._state()
-        self.__dict__["_known"] = list(var_list)
-        self.inner_optimizer.build(var_list)
+        self.__dict__["_known"] = list(variables)
+        self.inner_optimizer.build(variables)
 
     def apply_gradients(
         self, grads_and_vars, name=None, experimental_aggregate_gradients=True, **kwargs

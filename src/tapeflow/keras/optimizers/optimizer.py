@@ -18,6 +18,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.graph.variables import check_may_create
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
+from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.optimizers import schedules, variables, wrapping
 from tapeflow.keras.optimizers.subclassing import Subclassed
 from tapeflow.keras.optimizers.variables import SlotList
@@ -470,9 +471,10 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     # As Keras 3 has it
 
-    def build(self, var_list):
+    @takes_old_names(var_list="variables")
+    def build(self, variables):
         """Makes the slots of these variables."""
-        known = list(var_list)
+        known = list(variables)
         self.__dict__["_known"] = known
         self._counter  # noqa: B018
         if not callable(self._hyper.get("learning_rate", 0.0)):
@@ -544,7 +546,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
           The values after the update: of the variables to train, and of the optimizer's.
         """
         self.build(self._known or trainable_variables)
-        own, trained = variables.in_order(self), self._known
+        own, trained = self._saved_variables(), self._known
         before = [v.read_value() for v in (*own, *trained)]
         for variable, value in zip((*own, *trained), (*optimizer_variables, *trainable_variables)):
             variable.assign(value)

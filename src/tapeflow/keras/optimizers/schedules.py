@@ -280,9 +280,9 @@ _CLASSES = (
 _NAMES = {cls.__name__: cls for cls in _CLASSES}
 
 
-def serialize(schedule):
+def serialize(learning_rate_schedule):
     """The config of a schedule."""
-    return to_config(schedule)
+    return to_config(learning_rate_schedule)
 
 
 def deserialize(config, custom_objects=None):

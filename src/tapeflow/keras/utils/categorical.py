@@ -6,13 +6,15 @@ import numpy as np
 
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
+from tapeflow.keras.old_names import takes_old_names
 
 
-def to_categorical(y, num_classes=None, dtype=None):
+@takes_old_names(y="x")
+def to_categorical(x, num_classes=None, dtype=None):
     """Make rows of integers, with a 1 at their place and 0 elsewhere.
 
     Args:
-      y: integers, an array of any shape; a last axis of 1 goes.
+      x: integers, an array of any shape; a last axis of 1 goes.
       num_classes: the length of the rows; None for the largest integer plus 1.
       dtype: the dtype of the array; None for float64, in Keras 2 float32.
 
@@ -28,7 +30,7 @@ def to_categorical(y, num_classes=None, dtype=None):
     """
     if dtype is None:
         dtype = "float32" if keras_2() else "float64"
-    y = np.array(y, dtype="int")
+    y = np.array(x, dtype="int")
     shape = y.shape[:-1] if y.ndim > 1 and y.shape[-1] == 1 else y.shape
     y = y.ravel()
     count = int(np.max(y)) + 1 if num_classes is None else int(num_classes)

@@ -31,6 +31,11 @@ class Config:
         json.dumps(value)  # raises TypeError for what JSON cannot say
         self._config[name] = value
 
+    @property
+    def frozen(self):
+        """Whether nothing can be changed."""
+        return self._frozen
+
     def freeze(self):
         """Lets nothing be changed any more."""
         self._frozen = True
@@ -40,7 +45,7 @@ class Config:
         self._frozen = False
 
     def __setattr__(self, name, value):
-        if name.startswith("_"):
+        if name.startswith("_") or name == "frozen":
             object.__setattr__(self, name, value)
         else:
             self._set(name, value)
@@ -82,9 +87,9 @@ class Config:
         """(name, value) pairs."""
         return self._config.items()
 
-    def get(self, name, default=None):
-        """A value, or the default where there is none."""
-        return self._config.get(name, default)
+    def get(self, keyname, value=None):
+        """The value of a name, or `value` where there is none."""
+        return self._config.get(keyname, value)
 
     def pop(self, *args):
         """Removes a name and returns its value."""

@@ -44,15 +44,23 @@ class Progbar:
       verbose: 0 silent, 1 a bar, 2 one line at the end.
       interval: the least number of seconds between two updates of the bar.
       stateful_metrics: names of values to show as they are rather than as their mean.
+      stateless_metrics: names of the only values to show as their mean; not with `stateful_metrics`.
       unit_name: what steps are called, as "step".
+
+    Raises:
+      ValueError: for both kinds of names.
     """
 
     def __init__(
-        self, target, width=20, verbose=1, interval=0.05, stateful_metrics=None, unit_name="step"
-    ):
+        self, target, width=20, verbose=1, interval=0.05, stateful_metrics=None, stateless_metrics=None,
+        unit_name="step",
+    ):  # fmt: skip
+        if stateful_metrics is not None and stateless_metrics is not None:
+            raise ValueError("Only one of `stateful_metrics` and `stateless_metrics` can be given.")
         self.target, self.width, self.verbose, self.interval = target, width, verbose, interval
         self.unit_name = unit_name
-        self.stateful_metrics = set(stateful_metrics or ())
+        self.stateful_metrics = None if stateless_metrics is not None else set(stateful_metrics or ())
+        self.stateless_metrics = None if stateless_metrics is None else set(stateless_metrics)
         self._sums: dict[str, list[float]] = {}
         self._seen = 0
         self._shown = 0
@@ -64,12 +72,17 @@ class Progbar:
         """Whether an update now would be shown."""
         return time.time() - self._last >= self.interval
 
+    def _is_stateful(self, name):
+        if self.stateless_metrics is not None:
+            return name not in self.stateless_metrics
+        return name in self.stateful_metrics
+
     def update(self, current, values=None, finalize=None):
         """Says that `current` steps are done, with (name, value) pairs of the steps since then."""
         if finalize is None:
             finalize = self.target is not None and current >= self.target
         for name, value in values or ():
-            if name in self.stateful_metrics:
+            if self._is_stateful(name):
                 self._sums[name] = [float(value), 1]
             else:
                 total = self._sums.setdefault(name, [0.0, 0])

@@ -1,0 +1,33 @@
+"""Arguments that Keras 2 knows under other names than Keras 3."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+
+def takes_old_names(**names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator of functions that also take arguments by old names.
+
+    Args:
+      **names: the names of today, by the old ones.
+
+    Returns:
+      The decorator. Functions show the names of today only, and raise TypeError for calls that give both.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if kwargs:
+                for old, new in names.items():
+                    if old in kwargs:
+                        if new in kwargs:
+                            raise TypeError(f"{function.__name__}() got both {new!r} and its old name {old!r}")
+                        kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
