@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import logging
+import os
 import signal
 import sys
 import threading
@@ -24,7 +25,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--model_config_file", help="a ModelServerConfig in text format")
     add("--host", default="127.0.0.1", help="address to listen on (default: loopback)")
     add("--port", type=int, default=8500, help="of gRPC; 0: any free one")
-    add("--rest_port", type=int, default=8501, help="of REST")
+    add("--rest_port", type=int, default=8501, help="of REST; 0: any free one")
     add("--untrusted", action="store_true", help="refuse models that touch files or Python, limit their calls")
     add("--allow_reload", action="store_true", help="let clients change which models are served")
     add("--poll_seconds", type=float, default=1.0, help="between looks for new versions")
@@ -37,8 +38,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--max_buffered_bytes", type=int, default=256 << 20, help="of all REST requests being received")
     add("--max_connections", type=int, default=512, help="of REST, and gRPC requests under way")
     add("--threads", type=int, default=8, help="requests that run at a time, of each API")
-    add("--read_timeout", type=float, default=10.0, help="seconds for a client to send its request")
-    add("--timeout", type=float, default=60.0, help="seconds for a REST request in a batch")
+    add("--read_timeout", type=float, default=10.0, help="seconds for a client to send a REST request")
+    add("--write_timeout", type=float, default=60.0, help="seconds for a client to receive a REST response")
+    add("--timeout", type=float, default=60.0, help="seconds in which a request has its answer")
     add("--grace", type=float, default=10.0, help="seconds for requests under way at the end")
     return parser
 
@@ -74,49 +76,28 @@ def _configs(options: argparse.Namespace) -> list:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    # Imported once the extra was looked for.
-    from tapeflow.serving.batching import Batcher, BatchingOptions
-    from tapeflow.serving.grpc_server import GrpcServer
-    from tapeflow.serving.inference import Inference
-    from tapeflow.serving.metrics import Metrics
-    from tapeflow.serving.rest_app import RestApp, server_of
-    from tapeflow.serving.store import ModelStore
-    from tapeflow.serving.warm_up import warm_up
+    from google.protobuf.text_format import ParseError  # the extra was looked for before
+
+    from tapeflow.core.errors import OpError
+    from tapeflow.serving.server import Server
 
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    store, metrics, batcher = ModelStore(not options.untrusted, warm_up), Metrics(), None
-    store.configure(_configs(options))
-    if options.enable_batching:
-        batcher = Batcher(BatchingOptions(
-            options.max_batch_size, options.batch_timeout_micros / 1e6, options.max_enqueued_batches,
-            options.num_batch_threads,
-        ))  # fmt: skip
-    inference = Inference(store, batcher, options.max_message_bytes)
-    grpc_server = GrpcServer(
-        inference, metrics, f"{options.host}:{options.port}", max_message_bytes=options.max_message_bytes,
-        threads=options.threads, max_requests=options.max_connections, allow_reload=options.allow_reload,
-    )  # fmt: skip
-    rest = RestApp(
-        inference, store, metrics, max_body_bytes=options.max_message_bytes,
-        max_buffered_bytes=options.max_buffered_bytes, read_timeout=options.read_timeout, timeout=options.timeout,
-        threads=options.threads,
-    )  # fmt: skip
-    web = server_of(rest.app, options.host, options.rest_port, options.max_connections, options.grace)
-    web_thread = threading.Thread(target=web.run, daemon=True)
-    web_thread.start()
-    grpc_server.start()
-    print(f"gRPC on {options.host}:{grpc_server.port}, REST on {options.host}:{options.rest_port}", flush=True)
-    while not stop.wait(options.poll_seconds):
-        store.poll()
-    web.should_exit = True
-    grpc_server.stop(options.grace)
-    web_thread.join(options.grace + 1)
-    if batcher is not None:
-        batcher.close()
+    try:
+        server = Server(options)  # takes the ports, so that a taken one is told before models load
+        server.start(_configs(options))
+    except (OSError, RuntimeError, ValueError, ParseError, OpError) as error:
+        print(f"tapeflow.serve: {error}", file=sys.stderr)
+        return 1
+    print(f"gRPC on {options.host}:{server.port}, REST on {options.host}:{server.rest_port}", flush=True)
+    stop.wait()
+    server.stop()
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    ended = main(sys.argv[1:])
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(ended)  # not sys.exit: it would wait for calls that had no end in the time of grace

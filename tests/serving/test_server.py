@@ -4,87 +4,17 @@ import concurrent.futures
 import json
 import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 
 import numpy as np
 import pytest
 
-import tapeflow as tf
 from tapeflow import protos
 
 grpc = pytest.importorskip("grpc")
 for needed in ("uvicorn", "starlette", "prometheus_client", "grpc_health"):
     pytest.importorskip(needed)
 
-
-def message(name):
-    return getattr(protos, f"serving.{name}")
-
-
-def save(folder, factor):
-    class Model(tf.Module):
-        @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32, name="x")])
-        def __call__(self, x):
-            return {"y": x * factor}
-
-    model = Model()
-    tf.saved_model.save(model, str(folder), signatures={"serving_default": model.__call__})
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-class Server:
-    def __init__(self, base, *options):
-        self.port, self.rest_port = free_port(), free_port()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tapeflow.serve", "--model", f"m={base}", "--poll_seconds", "0.1",
-             "--port", str(self.port), "--rest_port", str(self.rest_port), *options],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        assert "gRPC on" in self.process.stdout.readline()
-        self.channel = grpc.insecure_channel(f"127.0.0.1:{self.port}")
-
-    def rest(self, path, body=None):
-        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{self.rest_port}{path}", data)
-        for _ in range(50):
-            try:
-                with urllib.request.urlopen(request, timeout=20) as answer:
-                    return answer.status, answer.read()
-            except urllib.error.HTTPError as error:
-                with error:
-                    return error.code, error.read()
-            except urllib.error.URLError:
-                time.sleep(0.1)
-        raise AssertionError("no answer")
-
-    def call(self, method, request, answer, service="PredictionService"):
-        function = self.channel.unary_unary(f"/tensorflow.serving.{service}/{method}")
-        data = request if isinstance(request, bytes) else request.SerializeToString()
-        return message(answer).FromString(function(data, timeout=20))
-
-    def predict(self, x, **spec):
-        request = message("PredictRequest")()
-        request.model_spec.name = "m"
-        request.inputs["x"].CopyFrom(tf.make_tensor_proto(np.asarray(x, np.float32)))
-        return tf.make_ndarray(self.call("Predict", request, "PredictResponse").outputs["y"])
-
-    def close(self):
-        self.channel.close()
-        self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(20)
-        self.process.stdout.close()
-        return code
+from serving_process import Server, message, save, wait_for  # noqa: E402  (needs the extra)
 
 
 @pytest.fixture(scope="module")
@@ -192,14 +122,6 @@ def test_reload_is_off_by_default(server):
     with pytest.raises(grpc.RpcError) as caught:
         server.call("HandleReloadConfigRequest", b"", "ReloadConfigResponse", "ModelService")
     assert caught.value.code().name == "PERMISSION_DENIED"
-
-
-def wait_for(condition):
-    for _ in range(200):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it did not happen")
 
 
 def test_versions_come_and_go_and_requests_at_the_end_are_answered(tmp_path):

@@ -33,6 +33,7 @@ class _Task(NamedTuple):
     inputs: Arrays
     rows: int
     result: Future[Arrays]
+    deadline: float | None
 
 
 class _Batch:
@@ -55,18 +56,18 @@ class Batcher:
         for thread in self._threads:
             thread.start()
 
-    def run(self, servable: Servable, signature: str, inputs: Arrays, timeout: float | None = None) -> Arrays:
+    def run(self, servable: Servable, signature: str, inputs: Arrays, deadline: float | None = None) -> Arrays:
         """The outputs for complete inputs, which may run together with those of others.
 
         Raises InvalidArgumentError for more rows than a batch has, UnavailableError where too many batches wait,
-        and what the model raises.
+        TimeoutError where `time.monotonic()` passes the deadline, and what the model raises.
         """
         if not is_batchable(servable, signature):
-            return servable.run(signature, inputs)
+            return servable.run(signature, inputs, deadline)
         sizes = {len(array) for array in inputs.values()}
         if len(sizes) != 1:
             raise _invalid("Batching input tensors must have equal 0th-dimension size")
-        task = _Task(inputs, sizes.pop(), Future())
+        task = _Task(inputs, sizes.pop(), Future(), deadline)
         if task.rows > self.options.max_batch_size:
             raise _invalid(
                 f"Task size {task.rows} is larger than maximum input batch size {self.options.max_batch_size}"
@@ -74,17 +75,17 @@ class Batcher:
         shapes = tuple((name, inputs[name].shape[1:]) for name in sorted(inputs))
         self._enqueue((id(servable), signature, shapes), servable, signature, task)
         try:
-            return task.result.result(timeout)
+            return task.result.result(None if deadline is None else max(0.0, deadline - time.monotonic()))
         finally:
             task.result.cancel()
 
-    def close(self) -> None:
-        """Runs what waits, then ends the threads."""
+    def close(self, timeout: float | None = None) -> None:
+        """Runs what waits, then ends the threads; waits for each for at most `timeout` seconds."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         for thread in self._threads:
-            thread.join()
+            thread.join(timeout)
 
     def _enqueue(self, key: Any, servable: Servable, signature: str, task: _Task) -> None:
         with self._changed:
@@ -139,7 +140,8 @@ def is_batchable(servable: Servable, signature: str) -> bool:
 def _run(servable: Servable, signature: str, tasks: list[_Task]) -> None:
     try:
         joined = {name: np.concatenate([t.inputs[name] for t in tasks]) for name in tasks[0].inputs}
-        outputs = servable.run(signature, joined)
+        deadlines = [task.deadline for task in tasks if task.deadline is not None]
+        outputs = servable.run(signature, joined, max(deadlines) if len(deadlines) == len(tasks) else None)
         rows = sum(task.rows for task in tasks)
         for array in outputs.values():
             if not array.ndim or len(array) != rows:

@@ -23,7 +23,7 @@ def message(name: str) -> Any:
 
 
 class Inference:
-    """Answers requests.
+    """Answers requests, each until `time.monotonic()` passes its deadline.
 
     Args:
       store: the models.
@@ -34,15 +34,15 @@ class Inference:
     def __init__(self, store: ModelStore, batcher: Batcher | None, max_tensor_bytes: int):
         self.store, self.batcher, self.max_tensor_bytes = store, batcher, max_tensor_bytes
 
-    def call(self, servable: Servable, key: str, inputs: Arrays, timeout: float | None = None) -> Arrays:
+    def call(self, servable: Servable, key: str, inputs: Arrays, deadline: float | None = None) -> Arrays:
         """The outputs of a signature for inputs that are checked here."""
         key, _ = servable.signature(key)
         inputs = servable.complete(key, inputs)
         if self.batcher is None:
-            return servable.run(key, inputs)
-        return self.batcher.run(servable, key, inputs, timeout)
+            return servable.run(key, inputs, deadline)
+        return self.batcher.run(servable, key, inputs, deadline)
 
-    def predict(self, request: Any, timeout: float | None = None) -> Any:
+    def predict(self, request: Any, deadline: float | None = None) -> Any:
         """Answers a PredictRequest."""
         with self.store.use(request.model_spec) as servable:
             key, signature = servable.signature(request.model_spec.signature_name)
@@ -53,28 +53,28 @@ class Inference:
                         f"{{{','.join(sorted(signature.outputs))}}}."
                     )
             inputs = {name: self._array(name, value) for name, value in request.inputs.items()}
-            outputs = self.call(servable, key, inputs, timeout)
+            outputs = self.call(servable, key, inputs, deadline)
             response = message("PredictResponse")(model_spec=spec_of(servable, key))
             for name in request.output_filter or outputs:
                 dtype = signature.outputs[name].dtype
                 response.outputs[name].CopyFrom(_proto(outputs[name], dtype))
             return response
 
-    def classify(self, request: Any, timeout: float | None = None) -> Any:
+    def classify(self, request: Any, deadline: float | None = None) -> Any:
         """Answers a ClassificationRequest."""
         with self.store.use(request.model_spec) as servable:
             key = servable.signature(request.model_spec.signature_name)[0]
-            result = self._classify(servable, key, request.input, timeout)
+            result = self._classify(servable, key, request.input, deadline)
             return message("ClassificationResponse")(model_spec=spec_of(servable, key), result=result)
 
-    def regress(self, request: Any, timeout: float | None = None) -> Any:
+    def regress(self, request: Any, deadline: float | None = None) -> Any:
         """Answers a RegressionRequest."""
         with self.store.use(request.model_spec) as servable:
             key = servable.signature(request.model_spec.signature_name)[0]
-            result = self._regress(servable, key, request.input, timeout)
+            result = self._regress(servable, key, request.input, deadline)
             return message("RegressionResponse")(model_spec=spec_of(servable, key), result=result)
 
-    def multi_inference(self, request: Any, timeout: float | None = None) -> Any:
+    def multi_inference(self, request: Any, deadline: float | None = None) -> Any:
         """Answers a MultiInferenceRequest: several signatures of one model for the same examples."""
         if not request.tasks:
             raise _invalid("Inference request must have at least one task")
@@ -90,9 +90,9 @@ class Inference:
                 key = servable.signature(task.model_spec.signature_name)[0]
                 result = response.results.add(model_spec=spec_of(servable, key))
                 if task.method_name == constants.CLASSIFY_METHOD_NAME:
-                    result.classification_result.CopyFrom(self._classify(servable, key, request.input, timeout))
+                    result.classification_result.CopyFrom(self._classify(servable, key, request.input, deadline))
                 elif task.method_name == constants.REGRESS_METHOD_NAME:
-                    result.regression_result.CopyFrom(self._regress(servable, key, request.input, timeout))
+                    result.regression_result.CopyFrom(self._regress(servable, key, request.input, deadline))
                 else:
                     raise _invalid(f"Unsupported signature method_name: {task.method_name}")
         return response
@@ -126,7 +126,7 @@ class Inference:
         """Answers a ReloadConfigRequest."""
         if request.config.WhichOneof("config") != "model_config_list":
             raise _invalid("ServerRequest.config.config must be set to model_config_list.")
-        self.store.configure(request.config.model_config_list.config)
+        self.store.configure(request.config.model_config_list.config, complete=True)
         return message("ReloadConfigResponse")()
 
     def _array(self, name: str, proto: Any) -> np.ndarray:
@@ -139,7 +139,7 @@ class Inference:
         except (TypeError, ValueError, KeyError, OverflowError) as error:
             raise _invalid(f"tensor parsing error: {name}: {error}") from None
 
-    def _examples(self, servable: Servable, key: str, given: Any, method: str, timeout: float | None) -> Any:
+    def _examples(self, servable: Servable, key: str, given: Any, method: str, deadline: float | None) -> Any:
         signature = servable.signature(key)[1]
         if signature.method_name != method:
             kind = "classification" if method == constants.CLASSIFY_METHOD_NAME else "regression"
@@ -151,14 +151,14 @@ class Inference:
             raise _invalid("Input is empty")
         inputs = np.empty(len(examples), object)
         inputs[:] = examples
-        outputs = self.call(servable, key, {constants.CLASSIFY_INPUTS: inputs}, timeout)
+        outputs = self.call(servable, key, {constants.CLASSIFY_INPUTS: inputs}, deadline)
         for name, array in outputs.items():
             if not array.ndim or len(array) != len(examples):
                 raise _invalid(f"Expected output {name} to have {len(examples)} rows, got shape {list(array.shape)}")
         return outputs, len(examples)
 
-    def _classify(self, servable: Servable, key: str, given: Any, timeout: float | None) -> Any:
-        outputs, count = self._examples(servable, key, given, constants.CLASSIFY_METHOD_NAME, timeout)
+    def _classify(self, servable: Servable, key: str, given: Any, deadline: float | None) -> Any:
+        outputs, count = self._examples(servable, key, given, constants.CLASSIFY_METHOD_NAME, deadline)
         labels, scores = outputs.get("classes"), outputs.get("scores")
         if labels is None and scores is None:
             raise _invalid("Expected classification signature outputs to contain classes or scores")
@@ -172,8 +172,8 @@ class Inference:
                 classes.add(label=label.decode(errors="replace"), score=values[i] if i < len(values) else 0.0)
         return result
 
-    def _regress(self, servable: Servable, key: str, given: Any, timeout: float | None) -> Any:
-        outputs, count = self._examples(servable, key, given, constants.REGRESS_METHOD_NAME, timeout)
+    def _regress(self, servable: Servable, key: str, given: Any, deadline: float | None) -> Any:
+        outputs, count = self._examples(servable, key, given, constants.REGRESS_METHOD_NAME, deadline)
         values = outputs.get(constants.REGRESS_OUTPUTS)
         if values is None or values.size != count:
             raise _invalid("Expected regression signature outputs to have one value for each example")

@@ -1,4 +1,4 @@
-"""The REST API as an ASGI app, and the uvicorn server that limits slow clients."""
+"""The REST API as an ASGI app."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import asyncio
 import base64
 import json
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import uvicorn
 from google.protobuf import json_format
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tapeflow.core import errors
 from tapeflow.serving import json_tensors
@@ -33,6 +32,7 @@ _HTTP = {
     errors.CANCELLED: 499, errors.UNIMPLEMENTED: 501, errors.RESOURCE_EXHAUSTED: 503, errors.UNAVAILABLE: 503,
     errors.DEADLINE_EXCEEDED: 504,
 }  # fmt: skip
+_MARGIN = 0.05  # seconds for a call to end by itself at its deadline
 
 
 class RestApp:
@@ -43,9 +43,10 @@ class RestApp:
       store: the models.
       metrics: counts them.
       max_body_bytes: of a request; a larger one ends with status 413.
-      max_buffered_bytes: of all requests that are being received; further ones end with status 503.
+      max_buffered_bytes: of all requests that are received or under way; further ones end with status 503.
       read_timeout: seconds in which a body must be there; else status 408.
-      timeout: seconds in which a request must have its answer; else status 504.
+      timeout: seconds in which a request that has arrived must have its answer; else status 504. A call that is not
+        at an end keeps its thread until the op that runs is done.
       threads: how many requests run at a time.
     """
 
@@ -61,7 +62,7 @@ class RestApp:
 
     async def _answer(self, request: Request) -> Response:
         if request.method != "POST":
-            return await self._run(self._get, request.url.path)
+            return self._about_the_server(request.url.path) or await self._run(self._get, request.url.path)
         taken = 0
         parts = []
         try:
@@ -74,6 +75,7 @@ class RestApp:
                     if self._buffered > self._max_buffered:
                         return _error(503, "The server is receiving too many bytes")
                     parts.append(part)
+            # It has limits of its own, and raises none of these.
             return await self._run(self._post, request.url.path, b"".join(parts))
         except TimeoutError:
             return _error(408, "The request body did not arrive in time")
@@ -83,24 +85,40 @@ class RestApp:
             self._buffered -= taken
 
     async def _run(self, function: Any, *arguments: Any) -> Response:
+        deadline = time.monotonic() + self._timeout
+
         def call() -> Response:
             try:
-                return function(*arguments)
+                return function(*arguments, deadline)
+            except UnicodeError as error:  # of names in the request: messages have no lone surrogates
+                return _error(400, f"Malformed text: {error}")
             except errors.OpError as error:
                 return _error(_HTTP.get(error.error_code, 500), error.message)
             except TimeoutError:
-                return _error(504, "The deadline of the request has passed")
+                return _late()
+            except MemoryError:
+                return _error(503, "The request takes more memory than there is")
             except Exception as error:
                 return _error(500, f"{type(error).__name__}: {error}")
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+        try:
+            # One that still waits for a thread is taken back when its time is over.
+            return await asyncio.wait_for(
+                asyncio.get_running_loop().run_in_executor(self._threads, call), self._timeout + _MARGIN
+            )
+        except TimeoutError:
+            return _late()
 
-    def _get(self, path: str) -> Response:
+    def _about_the_server(self, path: str) -> Response | None:
+        """What needs no thread, so that it is answered while all are taken."""
         if path == "/monitoring/prometheus/metrics":
             return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
         if path == "/health":
             ready = self._store.is_ready()
             return JSONResponse({"status": "SERVING" if ready else "NOT_SERVING"}, 200 if ready else 503)
+        return None
+
+    def _get(self, path: str, deadline: float) -> Response:
         found = _PATH.fullmatch(path)
         if found is None or found["method"]:
             raise _invalid(f"Malformed request: GET {path}")
@@ -118,7 +136,7 @@ class RestApp:
             }
         return JSONResponse(described)
 
-    def _post(self, path: str, body: bytes) -> Response:
+    def _post(self, path: str, body: bytes, deadline: float) -> Response:
         found = _PATH.fullmatch(path)
         if found is None or not found["method"]:
             raise _invalid(f"Malformed request: POST {path}")
@@ -130,14 +148,14 @@ class RestApp:
             spec = _spec(found)
             spec.signature_name = key
             if found["method"] != "predict":
-                return self._examples(found["method"], spec, request)
+                return self._examples(found["method"], spec, request, deadline)
             with self._store.use(spec) as servable:
                 key, signature = servable.signature(key)
                 inputs, by_row = json_tensors.inputs_of(request, signature)
-                outputs = self._inference.call(servable, key, inputs, self._timeout)
+                outputs = self._inference.call(servable, key, inputs, deadline)
             return _json(json_tensors.response_of(outputs, by_row))
 
-    def _examples(self, method: str, spec: Any, request: dict[str, Any]) -> Response:
+    def _examples(self, method: str, spec: Any, request: dict[str, Any], deadline: float) -> Response:
         """Classify and Regress: `examples` are objects of features, `context` is one for all of them."""
         examples = request.get("examples")
         if not isinstance(examples, list) or not examples:
@@ -150,38 +168,12 @@ class RestApp:
         for example in examples:
             _fill(into.examples.add(), example)
         if method == "classify":
-            answer = self._inference.classify(
-                message("ClassificationRequest")(model_spec=spec, input=given), self._timeout
-            )
+            asked = message("ClassificationRequest")(model_spec=spec, input=given)
+            answer = self._inference.classify(asked, deadline)
             rows = [[[c.label, c.score] for c in each.classes] for each in answer.result.classifications]
             return _json({"results": rows})
-        answer = self._inference.regress(message("RegressionRequest")(model_spec=spec, input=given), self._timeout)
+        answer = self._inference.regress(message("RegressionRequest")(model_spec=spec, input=given), deadline)
         return _json({"results": [each.value for each in answer.result.regressions]})
-
-
-class LimitedProtocol(H11Protocol):
-    """Closes connections whose first request has no complete headers in time."""
-
-    header_timeout = 10.0
-
-    def connection_made(self, transport: Any) -> None:
-        """As in asyncio."""
-        super().connection_made(transport)
-        self.loop.call_later(self.header_timeout, self._close_if_silent)
-
-    def _close_if_silent(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
-            self.transport.close()
-
-
-def server_of(app: Any, host: str, port: int, max_connections: int, grace: float) -> uvicorn.Server:
-    """A uvicorn server for the app, which is not started yet."""
-    return uvicorn.Server(
-        uvicorn.Config(
-            app, host, port, http=LimitedProtocol, ws="none", lifespan="off", log_level="warning", access_log=False,
-            limit_concurrency=max_connections, timeout_graceful_shutdown=int(grace), timeout_keep_alive=10,
-        )
-    )
 
 
 def _spec(found: re.Match[str]) -> Any:
@@ -206,7 +198,7 @@ def _fill(example: Any, features: Any) -> None:
                 feature.float_list.value.extend(values)
             else:
                 feature.bytes_list.value.extend(
-                    base64.b64decode(v["b64"]) if isinstance(v, dict) else v.encode() for v in values
+                    base64.b64decode(v["b64"], validate=True) if isinstance(v, dict) else v.encode() for v in values
                 )
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             raise _invalid(f"Feature {name} cannot be read: {error}") from None
@@ -220,13 +212,17 @@ def _message(found: Any) -> Response:
     return JSONResponse(_plain(found))
 
 
-def _json(value: Any) -> Response:
+def _json(value: Any, code: int = 200) -> Response:
     # NaN and infinities are written as such, as TensorFlow Serving does.
-    return Response(json.dumps(value), media_type="application/json")
+    return Response(json.dumps(value), code, media_type="application/json")
 
 
 def _error(code: int, text: str) -> Response:
-    return JSONResponse({"error": text}, code)
+    return _json({"error": text}, code)
+
+
+def _late() -> Response:
+    return _error(504, "The deadline of the request has passed")
 
 
 def _invalid(text: str) -> errors.InvalidArgumentError:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
+from tapeflow.core.errors import (
+    DeadlineExceededError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+)
 from tapeflow.core.tensor_proto import make_ndarray
 from tapeflow.saved_model import loading, reading
 from tapeflow.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
@@ -39,7 +45,7 @@ class Servable:
         }
         self._root = loading.load(folder, tags=[SERVING], trusted=None if trusted else False)
         self._users = 0
-        self._changed = threading.Condition()
+        self._changed = threading.Lock()
 
     def __enter__(self) -> Servable:
         with self._changed:
@@ -49,12 +55,11 @@ class Servable:
     def __exit__(self, *error: object) -> None:
         with self._changed:
             self._users -= 1
-            self._changed.notify_all()
 
-    def wait_until_unused(self, timeout: float) -> bool:
-        """Waits for the calls that are under way; whether they ended in time."""
+    def is_unused(self) -> bool:
+        """Whether no calls are under way."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._users, timeout)
+            return not self._users
 
     def signature(self, key: str) -> tuple[str, Any]:
         """The key (the default for an empty one) and its SignatureDef. Raises FailedPreconditionError."""
@@ -82,15 +87,30 @@ class Servable:
             _check(name, array, signature.inputs[name])
         return given
 
-    def run(self, key: str, inputs: Mapping[str, np.ndarray], outputs: Iterable[str] = ()) -> Arrays:
-        """Calls a signature with complete inputs; returns its outputs, or those that are named."""
+    def run(self, key: str, inputs: Mapping[str, np.ndarray], deadline: float | None = None) -> Arrays:
+        """Calls a signature with complete inputs; returns its outputs.
+
+        Raises DeadlineExceededError where `time.monotonic()` passes the deadline: before the call, or between the
+        steps of its loops. An op that runs is not interrupted.
+        """
         key, signature = self.signature(key)
+        if deadline is None:
+            return self._run(key, signature, inputs)
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise DeadlineExceededError(None, None, "The deadline of the request has passed")
+        before = _native.set_deadline(max(1, int(left * 1000)))
+        try:
+            return self._run(key, signature, inputs)
+        finally:
+            _native.set_deadline(before)
+
+    def _run(self, key: str, signature: Any, inputs: Mapping[str, np.ndarray]) -> Arrays:
         tensors = {
             name: convert_to_tensor(array, as_dtype(signature.inputs[name].dtype)) for name, array in inputs.items()
         }
         results = self._root.signatures[key](**tensors)
-        wanted = list(outputs) or list(results)
-        return {name: _array(name, results[name]) for name in wanted}
+        return {name: _array(name, value) for name, value in results.items()}
 
 
 def _array(name: str, value: Any) -> np.ndarray:
