@@ -71,7 +71,7 @@ def silent(server, sent):
 
 def test_slow_clients_are_cut_off(tmp_path):
     save(tmp_path / "m" / "1", 2.0)
-    limits = ["--read_timeout", "1", "--write_timeout", "1", "--threads", "1"]
+    limits = ["--read_timeout", "2", "--write_timeout", "1", "--threads", "1"]
     server = Server(tmp_path / "m", *limits)
     head = b"POST /v1/models/m:predict HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n"
     for sent in (b"", b"POST /v1", head, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /"):
@@ -79,13 +79,14 @@ def test_slow_clients_are_cut_off(tmp_path):
             start = time.monotonic()
             while connection.recv(1000):
                 pass
-            assert time.monotonic() - start < 5
+            assert time.monotonic() - start < 8
     with silent(server, head + b"\r\n{") as connection:
         assert connection.recv(1000).startswith(b"HTTP/1.1 408")
     # One that does not read its response: the connection ends before all of it has been sent.
     body = json.dumps({"instances": [[0.5, 0.25]] * 1_000_000}).encode()
     slow = b"POST /v1/models/m:predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
     with silent(server, slow + body) as connection:
+        connection.settimeout(60)
         received = len(connection.recv(1000))
         time.sleep(6)
         try:
