@@ -85,7 +85,7 @@ def _serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
-        server = Server(options)  # takes the ports, so that a taken one is told before models load
+        server = Server(options)  # takes the ports, so that a taken one is an error before models load
         server.start(_configs(options))
     except (OSError, RuntimeError, ValueError, ParseError, OpError) as error:
         print(f"tapeflow.serve: {error}", file=sys.stderr)
