@@ -22,6 +22,7 @@ FLOORS = [
     {"distribute"},
     {"feature_column"},
     {"keras"},
+    {"serving"},
 ]
 LEVEL = {package: level for level, packages in enumerate(FLOORS) for package in packages}
 TOP = len(FLOORS)

@@ -82,7 +82,7 @@ def make_tensor_proto(
     elif kind == dtypes.string:
         proto.string_val.extend(_strings(values, array))
     else:
-        _put(proto, kind, array)
+        put_elements(proto, kind, array)
     return proto
 
 
@@ -208,7 +208,7 @@ def _flat(values: Any) -> list[Any]:
     return values.ravel().tolist() if isinstance(values, np.ndarray) else [values]
 
 
-def _put(proto: Any, kind: DType, array: np.ndarray) -> None:
+def put_elements(proto: Any, kind: DType, array: np.ndarray) -> None:
     """The elements into the field of their type, one by one."""
     flat = np.ascontiguousarray(array).ravel()
     name = _FIELD.get(kind)

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 FAMILIES = (
     "checkpoints", "configuration", "control_flow", "debug_info", "error_codes", "examples", "graphs",
-    "hyperparameters", "objects", "projector", "saved_models", "servers", "statistics", "structures", "summaries",
-    "tensors",
+    "hyperparameters", "objects", "projector", "saved_models", "servers", "serving", "statistics", "structures",
+    "summaries", "tensors",
 )  # fmt: skip
 
 _PACKAGE = "tensorflow"
