@@ -2,6 +2,7 @@
 
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
@@ -10,5 +11,17 @@ lists = {
     "run": project["project"]["dependencies"],
     **project["project"]["optional-dependencies"],
 }
+
+
+def requirements(name: str) -> Iterator[str]:
+    """Those of a list; `tapeflow[extra]` in it stands for the extra's."""
+    own = project["project"]["name"] + "["
+    for each in lists[name]:
+        if each.startswith(own):
+            yield from requirements(each.removeprefix(own).rstrip("]"))
+        else:
+            yield each
+
+
 for name in sys.argv[1:]:
-    print("\n".join(lists[name]))
+    print("\n".join(requirements(name)))
