@@ -31,9 +31,8 @@ REASONS: dict[str, str] = {
     "Parts of Keras 3 that choose another backend, or turn on what only others have":
         "keras.config.set_backend keras.config.is_nnx_enabled keras.config.*flash_attention* "
         "keras.callbacks.OrbaxCheckpoint",
-    "Optimizers of optimizers, teachers of models, and models as estimators of scikit-learn: not there yet":
-        "keras.optimizers.MultiOptimizer keras.optimizers.OptimizerMap keras.distillation* keras.wrappers* "
-        "optimizers.MultiOptimizer optimizers.OptimizerMap",
+    "Teachers of models, and models as estimators of scikit-learn: not there yet":
+        "keras.distillation* keras.wrappers*",
     "Weights of 4 bits and scales of groups: not there yet":
         "keras.dtype_policies.AWQDTypePolicy keras.dtype_policies.GPTQDTypePolicy keras.dtype_policies.Int4DTypePolicy "
         "keras.quantizers.AWQConfig keras.quantizers.GPTQConfig keras.quantizers.Int4QuantizationConfig "

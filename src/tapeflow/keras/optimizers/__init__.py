@@ -48,7 +48,7 @@ __all__ = [
 
 _CLASSES = (
     SGD, Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lamb, Lion, LossScaleOptimizer, MultiOptimizer, Muon,
-    Nadam, OptimizerMap, RMSprop, ScheduleFreeAdamW,
+    Nadam, RMSprop, ScheduleFreeAdamW,
 )  # fmt: skip
 _NAMES = {cls.__name__: cls for cls in _CLASSES} | {cls.__name__.lower(): cls for cls in _CLASSES}
 
