@@ -33,6 +33,7 @@ class Compiled:
         self.graph = graph
         self.outputs = list(graph.outputs if outputs is None else outputs)
         self.n_arguments = len(graph.inputs) - graph.num_captures
+        self._captures: list[tuple[Any, SymbolicTensor, Any]] = []
         self._plan: Any = None
         self._first_order: Any = None
         self._any_order: Any = None
@@ -71,8 +72,7 @@ class Compiled:
         """The outputs, of operations copied into the graph being built."""
         graph = context.current_graph()
         captured = []
-        for outer, inner in self.graph.captures:
-            variable = self._variable_of(inner)
+        for outer, _, variable in self._captured():
             if variable is not None and isinstance(outer, _Eager):
                 captured.append(graph.capture_variable(variable, outer))
             else:
@@ -83,11 +83,15 @@ class Compiled:
         with graph.control_dependencies(self.graph.control_captures):
             return list(inline(self.graph, self.outputs, [*arguments, *captured]))
 
-    def _variable_of(self, inner: SymbolicTensor) -> Any:
-        for variable, handle in self.graph.variables_by_handle.items():
-            if handle is inner:
-                return variable
-        return None
+    def _captured(self) -> list[tuple[Any, SymbolicTensor, Any]]:
+        """What was captured, the inputs that stand for it, and the variables whose handles these are (or None).
+
+        Gradients capture more, after the first calls.
+        """
+        if len(self._captures) != self.graph.num_captures:
+            variable_of = self.graph.variables_by_handle.variable_of
+            self._captures = [(outer, inner, variable_of(inner)) for outer, inner in self.graph.captures]
+        return self._captures
 
     # Differentiating.
 
@@ -95,8 +99,7 @@ class Compiled:
         """The tensors and variables that stand behind the inputs, if tapes watch any of them."""
         inputs: list[Any] = list(arguments)
         hit = any(_has_gradient(x.dtype) and _native.is_watched(x) for x in arguments)
-        for outer, inner in self.graph.captures:
-            variable = self._variable_of(inner)
+        for outer, _, variable in self._captured():
             inputs.append(outer if variable is None else variable)
             if variable is not None:
                 if variable._is_set and _has_gradient(variable.dtype):
@@ -121,8 +124,7 @@ class Compiled:
                     pair = self._any_order
                     if pair is None:
                         pair = self._any_order = Differentiated.closed(self)
-        for outer, inner in self.graph.captures[len(inputs) - len(arguments) :]:  # what gradients alone use
-            variable = self._variable_of(inner)
+        for outer, _, variable in self._captured()[len(inputs) - len(arguments) :]:  # what gradients alone use
             inputs.append(outer if variable is None else variable)
         results = list(pair.plan(*arguments))
         count = len(pair.targets)
@@ -249,8 +251,9 @@ class Differentiated:
 def _sources(compiled: Compiled) -> list[int]:
     """The inputs that have gradients: floating ones, and handles of variables of such."""
     found = []
+    variable_of = compiled.graph.variables_by_handle.variable_of
     for i, x in enumerate(compiled.graph.inputs):
-        variable = compiled._variable_of(x) if x.dtype == dtypes.resource else None
+        variable = variable_of(x) if x.dtype == dtypes.resource else None
         if _has_gradient(x.dtype) or (variable is not None and _has_gradient(variable.dtype)):
             found.append(i)
     return found

@@ -20,18 +20,27 @@ from tapeflow.graph.scopes import Scopes, ThreadScopes
 from tapeflow.graph.tensor import SymbolicTensor
 
 
-class _ByIdentity:
-    """A dictionary whose keys are compared by identity, as variables must be."""
+class VariableHandles:
+    """The handle of each variable that a graph knows; variables are compared by identity."""
 
     def __init__(self) -> None:
         self._items: dict[int, tuple[Any, Any]] = {}
+        self._variables: dict[int, Any] = {}
 
-    def get(self, key: Any) -> Any:
-        found = self._items.get(id(key))
+    def get(self, variable: Any) -> Any:
+        found = self._items.get(id(variable))
         return None if found is None else found[1]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self._items[id(key)] = (key, value)
+    def variable_of(self, handle: Any) -> Any:
+        """The variable whose handle is this very tensor, or None."""
+        return self._variables.get(id(handle))
+
+    def __setitem__(self, variable: Any, handle: Any) -> None:
+        before = self.get(variable)
+        if before is not None:
+            self._variables.pop(id(before), None)
+        self._items[id(variable)] = (variable, handle)
+        self._variables.setdefault(id(handle), variable)
 
     def items(self) -> list[tuple[Any, Any]]:
         return list(self._items.values())
@@ -78,7 +87,7 @@ class Graph(Scopes, Collections, Elements):
         # Rises with each change, so that what was made of the graph can be seen to be old.
         self.version = 0
         self.seed: int | None = None
-        self.variables_by_handle: Any = _ByIdentity()
+        self.variables_by_handle = VariableHandles()
         self.producer_version = 2474  # that of TensorFlow 2.21, whose ops these are
         self.min_consumer = 0
 

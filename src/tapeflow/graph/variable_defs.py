@@ -86,7 +86,7 @@ def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -
     name = handle.op.name
     if handle.op.type == "ReadVariableOp":  # a reference variable of 1.x, as imports rewrite them
         handle = handle.op.inputs[0]
-    known = _known(graph, handle)
+    known = graph.variables_by_handle.variable_of(handle)
     if known is not None:
         return known
     if getattr(handle, "dtype", None) != dtypes.resource or handle.op.type != "VarHandleOp":
@@ -115,13 +115,6 @@ def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -
     )  # fmt: skip
     graph.variables_by_handle[made] = handle
     return made
-
-
-def _known(graph: Graph, handle: Any) -> Any:
-    for variable, own in graph.variables_by_handle.items():
-        if own is handle:
-            return variable
-    return None
 
 
 def _is_initialized(graph: Graph, handle: Any) -> Any:
