@@ -56,6 +56,17 @@ def test_rejection_resample():
         assert 0.4 < np.mean(classes) < 0.6
 
 
+def test_rejection_resample_warns(capfd):
+    dataset = Dataset.from_tensor_slices([0, 0, 0, 0, 1] * 20)
+    assert len(list(dataset.rejection_resample(lambda x: x, [0.5, 0.5], [0.75, 0.25], seed=1))) > 1
+    lines = capfd.readouterr().err.splitlines()
+    assert lines == ["Proportion of examples rejected by sampler is high: [0.75][0.75 0.25][0 1]"] * 10
+    list(dataset.rejection_resample(lambda x: x, [0.5, 0.5], [0.4, 0.6], seed=1))
+    assert len(capfd.readouterr().err.splitlines()) == 10
+    list(dataset.rejection_resample(lambda x: x, [0.5, 0.3, 0.2], [0.4, 0.3, 0.3], seed=1))
+    assert not capfd.readouterr().err
+
+
 def test_errors_in_batches():
     bad = Dataset.range(6).map(lambda x: 6 // (x - 3))
     iterator = iter(bad.batch(2))

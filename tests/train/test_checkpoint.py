@@ -357,3 +357,12 @@ def test_lists_of_modules_that_grow_after_the_restoration(tmp_path):
     for _ in range(2):
         later.parts.append(tf.Variable(0.0))
     assert [v.numpy() for v in later.parts] == [1.0, 2.0]
+
+
+def test_shared_objects_have_the_first_of_their_sorted_names(tmp_path):
+    shared = tf.Variable(1.0)
+    first, second = tf.Module(), tf.Module()
+    first.v = second.v = shared
+    path = tf.train.Checkpoint(b=second, a=first).save(tmp_path / "ck")
+    assert "a/v/.ATTRIBUTES/VARIABLE_VALUE" in [name for name, _ in tf.train.list_variables(path)]
+    assert "b/v/.ATTRIBUTES/VARIABLE_VALUE" not in [name for name, _ in tf.train.list_variables(path)]

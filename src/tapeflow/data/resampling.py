@@ -14,10 +14,12 @@ from tapeflow.data.dataset import Dataset
 from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import less
+from tapeflow.ops.control import cond
 from tapeflow.ops.construction import one_hot
 from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import stack
 from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.output import Print
 from tapeflow.ops.random import uniform
 from tapeflow.ops.reduction import reduce_max, reduce_min, reduce_sum
 from tapeflow.ops.static import static_value
@@ -87,7 +89,16 @@ def _chances(initial, target):
     """The chance of each class to be kept, as elements of the given dataset come, too."""
     ratios = _ratios(initial, target)
     least = reduce_min(ratios)
-    return (ratios - least) / (reduce_max(ratios) - least)
+    chances = (ratios - least) / (reduce_max(ratios) - least)
+    rejected = reduce_sum((1 - chances) * initial)
+    return cond(rejected < 0.5, lambda: chances, lambda: _with_warning(chances, rejected, initial))
+
+
+def _with_warning(chances, rejected, initial):
+    return Print(
+        chances, [rejected, initial, chances],
+        message="Proportion of examples rejected by sampler is high: ", summarize=100, first_n=10,
+    )  # fmt: skip
 
 
 def _static_share(initial, target):

@@ -59,7 +59,7 @@ class Checkpoint(AutoTrackable):
         self.__dict__["_save_counter"] = None
         if root is not None and not is_trackable(root):
             raise ValueError(f"Expected root object {root} to be trackable.")
-        for name, value in kwargs.items():
+        for name, value in sorted(kwargs.items()):  # the first of its names is the key of a shared object
             if not is_trackable(value) and not isinstance(value, (list, tuple, dict)):
                 raise ValueError(
                     f"`Checkpoint` was expecting {name} to be a trackable object (an object derived "
