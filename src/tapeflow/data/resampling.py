@@ -14,8 +14,8 @@ from tapeflow.data.dataset import Dataset
 from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import less
-from tapeflow.ops.control import cond
 from tapeflow.ops.construction import one_hot
+from tapeflow.ops.control import cond
 from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import stack
 from tapeflow.ops.layout import expand_dims
