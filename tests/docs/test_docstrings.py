@@ -8,7 +8,10 @@ import doctest
 import functools
 import importlib.util
 import inspect
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -189,6 +192,15 @@ def test_there_are_examples():
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_print_what_they_say(name):
     wrong = failures(EXAMPLES[name], name)
+    assert not wrong, wrong
+
+
+@pytest.mark.slow
+def test_each_example_can_be_the_first_thing_that_a_program_does():
+    script = Path(__file__).with_name("first_calls.py")
+    done = subprocess.run([sys.executable, script], input=json.dumps(EXAMPLES), text=True, capture_output=True)
+    assert not done.returncode, done.stderr
+    wrong = json.loads(done.stdout.rpartition("WRONG")[2])
     assert not wrong, wrong
 
 

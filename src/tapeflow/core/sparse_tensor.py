@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._native import Tensor
-from tapeflow.core import dtypes, nest, tensor_shape, type_spec_registry
+from tapeflow.core import dtypes, nest, stand_ins, tensor_shape, type_spec_registry
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
@@ -19,15 +19,6 @@ SparseTensorValue.__doc__ = "The parts of a `SparseTensor` as arrays."
 
 # In place of a dtype, in specs for traces of functions: the sizes are those that the tensor holds, not those it has.
 SIZES = "sizes"
-
-# The operators, set by the `ops` package, which lies above this one.
-_operators: dict[str, Any] = {}
-
-
-def register_operators(**functions: Any) -> None:
-    """Let the operators of sparse tensors be these functions: mul, truediv, div."""
-    _operators.update(functions)
-
 
 @public_methods
 class SparseTensor:
@@ -134,16 +125,16 @@ class SparseTensor:
         return SparseTensorSpec(self.shape, self.dtype)
 
     def __mul__(self, other):
-        return _operators["mul"](self, other)
+        return stand_ins.sparse_operator("scaled")(self, other)
 
     def __rmul__(self, other):
-        return _operators["mul"](self, other) if isinstance(other, Tensor) else NotImplemented
+        return stand_ins.sparse_operator("scaled")(self, other) if isinstance(other, Tensor) else NotImplemented
 
     def __truediv__(self, other):
-        return _operators["truediv"](self, other)
+        return stand_ins.sparse_operator("divided")(self, other)
 
     def __div__(self, other):
-        return _operators["truediv"](self, other)
+        return stand_ins.sparse_operator("divided")(self, other)
 
     def __str__(self):
         return (
@@ -161,21 +152,7 @@ def _known_shape(dense_shape: Any) -> tensor_shape.TensorShape:
     known = getattr(dense_shape, "known_sizes", None)
     if known is not None:
         return tensor_shape.TensorShape(known)
-    value = _constant_of(dense_shape) if _constant_of is not None else None
-    if value is not None:
-        return tensor_shape.TensorShape([None if d < 0 else int(d) for d in value])
-    length = dense_shape.shape.as_list() if dense_shape.shape.rank is not None else [None]
-    return tensor_shape.TensorShape(None if length[0] is None else [None] * length[0])
-
-
-# What a tensor of a graph is known to be, set by the `ops` package.
-_constant_of: Any = None
-
-
-def register_static_value(function: Any) -> None:
-    """Let `function(tensor)` give the value of a tensor as far as it is known without running a graph."""
-    global _constant_of
-    _constant_of = function
+    return stand_ins.shape_of_sizes(dense_shape)
 
 
 def _components(sparse: SparseTensor) -> list[Any]:

@@ -16,3 +16,13 @@ def register(stand_in: Callable[[Any, Any, Any], Any]) -> None:
 
 # What answers for any function, these included; set by the `ops` package.
 answer: Callable[[Any, Any, Any], Any] = lambda function, args, kwargs: NotImplemented  # noqa: E731
+
+
+def shape_of_sizes(tensor: Any) -> Any:
+    """The `TensorShape` that a symbolic vector of sizes stands for; the `ops` package replaces this function."""
+    raise NotImplementedError
+
+
+def sparse_operator(name: str) -> Callable[[Any, Any], Any]:
+    """The function behind an operator of sparse tensors; the `ops` package replaces this function."""
+    raise NotImplementedError(name)

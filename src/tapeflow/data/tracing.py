@@ -84,9 +84,9 @@ class Traced:
                 raise TypeError(
                     f"Unsupported return value from function passed to Dataset.{transformation}(): None."
                 )
+            if convert is not None and not isinstance(result, (tuple, list, dict)):
+                result = convert_to_tensor(result, convert)
             try:
-                if convert is not None and not isinstance(result, (tuple, list, dict)):
-                    result = convert_to_tensor(result, convert)
                 result = output_element(result)
             except (TypeError, ValueError) as error:
                 raise TypeError(

@@ -307,7 +307,7 @@ def group_by_reducer(key_func, reducer):
     def apply(dataset):
         specs, spread = spread_specs(dataset)
         name = "group_by_reducer"
-        key = Traced(key_func, specs, name, spread, convert=dtypes.int64)
+        key = Traced(key_func, specs, name, spread)
         init = Traced(reducer.init_func, [grouping.KEY], name, False)
         reduce, kept = fold_specs(reducer.reduce_func, init.spec, dataset.element_spec, "reduce")
         spread = type(kept) is tuple

@@ -82,7 +82,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
     Raises:
       TypeError: where `tensor_dtype` is not the dtype of the inputs.
-      ValueError: for no inputs, dtypes that differ, and shapes that are not compatible with `shape`.
+      ValueError: for no inputs, dtypes that differ, and shapes that are not compatible with each other and `shape`.
     """
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise ValueError(MESSAGE)
@@ -94,7 +94,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
             f"The `tensor_dtype` argument is {tensor_dtype}, but `input` is of type {tensors[0].dtype}. "
             "These must be equal."
         )
+    common = TensorShape(shape)
     for x in tensors:
-        if shape is not None and not x.shape.is_compatible_with(shape):
-            raise ValueError(f"Shapes {TensorShape(shape)} and {x.shape} are not compatible")
+        common = common.merge_with(x.shape)
     return add_n(tensors)

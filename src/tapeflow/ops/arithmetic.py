@@ -402,7 +402,7 @@ def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     return TruncateMod(x, y)
 
 
-_TRUE_DIVISION = {
+TRUE_DIVISION = {
     dtypes.uint8: dtypes.float32,
     dtypes.int8: dtypes.float32,
     dtypes.uint16: dtypes.float32,
@@ -443,7 +443,7 @@ def _quotient(x, y):
     kind = x.dtype
     if kind != y.dtype:
         raise TypeError(f"`x` and `y` must have the same dtype, got {kind!r} != {y.dtype!r}.")
-    wide = _TRUE_DIVISION.get(kind)
+    wide = TRUE_DIVISION.get(kind)
     if wide is None:
         return RealDiv(x, y)
     from tapeflow.ops.casting import Cast

@@ -17,6 +17,7 @@ from tapeflow.ops.broadcasting import sum_to_shape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.joining import ConcatV2, Pack
 from tapeflow.ops.matmul import matmul
+from tapeflow.ops.static import constant_value_as_shape
 from tapeflow.ops.table import COMPLEX, FLOATING_OR_COMPLEX, INTEGER, NUMERIC, REAL
 
 _TENSORS = (_native.Tensor, _native.Variable)
@@ -113,6 +114,12 @@ def _stand_in(function: Any, args: Any, kwargs: Any) -> Any:
 _COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged_tensor"}
 
 
+def _sparse_operator(name: str) -> Any:
+    from tapeflow.ops import sparse
+
+    return getattr(sparse, name)
+
+
 def _bind() -> None:
     numeric, whole = _mask(NUMERIC), _mask(REAL)
     binary: list[tuple[Any, ...]] = [
@@ -148,6 +155,8 @@ def _bind() -> None:
     _native.set_hook("getitem", boundary(slicing.getitem))
     _native.set_hook("dispatch", _stand_in)
     stand_ins.answer = _stand_in
+    stand_ins.shape_of_sizes = constant_value_as_shape
+    stand_ins.sparse_operator = _sparse_operator
     _native.set_hook("sum_to", _sum_to)
     _native.set_hook("accumulate", _accumulate)
     numpy_hints.set_hints()

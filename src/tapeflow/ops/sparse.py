@@ -11,12 +11,10 @@ from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import (
     SparseTensor,
     SparseTensorValue,
-    register_operators,
-    register_static_value,
 )
 from tapeflow.ops import arithmetic, reduction
 from tapeflow.ops.array import Shape, identity
-from tapeflow.ops.assertions import assert_less_equal_v1
+from tapeflow.ops.assertions import assert_equal_v1, assert_less_equal_v1
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import not_equal, where
 from tapeflow.ops.conjugate import conj
@@ -55,8 +53,6 @@ from tapeflow.ops.sparse_rows import (
     SparseToDense,
 )
 from tapeflow.ops.static import is_eager, static_value
-
-register_static_value(static_value)
 
 
 def as_sparse(value) -> SparseTensor:
@@ -354,15 +350,24 @@ def reset_shape(sp_input, new_shape=None):
     known, wanted = sp_input.shape, static_value(new_shape)
     if new_shape.shape.rank not in (None, 1):
         raise ValueError(f"Shape {new_shape.shape} must have rank 1")
-    if wanted is not None and known.rank is not None and len(wanted) != known.rank:
-        raise ValueError(f"Shapes {known} and {tuple(wanted)} must have the same rank")
+    new_shape.shape.merge_with(sp_input.dense_shape.shape)  # of one rank, as far as that is known
     if wanted is not None and known.is_fully_defined():
         if any(int(a) > int(b) for a, b in zip(known.as_list(), wanted, strict=True)):
-            raise ValueError("Requested new_shape should have dimension sizes >= sp_input.shape.")
+            raise ValueError(
+                "Requested new_shape should have dimension sizes >= sp_input.shape.  "
+                f"Found new_shape ({wanted}), sp_input.shape ({known})."
+            )
         return SparseTensor(indices, values, new_shape)
-    check = assert_less_equal_v1(sp_input.dense_shape, new_shape)
-    with control_dependencies([] if check is None else [check]):
+    with control_dependencies(_checks(assert_equal_v1, Shape(sp_input.dense_shape), Shape(new_shape))):
+        larger = _checks(assert_less_equal_v1, sp_input.dense_shape, new_shape)
+    with control_dependencies(larger):
         return SparseTensor(indices, values, identity(new_shape))
+
+
+def _checks(assertion, x, y):
+    """The control dependencies on an assertion: none where it is known to hold."""
+    check = assertion(x, y)
+    return [] if check is None else [check]
 
 
 # Parts
@@ -746,14 +751,21 @@ def mask(a, mask_indices, name=None):
     return IndexedSlices(gather(a.values, at), kept, a.dense_shape)
 
 
-def _scaled(row):
-    def function(sparse, dense):
-        if isinstance(dense, SparseTensor):
-            raise ValueError("Sparse tensors can be scaled by dense tensors only")
-        dense = convert_to_tensor(dense, sparse.dtype)
-        return sparse.with_values(row(*_parts(sparse), dense))
-
-    return function
+def _dense_factor(sparse, dense):
+    if isinstance(dense, SparseTensor):
+        raise ValueError("Sparse tensors can be scaled by dense tensors only")
+    return convert_to_tensor(dense, sparse.dtype)
 
 
-register_operators(mul=_scaled(SparseDenseCwiseMul), truediv=_scaled(SparseDenseCwiseDiv))
+def scaled(sparse, dense):
+    """The product of a sparse tensor and a dense one that broadcasts to its shape: `sparse * dense`."""
+    return sparse.with_values(SparseDenseCwiseMul(*_parts(sparse), _dense_factor(sparse, dense)))
+
+
+def divided(sparse, dense):
+    """The quotient of a sparse tensor and a dense one: `sparse / dense`; integers are divided in floating point."""
+    dense = _dense_factor(sparse, dense)
+    wide = arithmetic.TRUE_DIVISION.get(sparse.dtype)
+    if wide is not None:
+        sparse, dense = sparse.with_values(cast(sparse.values, wide)), cast(dense, wide)
+    return sparse.with_values(SparseDenseCwiseDiv(*_parts(sparse), dense))

@@ -469,7 +469,8 @@ def _elementwise(name: str, formula):
 
 def _quotient(a, b):
     if a.dtype.kind in "iu":
-        return np.trunc(a / b)
+        whole = a // b  # rounded down, where integers are divided towards zero
+        return whole + ((a % b != 0) & ((a < 0) != (b < 0)))
     return a / b
 
 
