@@ -12,7 +12,6 @@ REASONS: dict[str, str] = {
     "There is one process so far: no servers, clusters or preemption":
         "config.experimental.ClusterDeviceFilters config.experimental_connect_to_cluster "
         "config.experimental_connect_to_host data.experimental.service.* data.experimental.distributed_save "
-        "distribute.cluster_resolver.* "
         "distribute.experimental.rpc.* "
         "distribute.experimental.PreemptionCheckpointHandler distribute.experimental.PreemptionWatcher "
         "distribute.experimental.TerminationConfig profiler.experimental.client.* profiler.experimental.server.*",
@@ -22,7 +21,7 @@ REASONS: dict[str, str] = {
     "Libraries of kernels are compiled against TensorFlow's own C++ classes":
         "load_library load_op_library load_file_system_library experimental.register_filesystem_plugin",
     "What it wraps, or turns on, is a part of TensorFlow's runtime that has no counterpart":
-        "check_pinned experimental.enable_strict_mode experimental.function_executor_type "
+        "check_pinned experimental.enable_strict_mode "
         "errors.raise_exception_on_not_ok_status test.experimental.sync_devices test.with_eager_op_as_function "
         "debugging.experimental.*",
     "Pictures in JPEG XL, and proposals of boxes, which TensorFlow computes on GPUs only":

@@ -507,6 +507,27 @@ def async_scope() -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def function_executor_type(executor_type: str | None) -> Iterator[None]:
+    """Make a block in which functions are run by an executor of TensorFlow's runtime.
+
+    Functions run as plans here, on the threads that the sizes of their operations are worth, so that results and their
+    order are those of each executor.
+
+    Args:
+      executor_type: "DEFAULT", "SINGLE_THREADED_EXECUTOR", or "" or None for the default.
+
+    Yields:
+      Nothing.
+
+    Raises:
+      ValueError: for other executors.
+    """
+    if executor_type not in (None, "", "DEFAULT", "SINGLE_THREADED_EXECUTOR"):
+        raise ValueError(f"No executor is named {executor_type!r}: use 'DEFAULT' or 'SINGLE_THREADED_EXECUTOR'.")
+    yield
+
+
 def get_device_policy() -> int:
     return _device_policy
 
