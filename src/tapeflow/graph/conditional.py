@@ -89,24 +89,34 @@ def _common_structure(bodies: Sequence[FuncGraph], labels: Sequence[str]) -> Any
     _widen_indices(bodies)
     for other, label in zip(bodies[1:], labels[1:], strict=True):
         a, b = first.structured_outputs, other.structured_outputs
-        try:
-            nest.assert_same_structure(a, b, expand_composites=True)
-        except (TypeError, ValueError) as error:
-            raise type(error)(
-                f"{labels[0]}_fn and {label}_fn must return the same structure, but they return {a} and {b}: {error}"
-            ) from None
-        for i, (x, y) in enumerate(zip(first.outputs, other.outputs, strict=False)):
-            if x.dtype != y.dtype:
+        if len(first.outputs) == len(other.outputs):
+            details = _difference(a, b)
+            if details:
+                names = [f"{labels[0]}_fn", f"{label}_fn"]
                 raise TypeError(
-                    f"{labels[0]}_fn and {label}_fn arguments to tf.cond must have the same number, type, and overall "
-                    f"structure of return values. Output {i} has dtype {x.dtype.name} in the first and {y.dtype.name} "
-                    f"in the second: {x}, {y}."
+                    f"{' and '.join(names)} arguments to tf.cond must have the same number, type, and overall structure "
+                    f"of return values.\n\n{names[0]} output: {a}\n{names[1]} output: {b}\n\nError details:\n{details}"
                 )
-        if len(first.outputs) != len(other.outputs):
+        else:
             raise ValueError(
-                f"{labels[0]}_fn and {label}_fn return {len(first.outputs)} and {len(other.outputs)} tensors."
+                "Lengths of branch outputs of cond must match.\n"
+                f"len({labels[0]}_fn outputs): {len(first.outputs)}\nlen({label}_fn outputs): {len(other.outputs)}\n"
+                f"{labels[0]}_fn output: {a}\n{label}_fn output: {b}"
             )
     return first.structured_outputs
+
+
+def _difference(a: Any, b: Any) -> str:
+    """How the structures or the dtypes of two branches' results differ; empty where they do not."""
+    try:
+        nest.assert_same_structure(a, b, expand_composites=True)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    flats = [nest.flatten(x, expand_composites=True) for x in (a, b)]
+    for x, y in zip(*flats, strict=True):
+        if getattr(x, "dtype", None) != getattr(y, "dtype", None):
+            return f"{x} and {y} have different types"
+    return ""
 
 
 def _refuse_mixtures(bodies: Sequence[FuncGraph]) -> None:
