@@ -95,7 +95,8 @@ def _common_structure(bodies: Sequence[FuncGraph], labels: Sequence[str]) -> Any
                 names = [f"{labels[0]}_fn", f"{label}_fn"]
                 raise TypeError(
                     f"{' and '.join(names)} arguments to tf.cond must have the same number, type, and overall "
-                    f"structure of return values.\n\n{names[0]} output: {a}\n{names[1]} output: {b}\n\nError details:\n{details}"
+                    f"structure of return values.\n\n{names[0]} output: {a}\n{names[1]} output: {b}\n\n"
+                    f"Error details:\n{details}"
                 )
         else:
             raise ValueError(
