@@ -510,7 +510,7 @@ def function(
       jit_compile: whether plans are compiled by XLA (needs the extra `tapeflow[xla]`).
       reduce_retracing: whether traces get more general when shapes change.
       experimental_implements, experimental_attributes: kept with the function; of no effect.
-      experimental_autograph_options: features of AutoGraph; kept.
+      experimental_autograph_options: `tf.autograph.experimental.Feature`s, one or several (optional).
       experimental_relax_shapes: the old name of `reduce_retracing`.
       experimental_compile: the old name of `jit_compile`.
       experimental_follow_type_hints: no longer has an effect.

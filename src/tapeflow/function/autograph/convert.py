@@ -24,7 +24,7 @@ _NOT_FUNCTIONS = 0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines
 _FUTURE = 0x1FF0000  # the flags of `from __future__ import ...`, which hold for a whole file
 
 # (id of a code object, options) -> (the code object, what became of it or why nothing did).
-_made: dict[tuple[int, bool, bool], tuple[CodeType, CodeType | Exception | None]] = {}
+_made: dict[tuple[int, bool, frozenset[str]], tuple[CodeType, CodeType | Exception | None]] = {}
 # The code objects that are converted already, with those of nested functions; by identity.
 _results: dict[int, CodeType] = {}
 _warned: set[int] = set()
@@ -41,7 +41,7 @@ def _non_recursive() -> Any:
     return types.SimpleNamespace(**{**given, "cv": cv_builtins})
 
 
-def converted(f: FunctionType, recursive: bool = True, equality: bool = False) -> FunctionType:
+def converted(f: FunctionType, recursive: bool = True, features: frozenset[str] = frozenset()) -> FunctionType:
     """The converted `f`, or `f` itself, after a warning, where that is not possible."""
     code = f.__code__
     if id(code) in _results or code.co_flags & _NOT_FUNCTIONS:
@@ -51,17 +51,17 @@ def converted(f: FunctionType, recursive: bool = True, equality: bool = False) -
     if (
         known is not None
         and known[0] is f
-        and known[1:3] == (recursive, equality)
+        and known[1:3] == (recursive, features)
         and known[3] is code
     ):
         return known[4]
-    made = _convert_code(f, recursive, equality)
+    made = _convert_code(f, recursive, features)
     if not isinstance(made, CodeType):
         if isinstance(made, Exception):
             _warn_once(f, made)
         return f
     new = _function(f, made, recursive)
-    f.__dict__["__autograph__"] = (f, recursive, equality, code, new)
+    f.__dict__["__autograph__"] = (f, recursive, features, code, new)
     return new
 
 
@@ -75,14 +75,14 @@ def _warn_once(f: FunctionType, cause: Exception) -> None:
     )
 
 
-def _convert_code(f: FunctionType, recursive: bool, equality: bool) -> CodeType | Exception | None:
+def _convert_code(f: FunctionType, recursive: bool, features: frozenset[str]) -> CodeType | Exception | None:
     code = f.__code__
-    key = (id(code), recursive, equality)
+    key = (id(code), recursive, features)
     hit = _made.get(key)
     if hit is None:
         made: CodeType | Exception | None
         try:
-            made = _compile(f, equality)
+            made = _compile(f, features)
         except SourceNotFound as error:
             # Code from `exec` never has a source; that is nothing to tell about.
             made = None if code.co_filename == "<string>" else error
@@ -93,17 +93,17 @@ def _convert_code(f: FunctionType, recursive: bool, equality: bool) -> CodeType 
     return hit[1]
 
 
-def tree_of(f: FunctionType, equality: bool = False) -> ast.AST:
+def tree_of(f: FunctionType, features: frozenset[str] = frozenset()) -> ast.AST:
     """The converted definition of `f`. Raises ConversionError."""
     node = source.definition_of(f)
     if is_generator(node):
         raise ConversionError("generators are not converted")
-    return transform(node, equality)
+    return transform(node, features)
 
 
-def _compile(f: FunctionType, equality: bool) -> CodeType:
+def _compile(f: FunctionType, features: frozenset[str]) -> CodeType:
     code = f.__code__
-    node: Any = tree_of(f, equality)
+    node: Any = tree_of(f, features)
     first = node if isinstance(node, ast.stmt) else None
     if first is None:
         (first,) = statements("ag__lambda = _F_", node, _F_=node)
@@ -204,7 +204,7 @@ def tf_convert(
 
     Where it cannot be converted, a warning says so once, and `f` is returned.
     """
-    equality = uses(optional_features, "EQUALITY_OPERATORS")
+    features = converting(optional_features)
     if isinstance(f, functools.partial):
         inner = tf_convert(f.func, recursive, user_requested, optional_features)
         return f if inner is f.func else functools.partial(inner, *f.args, **f.keywords)
@@ -217,7 +217,7 @@ def tf_convert(
     if isinstance(f, FunctionType):
         if _is_ours(f) or (not user_requested and _is_left_alone(f)):
             return f
-        return converted(f, recursive, equality)
+        return converted(f, recursive, features)
     if isinstance(f, MethodType):
         if not isinstance(f.__func__, FunctionType):
             return f
@@ -244,13 +244,16 @@ def _is_left_alone(f: FunctionType) -> bool:
     return is_left_alone(f.__globals__.get("__name__"))
 
 
-def uses(features: Any, name: str) -> bool:
-    """Whether `Feature.<name>` is among `features`: None, one, or several."""
+def converting(features: Any) -> frozenset[str]:
+    """The names of those of `Feature`s (None, one, or several) that change how code is converted."""
     if features is None:
-        return False
+        return frozenset()
     several = isinstance(features, (tuple, list, set, frozenset))
     names = {getattr(x, "name", x) for x in (features if several else [features])}
-    return bool(names & {name, "ALL"})
+    return _CONVERTING if "ALL" in names else _CONVERTING & names
+
+
+_CONVERTING = frozenset({"EQUALITY_OPERATORS", "BUILTIN_FUNCTIONS"})
 
 
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
@@ -290,7 +293,7 @@ def to_graph(
                 "@tf.function, try passing f.python_function instead."
             )
         made = _convert_code(
-            f, recursive, uses(experimental_optional_features, "EQUALITY_OPERATORS")
+            f, recursive, converting(experimental_optional_features)
         )
         if isinstance(made, CodeType):
             new: Any = _function(f, made, recursive)
@@ -320,7 +323,7 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
     if not isinstance(f, FunctionType):
         return to_graph(entity)  # says what is wrong
     try:
-        node: Any = tree_of(f, uses(experimental_optional_features, "EQUALITY_OPERATORS"))
+        node: Any = tree_of(f, converting(experimental_optional_features))
     except ConversionError as error:
         raise ConversionError(f"converting {entity}: {type(error).__name__}: {error}") from None
     if isinstance(node, ast.Lambda):

@@ -11,8 +11,9 @@ from tapeflow.core.public import boundaries
 class Feature(enum.Enum):
     """Optional features of the conversion.
 
-    `EQUALITY_OPERATORS` converts `==` and `!=`; assertions, lists and builtins are always converted, and control
-    dependencies and name scopes need no conversion: these are accepted and change nothing.
+    `EQUALITY_OPERATORS` converts `==` and `!=`, and `BUILTIN_FUNCTIONS` converts `print`, which then prints values
+    when the function runs. Assertions, lists and other builtins are always converted, and control dependencies and name
+    scopes need no conversion: these features are accepted and change nothing.
     """
 
     ALL = "ALL"

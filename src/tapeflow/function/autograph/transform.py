@@ -31,10 +31,11 @@ _COMPARISONS = {
 }  # fmt: skip
 
 
-def transform(node: ast.FunctionDef | ast.Lambda, equality: bool = False) -> ast.AST:
+def transform(node: ast.FunctionDef | ast.Lambda, features: frozenset[str] = frozenset()) -> ast.AST:
     """`node` rewritten, without decorators, annotations and default values.
 
-    With `equality`, `==` and `!=` go through operators as well. Raises UnsupportedSyntax.
+    With the feature EQUALITY_OPERATORS, `==` and `!=` go through operators as well; with BUILTIN_FUNCTIONS, `print`
+    does. Raises UnsupportedSyntax.
     """
     args = node.args
     for p in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
@@ -43,7 +44,7 @@ def transform(node: ast.FunctionDef | ast.Lambda, equality: bool = False) -> ast
     # The converted function is given the values of the original; these only say which arguments have one.
     args.defaults = [ast.copy_location(ast.Constant(None), d) for d in args.defaults]
     args.kw_defaults = [d and ast.copy_location(ast.Constant(None), d) for d in args.kw_defaults]
-    rewriting = _Rewriting(equality)
+    rewriting = _Rewriting(features)
     if isinstance(node, ast.Lambda):
         node.body = rewriting.visit(node.body)
         return node
@@ -68,8 +69,8 @@ def _leaves_alone(decorator: ast.expr) -> bool:
 
 
 class _Rewriting(ast.NodeTransformer):
-    def __init__(self, equality: bool):
-        self.equality = equality
+    def __init__(self, features: frozenset[str]):
+        self.features = features
         self.count = 0
         self.globals: set[str] = set()
         self.outside: set[str] = set()  # names declared global or nonlocal
@@ -348,7 +349,7 @@ class _Rewriting(ast.NodeTransformer):
         binds = any(map(self._binds, e.comparators[1:]))
         self.generic_visit(e)
         if len(e.ops) == 1:
-            if self.equality and isinstance(e.ops[0], (ast.Eq, ast.NotEq)):
+            if "EQUALITY_OPERATORS" in self.features and isinstance(e.ops[0], (ast.Eq, ast.NotEq)):
                 name = "eq" if isinstance(e.ops[0], ast.Eq) else "not_eq"
                 return expression(f"ag__.{name}(_A_, _B_)", e, _A_=e.left, _B_=e.comparators[0])
             return e
@@ -374,7 +375,8 @@ class _Rewriting(ast.NodeTransformer):
             if e.args or func.id not in ("locals", "vars", "dir"):
                 return e
             return expression("ag__.of_the_program(_E_)", e, _E_=e)
-        e.func = expression("ag__.cv(_F_)", func, _F_=e.func)
+        prints = isinstance(func, ast.Name) and func.id == "print" and "BUILTIN_FUNCTIONS" in self.features
+        e.func = expression(f"ag__.{'printing' if prints else 'cv'}(_F_)", func, _F_=e.func)
         return e
 
     def visit_Assert(self, s: ast.Assert) -> ast.AST:

@@ -1,6 +1,7 @@
 """What converted code calls: each operator does what Python would, or builds it into the graph."""
 
 from tapeflow.function.autograph.operators.asserts import assertion
+from tapeflow.function.autograph.operators.builtins import printing
 from tapeflow.function.autograph.operators.calls import cv
 from tapeflow.function.autograph.operators.conditional import if_exp, if_stmt
 from tapeflow.function.autograph.operators.lists import list_append
@@ -45,6 +46,7 @@ __all__ = [
     "not_eq",
     "of_the_program",
     "or_",
+    "printing",
     "returned",
     "while_stmt",
 ]

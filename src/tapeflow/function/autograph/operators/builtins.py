@@ -25,6 +25,7 @@ from tapeflow.ops.array import rank, shape
 from tapeflow.ops.assertions import Assert
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import range as tensor_range
+from tapeflow.ops.control import numpy_function
 from tapeflow.ops.gather import gather
 from tapeflow.ops.mapping import map_fn
 from tapeflow.ops.reduction import reduce_all, reduce_any, reduce_sum
@@ -35,6 +36,25 @@ _NOTHING: Any = object()
 
 def _is_dataset(x: Any) -> bool:
     return hasattr(x, "element_spec") and hasattr(x, "reduce") and hasattr(x, "enumerate")
+
+
+def printing(f: Any) -> Any:
+    """What is called for `f(...)` where `f` was written as `print`: prints values when the graph runs."""
+    return _print if f is print else f
+
+
+def _print(*objects: Any, **kwargs: Any) -> None:
+    if not any(staging.is_staged(x) for x in objects):
+        print(*objects, **kwargs)
+        return
+    if unknown := kwargs.keys() - {"sep", "end", "file", "flush"}:
+        raise ValueError(f"invalid keyword arguments: {tuple(unknown)}")
+
+    def run(*arrays: Any) -> None:
+        values = iter(arrays)
+        print(*(next(values) if staging.is_staged(x) else x for x in objects), **kwargs)
+
+    numpy_function(run, [x for x in objects if staging.is_staged(x)], [])
 
 
 def abs_(x: Any) -> Any:
