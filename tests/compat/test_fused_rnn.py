@@ -100,3 +100,12 @@ def test_a_cell_that_is_only_called():
     outputs, state = tf.compat.v1.nn.dynamic_rnn(Cell(), tf.ones([1, 3, 2]), dtype=tf.float32)
     np.testing.assert_array_equal(outputs, [[[1, 1], [2, 2], [3, 3]]])
     np.testing.assert_array_equal(state, [[3, 3]])
+
+
+@pytest.mark.parametrize("cell", ["BasicRNNCell", "GRUCell", "BasicLSTMCell", "LSTMCell"])
+def test_cells_refuse_integers(cell):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        made = getattr(v1.nn.rnn_cell, cell)(2, dtype=tf.int32)
+        with pytest.raises(ValueError, match="only supports floating point inputs, but saw dtype: .*int32"):
+            v1.nn.dynamic_rnn(made, v1.placeholder(tf.int32, (3, 4, 5)), dtype=tf.int32)

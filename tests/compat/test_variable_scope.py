@@ -200,3 +200,13 @@ def test_parts_have_the_dtype_of_their_values(mode):
     parts = tf.create_partitioned_variables([4], [2], tf.constant([1, 2, 3, 4]))
     assert [part.dtype.base_dtype for part in parts] == [tf.int32, tf.int32]
     np.testing.assert_array_equal(mode(tf.concat([part.value() for part in parts], 0)), [1, 2, 3, 4])
+
+
+def test_reading_a_partitioned_variable_waits_for_nothing():
+    with tf.Graph().as_default() as graph:
+        before = tf.constant(1.0)
+        with tf.control_dependencies([before]):
+            parts = tf.compat.v1.get_variable("x", [2, 3], partitioner=tf.compat.v1.fixed_size_partitioner(2))
+            count = len(graph.get_operations())
+            assert parts.as_tensor().shape.as_list() == [2, 3]
+        assert not [op for op in graph.get_operations()[count:] if op.control_inputs]

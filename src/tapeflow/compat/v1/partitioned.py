@@ -12,6 +12,7 @@ from tapeflow.core.convert import convert_to_tensor, register_tensor_conversion_
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import partitioning
+from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.joining import concat
 from tapeflow.ops.save_slice import SaveSliceInfo
 from tapeflow.ops.slicing import slice_
@@ -72,7 +73,11 @@ class PartitionedVariable:
         return self._partitions
 
     def as_tensor(self) -> Any:
-        """The whole value."""
+        """The whole value; what reads it waits for nothing."""
+        with control_dependencies(None):
+            return self._concat()
+
+    def _concat(self) -> Any:
         values = [v.read_value() for v in self._parts]
         axis = next((i for i, n in enumerate(self._partitions) if n > 1), 0)
         return values[0] if len(values) == 1 else concat(values, axis)

@@ -21,6 +21,13 @@ from tapeflow.ops.trigonometric import sigmoid, tanh
 _KERNEL, _BIAS = "kernel", "bias"
 
 
+def _check_dtypes(*values):
+    """Raises ValueError for integers, which have no sigmoid or tanh."""
+    for tensor in nest.flatten(values):
+        if not (tensor.dtype.is_floating or tensor.dtype.is_complex):
+            raise ValueError(f"RNN cell only supports floating point inputs, but saw dtype: {tensor.dtype}")
+
+
 class BasicRNNCell(LayerRNNCell):
     """output = new state = activation([inputs, state] @ kernel + bias)."""
 
@@ -47,6 +54,7 @@ class BasicRNNCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs, state):
+        _check_dtypes(inputs, state)
         output = self._activation(
             bias_add(matmul(concat([inputs, state], 1), self._kernel), self._bias)
         )
@@ -110,6 +118,7 @@ class GRUCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs, state):
+        _check_dtypes(inputs, state)
         gates = matmul(concat([inputs, state], 1), self._gate_kernel)
         reset, update = split(sigmoid(bias_add(gates, self._gate_bias)), 2, axis=1)
         candidate = matmul(concat([inputs, reset * state], 1), self._candidate_kernel)
@@ -180,6 +189,7 @@ class BasicLSTMCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs, state):
+        _check_dtypes(inputs, state)
         c, h = state if self._state_is_tuple else split(state, 2, axis=1)
         gates = bias_add(matmul(concat([inputs, h], 1), self._kernel), self._bias)
         i, candidate, f, o = split(gates, 4, axis=1)
@@ -257,6 +267,7 @@ class LSTMCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs, state):
+        _check_dtypes(inputs, state)
         if self._state_is_tuple:
             c, h = state
         else:
