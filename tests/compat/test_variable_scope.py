@@ -206,7 +206,7 @@ def test_reading_a_partitioned_variable_waits_for_nothing():
     with tf.Graph().as_default() as graph:
         before = tf.constant(1.0)
         with tf.control_dependencies([before]):
-            parts = tf.compat.v1.get_variable("x", [2, 3], partitioner=tf.compat.v1.fixed_size_partitioner(2))
+            parts = tf.get_variable("x", [2, 3], partitioner=tf.fixed_size_partitioner(2))
             count = len(graph.get_operations())
             assert parts.as_tensor().shape.as_list() == [2, 3]
         assert not [op for op in graph.get_operations()[count:] if op.control_inputs]
