@@ -107,5 +107,5 @@ def test_cells_refuse_integers(cell):
     v1 = tf.compat.v1
     with tf.Graph().as_default():
         made = getattr(v1.nn.rnn_cell, cell)(2, dtype=tf.int32)
-        with pytest.raises(ValueError, match="only supports floating point inputs, but saw dtype: .*int32"):
+        with pytest.raises(ValueError, match=r"only supports floating point inputs, but saw dtype: .*int32"):
             v1.nn.dynamic_rnn(made, v1.placeholder(tf.int32, (3, 4, 5)), dtype=tf.int32)
