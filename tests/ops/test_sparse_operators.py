@@ -96,3 +96,28 @@ def test_reset_shape_checks_the_new_shape():
             session.run(made, {wanted: [3, 4, 5]})
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(made, {wanted: [3, 1]})
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float16, tf.bool, tf.int8])
+def test_crosses_of_numbers_are_those_of_integers(dtype):
+    column = tf.SparseTensor([[0, 0], [1, 0]], tf.cast([1, 0], dtype), [2, 1])
+    dense = tf.cast([[1], [0]], dtype)
+    assert tf.sparse.cross([column, dense]).values.numpy().tolist() == [b"1_X_1", b"0_X_0"]
+    hashed = tf.sparse.cross_hashed([column, dense], 10).values.numpy()
+    assert hashed.tolist() == tf.sparse.cross_hashed([tf.cast(dense, tf.int64)] * 2, 10).values.numpy().tolist()
+
+
+@pytest.mark.parametrize("wrong", range(4))
+def test_ranks_that_no_product_has(wrong):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        kinds = [tf.int64, tf.float32, tf.int64, tf.float32]
+        given = [v1.placeholder(kind, [3] * 3 if i == wrong else None) for i, kind in enumerate(kinds)]
+        named = dict(zip(("a_indices", "a_values", "a_shape", "b"), given, strict=True))
+        with pytest.raises(ValueError, match="Shape must be rank"):
+            tf.raw_ops.SparseTensorDenseMatMul(**named)
+
+
+def test_inner_dimensions_that_differ():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Dimensions must be equal, but are 2 and 3"):
+        tf.sparse.sparse_dense_matmul(sparse(), tf.ones([3, 1], tf.float64))

@@ -215,7 +215,7 @@ def sparse_cross(inputs, name=None, separator=None):
     """Cross the values of each row, and join each combination to a string.
 
     Args:
-      inputs: a list of matrices or `tf.SparseTensor`s of strings or integers, of as many rows.
+      inputs: a list of matrices or `tf.SparseTensor`s of strings or numbers, of as many rows; numbers are cast to int64.
       name: a name for the operation (optional).
       separator: what stands between the parts; None: "_X_".
 
@@ -240,7 +240,7 @@ def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
     """Cross the values of each row, and hash each combination.
 
     Args:
-      inputs: a list of matrices or `tf.SparseTensor`s of strings or integers, of as many rows.
+      inputs: a list of matrices or `tf.SparseTensor`s of strings or numbers, of as many rows; numbers are cast to int64.
       num_buckets: hashes are in [0, num_buckets), or any where it is zero.
       hash_key: an integer that changes the hash; None: a fixed one.
       name: a name for the operation (optional).
@@ -263,5 +263,13 @@ def sparse_cross_hashed_v1(inputs, num_buckets=0):
 
 
 def _sparse_first(inputs):
-    """The inputs in the order in which they are joined and hashed: dense ones come last."""
-    return sorted(inputs, key=lambda x: not isinstance(x, SparseTensor))
+    """The inputs in the order in which they are joined and hashed: dense ones come last. Numbers become integers."""
+    return sorted(map(_of_integers, inputs), key=lambda x: not isinstance(x, SparseTensor))
+
+
+def _of_integers(value):
+    if value.dtype == dtypes.string:
+        return value
+    if isinstance(value, SparseTensor):
+        return value.with_values(cast(value.values, dtypes.int64))
+    return cast(value, dtypes.int64)

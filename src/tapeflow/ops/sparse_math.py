@@ -38,10 +38,15 @@ def _bad_parts(*rest):
 
 
 def _matmul_rule(call):
-    b, a = shapes.with_rank(call.shape(3), 2), call.value(2)
-    rows = None if a is None else int(a[1 if call.attr("adjoint_a") else 0])
-    columns = b[0 if call.attr("adjoint_b") else 1]
-    return [(rows, columns)]
+    shapes.require_ranks(call, 2, 1)
+    a = shapes.with_rank(shapes.from_value(call, 2), 2)
+    b = shapes.with_rank(call.shape(3), 2)
+    if call.attr("adjoint_a"):
+        a = a[::-1]
+    if call.attr("adjoint_b"):
+        b = b[::-1]
+    shapes.same_dimension(a[1], b[0])
+    return [(a[0], b[1])]
 
 
 @op("SparseTensorDenseMatMul", "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
