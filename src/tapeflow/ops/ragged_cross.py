@@ -215,7 +215,7 @@ def sparse_cross(inputs, name=None, separator=None):
     """Cross the values of each row, and join each combination to a string.
 
     Args:
-      inputs: a list of matrices or `tf.SparseTensor`s of strings or numbers, of as many rows; numbers are cast to int64.
+      inputs: a list of matrices or `tf.SparseTensor`s of strings or numbers (cast to int64), of as many rows.
       name: a name for the operation (optional).
       separator: what stands between the parts; None: "_X_".
 
@@ -240,7 +240,7 @@ def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
     """Cross the values of each row, and hash each combination.
 
     Args:
-      inputs: a list of matrices or `tf.SparseTensor`s of strings or numbers, of as many rows; numbers are cast to int64.
+      inputs: a list of matrices or `tf.SparseTensor`s of strings or numbers (cast to int64), of as many rows.
       num_buckets: hashes are in [0, num_buckets), or any where it is zero.
       hash_key: an integer that changes the hash; None: a fixed one.
       name: a name for the operation (optional).
