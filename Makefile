@@ -66,7 +66,7 @@ test-oracle: build $(VENV)/.ready-test
 
 # Exported models in TF.js; needs node. The package goes to build/js.
 test-js: build $(VENV)/.ready-test build/js/.ready
-	TFJS_PACKAGE=$(CURDIR)/build/js/node_modules/@tensorflow/tfjs $(PY) -m pytest tests/export -m js $(ARGS)
+	TFJS_PACKAGE=$(CURDIR)/build/js/node_modules/@tensorflow/tfjs $(PY) -m pytest tests/export tests/examples -m js $(ARGS)
 
 # Models that tf2onnx converts, in onnxruntime; installs both.
 test-onnx: build $(VENV)/.ready-test $(VENV)/.ready-onnx

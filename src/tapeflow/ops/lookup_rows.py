@@ -283,7 +283,7 @@ def _(rng):
     "LookupTableSizeV2", "table_handle: resource -> size: int64", shape=shapes.scalar, stateful=True
 )
 def LookupTableSizeV2(xp, table_handle):
-    return np.array(len(_table(table_handle).contents()), np.int64)
+    return np.array(len(_table(table_handle).entries or ()), np.int64)  # 0 before it is filled
 
 
 @LookupTableSizeV2.samples
