@@ -11,7 +11,7 @@
  *     tapeflow_model_free(model);
  *     tapeflow_device_close(device);
  *
- * Every function that can fail fills the status. Several threads may use one device and run one model at a time.
+ * Every function that can fail fills the status. Several threads may use one device, and run one model.
  */
 #ifndef TAPEFLOW_MODEL_H
 #define TAPEFLOW_MODEL_H

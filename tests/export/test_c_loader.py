@@ -149,6 +149,15 @@ def test_wrong_calls(tmp_path):
     }  # fmt: skip
 
 
+@needs_plugin
+def test_threads_run_one_model(tmp_path):
+    written(models.signature, tmp_path / "model.tfp")
+    sources = [HERE / "c" / "threads.c", DEPLOY / "model.c", DEPLOY / "program.c"]
+    done = called(build(tmp_path / "threads", *sources, flags=["-pthread"]), PLUGIN, tmp_path / "model.tfp")
+    assert done.returncode == 0
+    assert done.stdout == b"0 wrong\n"
+
+
 def spoiled(content):
     """Bytes of a model cut short and with every byte of the part before the module changed, checksums repaired."""
     end = len(content) - struct.unpack_from("<Q", content, content.rindex(b"ML\xefR") - 8)[0]

@@ -167,7 +167,7 @@ class Copy:
     def _pass_on(self, op: Operation) -> None:
         for x, y in zip(op.inputs, op.outputs, strict=True):
             known = self._constants if id(x) in self._constants else self.found
-            known[id(y)] = known[id(x)]  # type: ignore[index, assignment]
+            known[id(y)] = known[id(x)]  # type: ignore[assignment]
         self._copies[id(op)] = self._copies[id(op.inputs[0].op)]
 
     def _plain(self, op: Operation, called: bool) -> None:
