@@ -272,3 +272,32 @@ def test_a_table_is_a_node_with_a_name_that_finds_it():
     )
     found = tf.raw_ops.LookupTableExportV2(table_handle=named, Tkeys=tf.string, Tvalues=tf.int64)
     assert dict(zip(found[0].numpy(), found[1].numpy(), strict=True)) == {b"a": 5, b"b": 6}
+
+
+def test_identities_of_several_tensors_stay():
+    nodes = """
+        node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+        node { name: "n" op: "IdentityN" input: "x" input: "x"
+               attr { key: "T" value { list { type: [DT_FLOAT, DT_FLOAT] } } } }
+    """
+    given = text_format.Parse(nodes, tf.compat.v1.GraphDef())
+
+    def f(x):
+        return tf.add_n(tf.import_graph_def(given, {"x": x}, ["n:0", "n:1"]))
+
+    frozen = convert_variables_to_constants_v2(tf.function(f).get_concrete_function(tf.TensorSpec([])))
+    assert "IdentityN" in {op.type for op in frozen.graph.get_operations()}
+    assert frozen(tf.constant(3.0))[0] == 6.0
+
+
+def test_what_waits_for_a_loop_waits_for_it_when_frozen():
+    def f(x):
+        _, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y + 1.0), [0, x])
+        with tf.control_dependencies([y.op]):
+            return tf.identity(x), y
+
+    frozen = convert_variables_to_constants_v2(tf.function(f).get_concrete_function(tf.TensorSpec([])))
+    assert [float(y) for y in frozen(tf.constant(3.0))] == [3.0, 6.0]
+    (loop,) = [op for op in frozen.graph.get_operations() if op.type == "While"]
+    waiting = [op for op in frozen.graph.get_operations() if loop in op.control_inputs]
+    assert waiting

@@ -128,7 +128,7 @@ class Copy:
                 continue
             if op.type == "PartitionedCall":
                 self._inline(op)
-            elif op.type == "IdentityN" and not op.control_inputs and (op.name not in self._named or called):
+            elif _is_of_loop(op) and (op.name not in self._named or called):
                 self._pass_on(op)
             elif not self._fold(op) or (op.name in self._named and not called):
                 self._plain(op, called)
@@ -166,8 +166,7 @@ class Copy:
 
     def _pass_on(self, op: Operation) -> None:
         for x, y in zip(op.inputs, op.outputs, strict=True):
-            known = self._constants if id(x) in self._constants else self.found
-            known[id(y)] = known[id(x)]  # type: ignore[assignment]
+            self.found[id(y)] = self.found[id(x)]
         self._copies[id(op)] = self._copies[id(op.inputs[0].op)]
 
     def _plain(self, op: Operation, called: bool) -> None:
@@ -227,6 +226,16 @@ class Copy:
         for i, (y, tensor) in enumerate(zip(op.outputs, results, strict=True)):
             self._constants[id(y)] = _Constant(tensor, f"{op.name}_{i}" if i else op.name)
         return True
+
+
+def _is_of_loop(op: Operation) -> bool:
+    """Whether an operation only hands on what a loop returns, as loops are written."""
+    return (
+        op.type == "IdentityN"
+        and not op.control_inputs
+        and not op.extra_attrs
+        and all(x.op.type == "While" for x in op.inputs)
+    )
 
 
 class _Constant:
