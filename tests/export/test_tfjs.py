@@ -83,6 +83,19 @@ def test_a_table_is_filled_by_a_graph_of_its_own(tmp_path):
     assert b"\3\0\0\0cat" in data
 
 
+def test_a_table_in_a_loop_is_refused(tmp_path):
+    @tf.function
+    def f(words):
+        total = tf.zeros([2], tf.int64)
+        for _ in tf.range(2):
+            total += models.WORDS.table.lookup(words)
+        return total
+
+    with pytest.raises(tf.errors.UnimplementedError, match=r"branches and loops: .* is a LookupTableFindV2"):
+        tfjs.save(f.get_concrete_function(tf.TensorSpec([2], tf.string)), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_queue_is_refused(tmp_path):
     queue = tf.queue.FIFOQueue(2, tf.float32)
     function = tf.function(lambda: queue.dequeue()).get_concrete_function()

@@ -44,7 +44,8 @@ def save(function, path, quantization=None, metadata=None, shard_bytes=SHARD_BYT
       The path of model.json.
 
     Raises:
-      UnimplementedError: the function needs an op that TF.js lacks, which the message names.
+      UnimplementedError: the function needs an op that TF.js lacks, which the message names, or a table in a branch
+        or loop.
       ValueError: TF.js's dtypes cannot hold a weight, or the size of the shards is not positive.
       TypeError: `function` is no `ConcreteFunction`.
     """
@@ -72,9 +73,7 @@ def graph_model(
     if any(x.dtype in (dtypes.resource, dtypes.variant) for x in frozen.graph.inputs):
         what = "A function that uses a resource other than a lookup table cannot be exported"
         raise UnimplementedError(None, None, what)
-    keep_shapes(graph_def.node, in_function=False)
-    for each in graph_def.library.function:
-        keep_shapes(each.node_def, in_function=True)
+    keep_shapes(graph_def)
     _make_names_unique(graph_def)
     tables = initializer(frozen.graph, graph_def)
     weights = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import protos
+from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor_proto import make_tensor_proto
 from tapeflow.graph.graph import Graph
 from tapeflow.ops.lookup_rows import Table
@@ -49,9 +50,17 @@ def _fill(name: str, table: Table, nodes: Any) -> None:
         node.attr[attr].type = dtype.as_datatype_enum
 
 
-def keep_shapes(nodes: Any, in_function: bool) -> None:
-    """Lets what is found in tables have the shape of the keys: TF.js returns a vector."""
-    ends = (":values:0", ":output:0") if in_function else ("", "")
+def keep_shapes(graph_def: Any) -> None:
+    """Lets what is found in tables have the shape of the keys: TF.js returns a vector.
+
+    Raises UnimplementedError for a table that a branch or loop uses: functions of TF.js models have no tables.
+    """
+    for function in graph_def.library.function:
+        for node in function.node_def:
+            if node.op.startswith("LookupTable"):
+                what = f"TF.js cannot use tables in branches and loops: node '{node.name}' is a {node.op}"
+                raise UnimplementedError(None, None, what)
+    nodes = graph_def.node
     for node in [node for node in nodes if node.op in ("LookupTableFind", "LookupTableFindV2")]:
         found = nodes.add()
         found.CopyFrom(node)
@@ -61,6 +70,6 @@ def keep_shapes(nodes: Any, in_function: bool) -> None:
         shape.attr["out_type"].type = protos.DataType.DT_INT32
         kind = node.attr["Tout"].type
         node.op = "Reshape"
-        node.input[:] = [found.name + ends[0], shape.name + ends[1]]
+        node.input[:] = [found.name, shape.name]
         node.ClearField("attr")
         node.attr["T"].type, node.attr["Tshape"].type = kind, protos.DataType.DT_INT32

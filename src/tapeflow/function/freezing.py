@@ -78,7 +78,8 @@ def convert_variables_to_constants_v2(
         for x in given:
             copy.found[id(x)] = flat.add_input(x.dtype, x.shape_tuple, x.op.name)
         for outer, inner in whole.captures:
-            if outer.dtype is dtypes.resource and isinstance(object_of(outer), Table):  # a node that makes it, so that a GraphDef has the table
+            if outer.dtype is dtypes.resource and isinstance(object_of(outer), Table):
+                # A node that makes it, so that a GraphDef has the table.
                 copy.found[id(inner)] = building.constant(flat, outer, inner.op.name)
                 continue
             copy.found[id(inner)] = flat.capture(outer)
