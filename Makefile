@@ -13,7 +13,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-base wheel sbom test-slow test-stress test-tsan test-oracle test-js fuzz-oracle test-xla bench api lint docs \
+.PHONY: demo test test-base wheel sbom test-slow test-stress test-tsan test-oracle test-js test-onnx test-c fuzz-oracle test-xla bench api lint docs \
 	build sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
 build: $(VENV)/.ready-base
@@ -66,7 +66,15 @@ test-oracle: build $(VENV)/.ready-test
 
 # Exported models in TF.js; needs node. The package goes to build/js.
 test-js: build $(VENV)/.ready-test build/js/.ready
-	TFJS_PACKAGE=$(CURDIR)/build/js/node_modules/@tensorflow/tfjs $(PY) -m pytest tests/export -m js $(ARGS)
+	TFJS_PACKAGE=$(CURDIR)/build/js/node_modules/@tensorflow/tfjs $(PY) -m pytest tests/export tests/examples -m js $(ARGS)
+
+# Models that tf2onnx converts, in onnxruntime; installs both.
+test-onnx: build $(VENV)/.ready-test $(VENV)/.ready-onnx
+	$(PY) -m pytest tests/export -m onnx $(ARGS)
+
+# The loader in C; installs jax, and XLA's PJRT plugin for CPUs. PJRT_PLUGIN=path takes another plugin.
+test-c: build $(VENV)/.ready-test $(VENV)/.ready-xla $(VENV)/.ready-pjrt
+	$(PY) -m pytest tests/export/test_c_loader.py -m "xla and not oracle" $(ARGS)
 
 build/js/.ready:
 	@mkdir -p build/js

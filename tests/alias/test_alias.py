@@ -312,3 +312,19 @@ def test_the_switch_to_2x_is_a_name_of_2x_too():
 def test_classes_of_libraries_of_1_x_keep_their_own_equality():
     code = "import tensorflow as tf; print({'__eq__', '__ne__', '__add__'} & tf.Tensor.OVERLOADABLE_OPERATORS)"
     assert run(code, "--v1") == ["{'__add__'}"]
+
+
+def test_modules_of_ops_have_their_generated_functions():
+    code = """
+        import tapeflow
+        tf = tapeflow.install_as_tensorflow()
+        from tensorflow.python.keras.saving import saving_utils
+        from tensorflow.python.ops import lookup_ops
+        handle = lookup_ops.hash_table_v2(tf.string, tf.int64, shared_name="table")
+        print(int(lookup_ops.lookup_table_size_v2(handle)), hasattr(lookup_ops, "no_such_op"))
+        print(saving_utils.trace_model_call.__name__)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "0 False\ntrace_model_call\n"

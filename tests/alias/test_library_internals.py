@@ -10,6 +10,7 @@ import pytest
 import tapeflow as tf
 from tapeflow import protos, test_case, test_combinations
 from tapeflow.alias import reachable, recurrent_cells
+from tapeflow.alias.keras_tracing import trace_model_call
 from tapeflow.contrib.framework import nest
 from tapeflow.core import decorator, eager_context, errors, trackable, type_spec_registry
 from tapeflow.core.tensor_spec import BoundedTensorSpec
@@ -533,3 +534,17 @@ def test_bounds_of_specs_with_numpy_s_dtypes():
 
     spec = BoundedTensorSpec.from_spec(Spec)
     assert (spec.dtype, int(spec.minimum), int(spec.maximum)) == (tf.int8, -128, 127)
+
+
+def test_what_converters_read():
+    L = tf.keras.layers
+    x = L.Input((4,), name="given")
+    model = tf.keras.Model(x, L.Dense(3, name="made")(x))
+    traced = trace_model_call(model).get_concrete_function()
+    assert set(traced.structured_outputs) == {"made"}
+    assert [x.name for x in tf.nest.flatten(traced.structured_input_signature)] == ["given"]
+    captures = traced.graph.function_captures
+    assert captures.by_val_external.keys() == captures.by_val_internal.keys()
+    assert [x.name for x in captures.by_val_internal.values()] == [inner.name for _, inner in traced.graph.captures]
+    with pytest.raises(ValueError, match="input shapes have not been set"):
+        trace_model_call(tf.keras.Sequential([L.Dense(2)]))

@@ -83,6 +83,31 @@ def text():
     return function, [np.array([["a", "cat", "sat"], ["the", "cat", "a"]], object)]
 
 
+class Vocabulary(tf.Module):
+    """Words of a Keras layer's vocabulary, embedded and averaged."""
+
+    def __init__(self):
+        super().__init__()
+        L = tf.keras.layers
+        self.model = tf.keras.Sequential([
+            L.Input((3,), dtype="string"), L.StringLookup(vocabulary=["a", "cat", "sat"]),
+            L.Embedding(4, 5, embeddings_initializer=tf.constant_initializer(RNG(8).normal(size=(4, 5)))),
+            L.GlobalAveragePooling1D(), L.Dense(2, kernel_initializer=tf.constant_initializer(np.eye(5, 2))),
+        ])  # fmt: skip
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.string, "words")])
+    def __call__(self, words):
+        return self.model(words)
+
+
+VOCABULARY = Vocabulary()
+
+
+def vocabulary():
+    """Keras' StringLookup before an embedding."""
+    return VOCABULARY.__call__.get_concrete_function(), [np.array([["a", "cat", "sat"], ["the", "cat", "a"]], object)]
+
+
 def ragged():
     """Sums of embeddings over rows of different lengths."""
     rows = tf.Variable(RNG(4).normal(size=(6, 3)).astype(np.float32))
@@ -145,4 +170,21 @@ def graph_1x():
     return wrapped, [np.float32([[1, 2], [3, -4]])]
 
 
-MODELS = [cnn, masked_lstm, masked_gru, transformer, text, ragged, module, signature, graph_1x]
+MODELS = [cnn, masked_lstm, masked_gru, transformer, text, vocabulary, ragged, module, signature, graph_1x]
+
+
+def save(make, folder):
+    """Writes a model as a SavedModel.
+
+    Returns:
+      The arguments, by the names that the signature has for them, and its results, by theirs.
+    """
+    function, arguments = make()
+    held = tf.Module()
+    held.function, held.variables_of_it = function, list(function.graph.variables)
+    held.of_tables = [WORDS, VOCABULARY]
+    tf.saved_model.save(held, str(folder), signatures=function)
+    signature = tf.saved_model.load(str(folder)).signatures["serving_default"]
+    named = dict(zip([x.op.name for x in function.inputs], arguments))
+    results = signature(**{name: tf.constant(x) for name, x in named.items()})
+    return named, {name: y.numpy() for name, y in results.items()}

@@ -69,9 +69,38 @@ def test_an_op_that_tfjs_lacks_is_named(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_table_is_refused(tmp_path):
-    with pytest.raises(tf.errors.UnimplementedError, match="table"):
-        tfjs.save(models.text()[0], tmp_path)
+def test_a_table_is_filled_by_a_graph_of_its_own(tmp_path):
+    tfjs.save(models.text()[0], tmp_path)
+    model, weights, data = read(tmp_path)
+    filling = {node["op"]: node for node in model["modelInitializer"]["node"]}
+    table = filling["HashTableV2"]
+    assert table in model["modelTopology"]["node"]
+    name = table["name"]
+    assert filling["LookupTableImportV2"]["input"] == [name, f"{name}/keys", f"{name}/values"]
+    entries = {w["name"]: (w["shape"], w["dtype"]) for w in weights}
+    assert entries[f"{name}/keys"] == ([3], "string")
+    assert entries[f"{name}/values"] == ([3], "int32")
+    assert b"\3\0\0\0cat" in data
+
+
+def test_a_table_in_a_loop_is_refused(tmp_path):
+    @tf.function
+    def f(words):
+        total = tf.zeros([2], tf.int64)
+        for _ in tf.range(2):
+            total += models.WORDS.table.lookup(words)
+        return total
+
+    with pytest.raises(tf.errors.UnimplementedError, match=r"branches and loops: .* is a LookupTableFindV2"):
+        tfjs.save(f.get_concrete_function(tf.TensorSpec([2], tf.string)), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_queue_is_refused(tmp_path):
+    queue = tf.queue.FIFOQueue(2, tf.float32)
+    function = tf.function(lambda: queue.dequeue()).get_concrete_function()
+    with pytest.raises(tf.errors.UnimplementedError, match="QueueDequeueV2"):
+        tfjs.save(function, tmp_path)
 
 
 def test_wrong_arguments(tmp_path):

@@ -18,15 +18,16 @@ pytestmark = [
     pytest.mark.js,
     pytest.mark.skipif("TFJS_PACKAGE" not in os.environ, reason="TFJS_PACKAGE names no folder of @tensorflow/tfjs"),
 ]
+KINDS = {"i": "int32", "O": "string"}
 CLIENT = Path(__file__).with_name("run_model.js")
-LACKING = {"text", "ragged"}  # tests/export/test_tfjs.py: what is said of them
+LACKING = {"ragged"}  # tests/export/test_tfjs.py: what is said of them
 
 
 def run(folder, function, arguments):
     """What TF.js computes, in the order of the outputs."""
     names = [x.op.name for x in function.inputs[: len(arguments)]]
     inputs = {
-        name: {"shape": x.shape, "dtype": "int32" if x.dtype.kind == "i" else "float32", "values": x.ravel().tolist()}
+        name: {"shape": x.shape, "dtype": KINDS.get(x.dtype.kind, "float32"), "values": x.ravel().tolist()}
         for name, x in zip(names, arguments, strict=True)
     }
     done = subprocess.run(

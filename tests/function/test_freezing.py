@@ -236,3 +236,68 @@ def test_loops_of_1x_can_be_frozen():
 def test_only_concrete_functions():
     with pytest.raises(TypeError, match="Expected a concrete function"):
         convert_variables_to_constants_v2(tf.function(lambda x: x))
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_branches_and_loops_say_whether_they_may_be_lowered(lower):
+    model = Model()
+    function = tf.function(model.loop_in_branch).get_concrete_function(
+        tf.TensorSpec([None, 2]), tf.TensorSpec([None], tf.int32)
+    )
+    graph_def = convert_variables_to_constants_v2(function, lower_control_flow=lower).graph.as_graph_def()
+    found = [*graph_def.node, *(node for f in graph_def.library.function for node in f.node_def)]
+    marks = {node.op: node.attr["_lower_using_switch_merge"].b for node in found if "body" in node.attr or
+             "then_branch" in node.attr}  # fmt: skip
+    assert len(marks) >= 2
+    assert set(marks.values()) == {lower}
+
+
+def test_names_in_functions_of_branches_and_loops_are_names_of_one_node():
+    concrete = traced(Model(), "loop_in_branch")
+    graph_def = convert_variables_to_constants_v2(concrete).graph.as_graph_def()
+    names = [node.name for node in graph_def.node]
+    names += [node.name for f in graph_def.library.function for node in f.node_def]
+    assert len(set(names)) == len(names)
+
+
+def test_a_table_is_a_node_with_a_name_that_finds_it():
+    keys, values = tf.constant(["a", "b"]), tf.constant([5, 6], tf.int64)
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, values), -1)
+    function = tf.function(table.lookup).get_concrete_function(tf.TensorSpec([None], tf.string))
+    frozen = convert_variables_to_constants_v2(function)
+    np.testing.assert_array_equal(frozen(tf.constant(["b", "c"]))[0], [6, -1])
+    node = next(node for node in frozen.graph.as_graph_def().node if node.op == "HashTableV2")
+    named = tf.raw_ops.HashTableV2(
+        key_dtype=tf.string, value_dtype=tf.int64, shared_name=node.attr["shared_name"].s.decode()
+    )
+    found = tf.raw_ops.LookupTableExportV2(table_handle=named, Tkeys=tf.string, Tvalues=tf.int64)
+    assert dict(zip(found[0].numpy(), found[1].numpy(), strict=True)) == {b"a": 5, b"b": 6}
+
+
+def test_identities_of_several_tensors_stay():
+    nodes = """
+        node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+        node { name: "n" op: "IdentityN" input: "x" input: "x"
+               attr { key: "T" value { list { type: [DT_FLOAT, DT_FLOAT] } } } }
+    """
+    given = text_format.Parse(nodes, tf.compat.v1.GraphDef())
+
+    def f(x):
+        return tf.add_n(tf.import_graph_def(given, {"x": x}, ["n:0", "n:1"]))
+
+    frozen = convert_variables_to_constants_v2(tf.function(f).get_concrete_function(tf.TensorSpec([])))
+    assert "IdentityN" in {op.type for op in frozen.graph.get_operations()}
+    assert frozen(tf.constant(3.0))[0] == 6.0
+
+
+def test_what_waits_for_a_loop_waits_for_it_when_frozen():
+    def f(x):
+        _, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y + 1.0), [0, x])
+        with tf.control_dependencies([y.op]):
+            return tf.identity(x), y
+
+    frozen = convert_variables_to_constants_v2(tf.function(f).get_concrete_function(tf.TensorSpec([])))
+    assert [float(y) for y in frozen(tf.constant(3.0))] == [3.0, 6.0]
+    (loop,) = [op for op in frozen.graph.get_operations() if op.type == "While"]
+    waiting = [op for op in frozen.graph.get_operations() if loop in op.control_inputs]
+    assert waiting

@@ -184,3 +184,40 @@ def test_which_ops_a_graph_uses():
     made.node.add(name="z", op="Foo")
     with pytest.raises(ValueError, match="Op Foo is used by the graph, but is not registered"):
         tf.contrib.util.stripped_op_list_for_graph(made)
+
+
+def counted_loop():
+    """A graph of 1.x with a loop and a branch in it."""
+    graph = tf.Graph()
+    with graph.as_default():
+        x = v1.placeholder(tf.float32, [None, 2], name="x")
+        v1.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * 2.0 + x), [0, x], name="w")
+    return graph
+
+
+def test_a_loop_is_written_with_a_counter_and_the_most_iterations_first():
+    written = nodes(counted_loop())
+    loop = written["w/counted"]
+    assert loop.op == "StatelessWhile"
+    assert list(loop.input[:2]) == ["w/loop_counter", "w/maximum_iterations"]
+    values = [tf.make_ndarray(written[name].attr["value"].tensor) for name in loop.input[:2]]
+    assert [int(x) for x in values] == [0, -1]
+    assert list(loop.attr["T"].list.type[:3]) == [3, 3, 3]
+    assert written["w"].op == "IdentityN"
+    assert list(written["w"].input) == ["w/counted:2", "w/counted:3"]
+
+
+def test_names_of_a_loops_results_hold_in_what_is_written():
+    _, again = round_trip(counted_loop())
+    for graph in (counted_loop(), again):
+        with v1.Session(graph=graph) as session:
+            steps, result = session.run(["w:0", "w:1"], {"x:0": [[1.0, 2.0]]})
+        assert steps == 3
+        np.testing.assert_array_equal(result, [[15.0, 30.0]])
+
+
+def test_operations_show_a_loop_as_they_have_it():
+    graph = counted_loop()
+    loop = graph.get_operation_by_name("w")
+    assert list(loop.node_def.input) == [x.op.name for x in loop.inputs]
+    assert len(graph._functions[loop.get_attr("body").name].definition.signature.input_arg) == len(loop.inputs)

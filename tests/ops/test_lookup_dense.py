@@ -58,3 +58,16 @@ def test_bucket_counts_are_powers_of_two(count):
 def test_one_dimension_of_keys_only():
     with pytest.raises(tf.errors.InvalidArgumentError, match="Expected key shape"):
         table().lookup(tf.constant([[1, 2]], tf.int64))
+
+
+def test_tables_of_one_shared_name_are_one_table():
+    def made(name):
+        return tf.raw_ops.HashTableV2(key_dtype=tf.int64, value_dtype=tf.int64, shared_name=name)
+
+    first = made("test_tables_of_one_shared_name")
+    one = tf.constant([1], tf.int64)
+    tf.raw_ops.LookupTableImportV2(table_handle=first, keys=one, values=one)
+    again = made("test_tables_of_one_shared_name")
+    assert tf.raw_ops.LookupTableSizeV2(table_handle=again) == 1
+    other = made("test_tables_of_another_shared_name")
+    assert tf.raw_ops.LookupTableSizeV2(table_handle=other) == 0

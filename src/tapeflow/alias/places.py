@@ -108,6 +108,10 @@ class Internal:
                 return getattr(importlib.import_module(f"tapeflow.{package}"), name)
             except (ImportError, AttributeError):
                 continue
+        if re.fullmatch(r"python\.ops\.\w+_ops", self.path):  # it has the generated functions of its ops as well
+            with contextlib.suppress(AttributeError, ImportError):
+                generated = importlib.import_module(f"tensorflow.python.ops.gen_{self.path.rpartition('.')[2]}")
+                return getattr(generated, name)
         # A module also has the modules that it imports, as `rnn.rnn_cell_impl`.
         if name.startswith("gen_") and name.endswith("_ops"):
             return importlib.import_module(f"tensorflow.python.ops.{name}")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.public import public
+from tapeflow.ops.lookup_rows import Table
+from tapeflow.ops.resource_op import object_of
 from tapeflow.xla.boundary import array_of
 from tapeflow.xla.importing import jax
 from tapeflow.xla.lowering import Lowering
@@ -28,7 +31,7 @@ def stablehlo(function: Any, *args: Any, variables: str = "constants", **kwargs:
 
     Raises:
       ValueError: `variables` is neither, an input has no known shape, or the function assigns a variable.
-      UnimplementedError: jax is missing, or an operation cannot be compiled.
+      UnimplementedError: jax is missing, an operation cannot be compiled, or the function uses a table.
     """
     from jax import export  # loaded by those who export only
 
@@ -42,12 +45,17 @@ def stablehlo(function: Any, *args: Any, variables: str = "constants", **kwargs:
     specs = [_spec(x) for x in given]
     held: list[Any] = []  # variables, each once
     for x in captured:
-        if x.dtype is dtypes.resource and not any(x.numpy()() is v for v in held):
+        if x.dtype is not dtypes.resource:
+            continue
+        if isinstance(object_of(x), Table):
+            what = f"{concrete.function_name} uses a table, which a StableHLO module cannot"
+            raise UnimplementedError(None, None, what)
+        if not any(x.numpy()() is v for v in held):
             held.append(x.numpy()())
     values = [array_of(v.read_value()) for v in held]
 
     def run(*arrays: Any) -> list[Any]:
-        state = arrays[len(given) :] if variables == "arguments" else values
+        state = arrays[len(given) :] if variables == "arguments" else [jax.numpy.asarray(v) for v in values]
         lowering = Lowering(dict(enumerate(state)))
         inner = list(arrays[: len(given)])
         for x in captured:
@@ -64,7 +72,7 @@ def stablehlo(function: Any, *args: Any, variables: str = "constants", **kwargs:
     with jax.enable_x64(True):
         if variables == "arguments":
             specs += [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in values]
-        return export.export(jax.jit(run), platforms=["cpu"])(*specs)
+        return export.export(jax.jit(run, keep_unused=True), platforms=["cpu"])(*specs)
 
 
 def _spec(x: Any) -> Any:

@@ -15,7 +15,9 @@ from tapeflow.core import dtypes
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.public import public
 from tapeflow.core.tensor_proto import make_ndarray
+from tapeflow.export.names import result_names
 from tapeflow.export.tfjs_ops import TFJS_OPS
+from tapeflow.export.tfjs_tables import initializer, keep_shapes
 from tapeflow.export.weights import SHARD_BYTES, encode, shards
 from tapeflow.function.freezing import convert_variables_to_constants_v2
 from tapeflow.version import VERSION
@@ -27,7 +29,8 @@ __all__ = ["save"]
 def save(function, path, quantization=None, metadata=None, shard_bytes=SHARD_BYTES):
     """Writes a function as a graph model that `tf.loadGraphModel` of TF.js reads.
 
-    Its variables are frozen. Branches and loops become functions of the model; such models run with `executeAsync`.
+    Its variables are frozen, and its lookup tables are filled with what they hold now. Branches and loops become
+    functions of the model; models with these or with tables run with `executeAsync`.
 
     Args:
       function: a `ConcreteFunction`.
@@ -41,7 +44,8 @@ def save(function, path, quantization=None, metadata=None, shard_bytes=SHARD_BYT
       The path of model.json.
 
     Raises:
-      UnimplementedError: the function needs an op that TF.js lacks, which the message names.
+      UnimplementedError: the function needs an op that TF.js lacks, which the message names, or a table in a branch
+        or loop.
       ValueError: TF.js's dtypes cannot hold a weight, or the size of the shards is not positive.
       TypeError: `function` is no `ConcreteFunction`.
     """
@@ -67,10 +71,13 @@ def graph_model(
     graph_def.CopyFrom(frozen.graph.as_graph_def())
     _check_ops(graph_def)
     if any(x.dtype in (dtypes.resource, dtypes.variant) for x in frozen.graph.inputs):
-        raise UnimplementedError(None, None, "A function that uses a table or another resource cannot be exported yet")
+        what = "A function that uses a resource other than a lookup table cannot be exported"
+        raise UnimplementedError(None, None, what)
+    keep_shapes(graph_def)
     _make_names_unique(graph_def)
+    tables = initializer(frozen.graph, graph_def)
     weights = []
-    for node in _nodes(graph_def):
+    for node in [*_nodes(graph_def), *(tables.node if tables else ())]:
         if node.op == "Const":
             tensor = node.attr["value"].tensor
             array = make_ndarray(tensor)
@@ -87,6 +94,8 @@ def graph_model(
         "modelTopology": json_format.MessageToDict(graph_def),
         "weightsManifest": [{"paths": names, "weights": [entry for _, entry in weights]}],
     }
+    if tables is not None:
+        model["modelInitializer"] = json_format.MessageToDict(tables)
     if metadata is not None:
         model["userDefinedMetadata"] = dict(metadata)
     return model, dict(zip(names, pieces, strict=True))
@@ -124,10 +133,7 @@ def _make_names_unique(graph_def: Any) -> None:
 
 def _signature(function: Any, frozen: Any) -> dict[str, Any]:
     """How TF.js finds inputs and outputs: by the names of arguments, and the keys of a dict of results."""
-    results = function.structured_outputs
-    keys = [f"output_{i}" for i in range(len(frozen.outputs))]
-    if isinstance(results, dict) and len(results) == len(keys):
-        keys = [str(key) for key in sorted(results)]
+    keys = result_names(function, len(frozen.outputs))
     inputs = {x.op.name: _tensor_info(x) for x in frozen.inputs}
     return {"inputs": inputs, "outputs": {key: _tensor_info(y) for key, y in zip(keys, frozen.outputs, strict=True)}}
 

@@ -20,6 +20,8 @@ from tapeflow.graph.order import needed
 from tapeflow.graph.passes.folding import MOST_ELEMENTS, evaluate
 from tapeflow.graph.planning import limited
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.lookup_rows import Table
+from tapeflow.ops.resource_op import object_of
 
 __all__ = ["convert_variables_to_constants_v2"]
 
@@ -29,11 +31,13 @@ def convert_variables_to_constants_v2(
 ) -> WrappedFunction:
     """Freeze a function: its variables become constants with the values that they have now.
 
-    Calls of other functions are inlined, and what follows from constants alone is computed.
+    Calls of other functions are inlined, and what follows from constants alone is computed. A lookup table becomes a
+    node with a name of its own; what reads the GraphDef elsewhere has to fill it.
 
     Args:
       func: a `ConcreteFunction`.
-      lower_control_flow: not used: branches and loops stay `If` and `While` nodes.
+      lower_control_flow: whether TensorFlow, when it runs the written graph, makes `Switch` and `Merge` nodes of
+        branches and loops. Here they stay `If` and `While` nodes, which say so in an attr.
       aggressive_inlining: not used: all calls are inlined.
 
     Returns:
@@ -69,11 +73,15 @@ def convert_variables_to_constants_v2(
     arguments = [x for x in graph.inputs if id(x) not in internal]
     given = [whole.get_tensor_by_name(x.name) for x in arguments]
     whole.inputs = given + whole.internal_captures
-    copy = Copy(flat, [y.op for y in graph.outputs])
+    copy = Copy(flat, [y.op for y in graph.outputs], lower=bool(lower_control_flow))
     with flat.as_default():
         for x in given:
             copy.found[id(x)] = flat.add_input(x.dtype, x.shape_tuple, x.op.name)
         for outer, inner in whole.captures:
+            if outer.dtype is dtypes.resource and isinstance(object_of(outer), Table):
+                # A node that makes it, so that a GraphDef has the table.
+                copy.found[id(inner)] = building.constant(flat, outer, inner.op.name)
+                continue
             copy.found[id(inner)] = flat.capture(outer)
             copy_handle(inner, copy.found[id(inner)])
         outputs = [whole.get_tensor_by_name(y.name) for y in graph.outputs]
@@ -89,13 +97,16 @@ class Copy:
     Args:
       target: where the copies go.
       named: the operations that stay under their names, though they could be computed.
+      scope: what the names of all copies begin with.
+      lower: what branches and loops say of whether TensorFlow may lower them; None: what they said.
 
     Attributes:
       found: what tensors have become.
     """
 
-    def __init__(self, target: FuncGraph, named: Iterable[Operation]):
+    def __init__(self, target: FuncGraph, named: Iterable[Operation], scope: str = "", lower: bool | None = None):
         self.target = target
+        self._scope, self._lower = scope, lower
         self.found: dict[int, SymbolicTensor] = {}
         self._constants: dict[int, _Constant] = {}
         self._copies: dict[int, Operation] = {}
@@ -118,6 +129,8 @@ class Copy:
                 continue
             if op.type == "PartitionedCall":
                 self._inline(op)
+            elif _is_of_loop(op) and (op.name not in self._named or called):
+                self._pass_on(op)
             elif not self._fold(op) or (op.name in self._named and not called):
                 self._plain(op, called)
         return [self._made(y) for y in outputs]
@@ -152,16 +165,43 @@ class Copy:
         if made:  # who waited for the call waits for the last that it does
             self._copies[id(op)] = next((x for x in reversed(made) if x.effects), made[-1])
 
+    def _pass_on(self, op: Operation) -> None:
+        for x, y in zip(op.inputs, op.outputs, strict=True):
+            self.found[id(y)] = self.found[id(x)]
+        self._copies[id(op)] = self._copies[id(op.inputs[0].op)]
+
     def _plain(self, op: Operation, called: bool) -> None:
         for x in op.inputs:
             self._made(x)
-        made = copy_operation(self.target, op, self.found, self._copies, whole_name=not called)
+        name = None if called else f"{self._scope}{op.name}/"
+        made = copy_operation(self.target, op, self.found, self._copies, name)
         self._copies[id(op)] = made
         attrs = made.attrs
         if "branches" in attrs:
-            made.attrs = {**attrs, "branches": [_flat(body) for body in attrs["branches"]]}
+            bodies = [self._flat(body, f"{made.name}/branch{i}/") for i, body in enumerate(attrs["branches"])]
+            made.attrs = {**attrs, "branches": bodies}
         elif "body" in attrs:
-            made.attrs = {**attrs, "cond": _flat(attrs["cond"]), "body": _flat(attrs["body"])}
+            made.attrs = {**attrs, **{key: self._flat(attrs[key], f"{made.name}/{key}/") for key in ("cond", "body")}}
+        else:
+            return
+        if self._lower is not None:
+            made._extra = {**made.extra_attrs, "_lower_using_switch_merge": self._lower}
+
+    def _flat(self, body: Body, scope: str) -> Body:
+        """A function of a branch or loop, with calls inlined and constants folded.
+
+        The names of its operations begin with `scope`: converters put functions into the graph that uses them.
+        """
+        with context.init_scope():
+            made = FuncGraph(body.graph.name)
+        made.limits = body.graph.limits
+        copy = Copy(made, [], scope, self._lower)
+        with made.as_default(), made.name_scope(scope):
+            for x in body.graph.inputs:
+                copy.found[id(x)] = made.add_input(x.dtype, x.shape_tuple, x.op.name)
+                copy_handle(x, copy.found[id(x)])
+            made.outputs = copy.add(body.graph, body.outputs)
+        return body._replace(graph=made, outputs=list(made.outputs))
 
     def _fold(self, op: Operation) -> bool:
         """Computes an operation whose inputs are constants; whether that could be done."""
@@ -189,23 +229,19 @@ class Copy:
         return True
 
 
+def _is_of_loop(op: Operation) -> bool:
+    """Whether an operation only hands on what a loop returns, as loops are written."""
+    return (
+        op.type == "IdentityN"
+        and not op.control_inputs
+        and not op.extra_attrs
+        and all(x.op.type == "While" for x in op.inputs)
+    )
+
+
 class _Constant:
     """A value that is known, and its node where one was made."""
 
     def __init__(self, value: Any, name: str):
         self.value, self.name = value, name
         self.node: SymbolicTensor | None = None
-
-
-def _flat(body: Body) -> Body:
-    """A function of a branch or loop, with calls inlined and constants folded."""
-    with context.init_scope():
-        made = FuncGraph(body.graph.name)
-    made.limits = body.graph.limits
-    copy = Copy(made, [])
-    with made.as_default():
-        for x in body.graph.inputs:
-            copy.found[id(x)] = made.add_input(x.dtype, x.shape_tuple, x.op.name)
-            copy_handle(x, copy.found[id(x)])
-        made.outputs = copy.add(body.graph, body.outputs)
-    return body._replace(graph=made, outputs=list(made.outputs))

@@ -61,7 +61,7 @@ class WrappedFunction(ConcreteFunction):
                 cut.watch_variable(variable)
             for op in needed(own, tensors, targets, [*rest, *own.internal_captures]):
                 if not (op.outputs and id(op.outputs[0]) in found):
-                    copies[id(op)] = copy_operation(cut, op, found, copies, whole_name=True)
+                    copies[id(op)] = copy_operation(cut, op, found, copies, f"{op.name}/")
         cut.outputs = [found[id(x)] for x in tensors]
         cut.structured_outputs = nest.map_structure(
             lambda x: None if isinstance(x, Operation) else found[id(x)], fetches

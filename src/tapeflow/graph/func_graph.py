@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from tapeflow import _native
@@ -99,6 +100,14 @@ class FuncGraph(Graph):
     @property
     def internal_captures(self) -> list[SymbolicTensor]:
         return [inner for _, inner in self._captured.values()]
+
+    @property
+    def function_captures(self) -> SimpleNamespace:
+        """The captures as converters of TensorFlow's functions read them: dicts with the same keys."""
+        return SimpleNamespace(
+            by_val_external={id(outer): outer for outer, _ in self.captures},
+            by_val_internal={id(outer): inner for outer, inner in self.captures},
+        )
 
     @property
     def num_captures(self) -> int:

@@ -315,10 +315,13 @@ class Graph(Scopes, Collections, Elements):
         return graph_def.to_graph_def(self, from_version, add_shapes)
 
     def _written(self) -> Any:
-        """The graph as a `GraphDef`, made anew where it has changed."""
+        """The nodes of the operations, as a `GraphDef` that is made anew where the graph has changed."""
+        from tapeflow.graph import graph_def
+
         known = self.__dict__.get("_written_graph")
         if known is None or known[0] != self.version:
-            known = self.__dict__["_written_graph"] = (self.version, self.as_graph_def(), {})
+            written = graph_def.of_operations(self, self.operations, counted=False)
+            known = self.__dict__["_written_graph"] = (self.version, written, {})
         return known[1]
 
     def _written_nodes(self) -> dict[str, Any]:

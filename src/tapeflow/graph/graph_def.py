@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tapeflow import protos
@@ -39,18 +39,25 @@ def to_graph_def(graph: Any, from_version: int | None = None, add_shapes: bool =
     return of_operations(graph, graph.operations[first:] if first else graph.operations, add_shapes)
 
 
-def of_operations(graph: Any, operations: Iterable[Operation], add_shapes: bool = False) -> Any:
-    """The `GraphDef` of some operations of a graph."""
+def of_operations(graph: Any, operations: Iterable[Operation], add_shapes: bool = False, counted: bool = True) -> Any:
+    """The `GraphDef` of some operations of a graph.
+
+    Args:
+      counted: whether loops have the leading variables; else their nodes are as their operations are.
+    """
     made = protos.GraphDef()
     made.versions.producer = graph.producer_version
     made.versions.min_consumer = graph.min_consumer
     library = Library()
     size = 0
     for op in operations:
+        leading = written_loops.add_constants(op, made.node) if counted else []
         node = made.node.add()
-        write_node(op, node, library.name_of, reference)
+        write_node(op, node, library.name_of, reference, leading)
         if add_shapes and op.outputs:
             _add_shapes(op, node)
+        if leading:
+            written_loops.add_results(op, made.node)
         size += node.ByteSize()
         if size >= 1 << 31:
             raise ValueError("GraphDef cannot be larger than 2GB.")
@@ -115,9 +122,12 @@ def write_node(
     node: Any,
     function_name: Callable[[Any], str],
     refer: Callable[[SymbolicTensor], str],
-    in_function: bool = False,
+    leading: Sequence[str] = (),
 ) -> None:
     """Fills a `NodeDef`.
+
+    Args:
+      leading: what a loop takes before its own variables; none: it is written without the leading ones.
 
     A table, which is an object of this process, is written as the node that makes one; other such objects as
     placeholders.
@@ -138,9 +148,9 @@ def write_node(
     node.device = op.device or ""
     own = WRITTEN_AS.get(op.type)
     inputs, given = (op.inputs, None) if own is None else own[1](op)
-    if in_function and written_loops.leading(op):
+    if leading:
         given = written_loops.counted_values(op)
-        node.input.extend(written_loops.first_inputs(op))
+        node.input.extend(leading)
     node.input.extend(map(refer, inputs))
     node.input.extend(sorted(f"^{other.name}" for other in op.control_inputs))
     definition = op_def(op)
@@ -358,9 +368,8 @@ def function_def(
     for op in needed(graph, [*outputs, *kept], ops, graph.inputs):
         if op.outputs and id(op.outputs[0]) in arguments:
             continue
-        if written_loops.leading(op):
-            written_loops.add_constants(op, made.node_def)
-        write_node(op, made.node_def.add(), name_of, refer, in_function=True)
+        leading = [f"{name}:output:0" for name in written_loops.add_constants(op, made.node_def)]
+        write_node(op, made.node_def.add(), name_of, refer, leading)
         made.signature.is_stateful |= op.stateful
         if op.effects:
             made.control_ret[op.name] = op.name

@@ -88,9 +88,13 @@ def copy_operation(
     op: Operation,
     found: dict[int, SymbolicTensor],
     copies: dict[int, Operation],
-    whole_name: bool = False,
+    name: str | None = None,
 ) -> Operation:
-    """A copy of `op` in `target`; `found` gives its inputs, and takes its outputs."""
+    """A copy of `op` in `target`; `found` gives its inputs, and takes its outputs.
+
+    Args:
+      name: that of the copy, in the current scope unless it ends with a slash; None: the last part of the name of `op`.
+    """
     inputs = tuple(found[id(x)] for x in op.inputs)
     attrs = op.attrs
     if "branches" in attrs:  # each node has its own lists of what its branches return
@@ -104,7 +108,7 @@ def copy_operation(
         inputs,
         op.input_sizes,
         attrs,
-        f"{op.name}/" if whole_name else op.name.rpartition("/")[2],
+        op.name.rpartition("/")[2] if name is None else name,
     )
     if op.custom_gradient is not None:
         copy.custom_gradient = _gradient_of_copy(target, op, found, copies)

@@ -61,7 +61,7 @@ def lift_to_graph(
         for op in _in_order(wanted, ends | set(known), copies):
             if id(op) in refused or (op.type == "Placeholder" and not add_sources and isinstance(base, FuncGraph)):
                 raise UnliftableError(f"Unable to lift tensor {op.name}: it depends on a placeholder.")
-            made = copies[id(op)] = op_map[op] = copy_operation(graph, op, known, copies, whole_name=True)
+            made = copies[id(op)] = op_map[op] = copy_operation(graph, op, known, copies, f"{op.name}/")
             for old, new in zip(op.outputs, made.outputs, strict=True):
                 op_map[old] = new
             if op.type == "Placeholder" and add_sources and isinstance(graph, FuncGraph):

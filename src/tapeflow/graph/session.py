@@ -194,7 +194,7 @@ class BaseSession:
         values = self._execute(step, [v for _, v in pairs], options, metadata)
         if metadata is not None and options is not None and options.output_partition_graphs:
             ran = order.needed(graph, step.fetches.tensors, step.fetches.operations, [])
-            metadata.partition_graphs.add().CopyFrom(graph_def.of_operations(graph, ran))
+            metadata.partition_graphs.add().CopyFrom(graph_def.of_operations(graph, ran, counted=False))
         return step.fetches.rebuild([_plain(v) for v in values])
 
     def _execute(

@@ -1,6 +1,6 @@
-"""Loops as TensorFlow writes them in functions: a counter and the most iterations are their first variables.
+"""Loops as TensorFlow writes them: a counter and the most iterations are their first variables.
 
-TensorFlow's gradient of a loop takes the number of iterations from the counter.
+TensorFlow's gradient of a loop takes the number of iterations from the counter, and converters skip both.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.ops.arithmetic import AddV2
 
 LEADING = 2
+_SHAPES = "_output_shapes"
 _FIRST = {"loop_counter": 0, "maximum_iterations": -1}  # -1: as many as the condition wants
 
 
@@ -47,7 +48,7 @@ def values(op: Operation) -> dict[str, Any]:
 
 
 def leading(op: Operation) -> int:
-    """How many variables come before those of an operation where a function has it as a node."""
+    """How many variables come before those of an operation where it is written as a node."""
     return LEADING if op.type == "While" and not op.attrs.get("as_read") else 0
 
 
@@ -79,14 +80,37 @@ def _counted(body: Body, variables: int) -> Any:
     return made[key]
 
 
-def add_constants(op: Operation, nodes: Any) -> None:
-    """Adds the first values of the leading variables of a loop to the nodes of its function."""
-    for label, value in _FIRST.items():
-        constant = nodes.add(name=f"{op.name}/{label}", op="Const")
+def add_constants(op: Operation, nodes: Any) -> list[str]:
+    """Adds the first values of the leading variables of a loop to the nodes of its graph or function.
+
+    Returns:
+      The names of these nodes; none for what is no loop.
+    """
+    if not leading(op):
+        return []
+    names = [f"{op.name}/{label}" for label in _FIRST]
+    for name, value in zip(names, _FIRST.values(), strict=True):
+        constant = nodes.add(name=name, op="Const")
         constant.attr["dtype"].type = dtypes.int32.as_datatype_enum
         constant.attr["value"].tensor.CopyFrom(tensor_proto.make_tensor_proto(value, dtypes.int32))
+    return names
 
 
-def first_inputs(op: Operation) -> list[str]:
-    """How the node of a loop names them."""
-    return [f"{op.name}/{label}:output:0" for label in _FIRST]
+def add_results(op: Operation, nodes: Any) -> None:
+    """Gives the node of a loop, the last of a graph, another name; a new one has the loop's own variables as outputs.
+
+    What names a result of the loop, such as a signature, so finds it where it is without the leading variables.
+    """
+    *_, counter, most, node = nodes
+    results = nodes.add(name=op.name, op="IdentityN", device=node.device)
+    node.name = f"{op.name}/counted"
+    results.input.extend(f"{node.name}:{LEADING + i}" for i in range(len(op.outputs)))
+    results.attr["T"].list.type.extend(y.dtype.as_datatype_enum for y in op.outputs)
+    if _SHAPES in node.attr:
+        known = list(node.attr[_SHAPES].list.shape)
+        scalars = [TensorShape(()).as_proto()] * LEADING
+        for each, found in (
+            (counter, scalars[:1]), (most, scalars[:1]), (node, scalars + known), (results, known[: len(op.outputs)]),
+        ):  # fmt: skip
+            each.attr[_SHAPES].list.ClearField("shape")
+            each.attr[_SHAPES].list.shape.extend(found)

@@ -14,6 +14,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes, file_system
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tapeflow.ops import shapes
+from tapeflow.ops.resource_op import WRITTEN
 from tapeflow.ops.strings import attr_bytes
 from tapeflow.ops.table import ANY, Sample, dtype, integer, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -53,7 +54,9 @@ class Table:
     @functools.cached_property
     def shared_name(self) -> str:
         """What all nodes that stand for this table are called together where graphs are written."""
-        return f"hash_table_{uuid.uuid4()}"
+        name = f"hash_table_{uuid.uuid4()}"
+        WRITTEN[name] = self
+        return name
 
     def check_same(self, other: Table) -> None:
         """Raises InvalidArgumentError if `other` is a table of other keys or values."""
@@ -280,7 +283,7 @@ def _(rng):
     "LookupTableSizeV2", "table_handle: resource -> size: int64", shape=shapes.scalar, stateful=True
 )
 def LookupTableSizeV2(xp, table_handle):
-    return np.array(len(_table(table_handle).contents()), np.int64)
+    return np.array(len(_table(table_handle).entries or ()), np.int64)  # 0 before it is filled
 
 
 @LookupTableSizeV2.samples

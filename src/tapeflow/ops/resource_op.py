@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from tapeflow.ops import control
 from tapeflow.ops.table import Argument, arguments
 
 RESOURCE_OPS: dict[str, ResourceOp] = {}
-_kept_of_process: dict[tuple[str, str], Any] = {}
+_kept_of_process: dict[tuple[str, ...], Any] = {}
+# Objects by the names that GraphDefs were written with: a converter asks for what is behind such a name.
+WRITTEN: WeakValueDictionary[str, Any] = WeakValueDictionary()
 # Makes a node: (op, inputs, attrs, name) -> its outputs; set by the `graph` package.
 build: Any = None
 
@@ -143,13 +146,27 @@ class ResourceOp:
             if not outputs and not self.outputs:
                 return op
         elif self.makes:
-            outputs = [self.make(name or self.name, attrs)]
+            outputs = [self._made_eagerly(name or self.name, attrs)]
         else:
             outputs = self.run(flat, attrs, self._kept_eagerly(name, attrs))
         if not self.outputs:
             return None
         single = len(self.outputs) == 1 and not self.is_list(self.outputs[0])
         return outputs[0] if single else outputs
+
+    def _made_eagerly(self, name: str, attrs: Mapping[str, Any]) -> Any:
+        """A handle of a new object, or of the one that has the same `shared_name`."""
+        shared = attrs.get("shared_name")
+        if not shared:
+            return self.make(name, attrs)
+        shared = shared.decode() if isinstance(shared, bytes) else shared
+        known = WRITTEN.get(shared)
+        if known is not None:
+            return handle_of(known)
+        key = self.name, attrs.get("container") or "", shared
+        if key not in _kept_of_process:
+            _kept_of_process.setdefault(key, self.make(name, attrs))
+        return _kept_of_process[key]
 
     def _kept_eagerly(self, name: str | None, attrs: Mapping[str, Any]) -> Any:
         """What eager calls of this name share, as TensorFlow's do: the process keeps it."""
