@@ -27,6 +27,7 @@ from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.cumulative import cumsum
 from tapeflow.ops.elementwise import ceil
 from tapeflow.ops.ragged_axis import positive_axis
+from tapeflow.ops.ragged_partitions import static_rows
 from tapeflow.ops.ragged_tensor import (
     RaggedTensor,
     as_ragged_or_tensor,
@@ -349,10 +350,12 @@ def expand_dims(input, axis, name=None):
     rank = value.shape.rank
     axis = positive_axis(axis, rank, extra=1)
     kind = value.row_splits.dtype
+    one, count = convert_to_tensor(1, kind), static_rows(value)
+    rows = value.nrows() if count is None else convert_to_tensor(count, kind)
     if axis == 0:
-        return RaggedTensor.from_uniform_row_length(value, value.nrows(), cast(1, kind))
+        return RaggedTensor.from_uniform_row_length(value, rows, one, validate=False)
     if axis == 1:
-        return RaggedTensor.from_uniform_row_length(value, cast(1, kind), value.nrows())
+        return RaggedTensor.from_uniform_row_length(value, one, rows, validate=False)
     if not isinstance(value.values, RaggedTensor) and axis == 2 and value.values.shape.rank == 1:
         return value.with_values(dense_layout.expand_dims(value.values, 1))
     return value.with_values(expand_dims(value.values, axis - 1))
@@ -494,8 +497,8 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
       A `tf.RaggedTensor` with `num_partitions` rows, elements in their order.
 
     Raises:
-      ValueError: where the rank of `partitions` is not known.
-      InvalidArgumentError: for a number outside of [0, num_partitions).
+      ValueError: where the rank of `partitions` is not known, and where its shape does not begin that of `data`.
+      InvalidArgumentError: for a number outside of [0, num_partitions), and rows of other lengths than those of `data`.
 
     >>> tf.ragged.stack_dynamic_partitions(["a", "b", "c"], [1, 0, 1], 2)
     <tf.RaggedTensor [[b'b'], [b'a', b'c']]>
@@ -503,17 +506,20 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     data, partitions = as_ragged_or_tensor(data), as_ragged_or_tensor(partitions)
     if partitions.shape.rank is None:
         raise ValueError("partitions must have known rank.")
+    num_partitions = convert_to_tensor(num_partitions)
+    num_partitions.shape.assert_has_rank(0)
     if isinstance(partitions, RaggedTensor):
         if not isinstance(data, RaggedTensor):
             data = RaggedTensor.from_tensor(data, ragged_rank=1)
         check = assert_equal_v1(data.row_splits, cast(partitions.row_splits, data.row_splits.dtype),
-                                message="data and partitions must have the same rows")  # fmt: skip
+                                message="data and partitions have incompatible ragged shapes")  # fmt: skip
         with control_dependencies([] if check is None else [check]):
             out = stack_dynamic_partitions(data.values, partitions.values, num_partitions)
         if not isinstance(data.values, RaggedTensor):
             out = out.with_row_splits_dtype(data.row_splits.dtype)
         return out
     rank = partitions.shape.rank
+    partitions.shape.assert_is_compatible_with(data.shape[:rank])
     if rank == 0:
         row = (
             expand_dims(data, 0)
