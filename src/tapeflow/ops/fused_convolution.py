@@ -7,9 +7,8 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.casting import cast
 from tapeflow.ops.convolution import Conv2D, convolve
-from tapeflow.ops.image_resize import ResizeBilinear
+from tapeflow.ops.image_resize import resized_by_lines
 from tapeflow.ops.padding import MirrorPad
 from tapeflow.ops.sliding import sliding_rule
 from tapeflow.ops.table import Sample, ints, one_of, op
@@ -92,9 +91,7 @@ FusedPadConv2D.reference(_in_steps)
     shape=lambda call: _rule_of(call, shapes.vector_value(call, 1) or (None, None), 2),
 )  # fmt: skip
 def FusedResizeAndPadConv2D(xp, input, size, paddings, filter, resize_align_corners, mode, strides, padding):
-    if input.ndim != 4:
-        raise invalid(f"input must be 4-dimensional: {shape_text(input.shape)}")
-    resized = ResizeBilinear.kernel(xp, input, size, resize_align_corners, False).astype(input.dtype)
+    resized = resized_by_lines(xp, input, size, resize_align_corners)
     return _convolved(xp, resized, paddings, filter, mode, strides, padding)
 
 
@@ -113,5 +110,11 @@ def _(rng):
 
 @FusedResizeAndPadConv2D.reference
 def _(input, size, paddings, filter, resize_align_corners, mode, strides, padding):
-    resized = cast(ResizeBilinear(input, size, align_corners=resize_align_corners), np.asarray(input).dtype)
-    return _in_steps(resized, paddings, filter, mode, strides, padding)
+    x, between = np.asarray(input), []
+    for axis in (1, 2):
+        old, new = x.shape[axis], int(size[axis - 1])
+        step = np.float32((old - 1) / (new - 1) if resize_align_corners else old / new)
+        between.append(np.minimum(np.arange(new, dtype=np.float32) * step, old - 1))
+    for axis, at in zip((1, 2), between, strict=True):
+        x = np.apply_along_axis(lambda line, at=at: np.interp(at, np.arange(len(line)), line), axis, x)
+    return _in_steps(x.astype(np.asarray(input).dtype), paddings, filter, mode, strides, padding)

@@ -121,6 +121,18 @@ def _bilinear(size, out, align_corners, half_pixel_centers) -> Taps:
     return Taps(places.clip(0, size - 1), np.concatenate([1 - part, part], 1))
 
 
+def resized_by_lines(xp, images, size, align_corners: bool):
+    """Images resized with interpolation between pixels, in their own precision where it is that of float64."""
+    height, width = _checked(images, size)
+    exact = np.float64 if images.dtype == np.float64 else np.float32
+    rows, columns = (
+        _bilinear(old, new, align_corners, False).matrix(old).astype(exact)
+        for old, new in zip(images.shape[1:3], (height, width), strict=True)
+    )
+    x = xp.einsum("nyxc,jx->nyjc", images.astype(exact), columns)
+    return xp.einsum("nyjc,iy->nijc", x, rows).astype(images.dtype)
+
+
 def _nearest(size, out, align_corners, half_pixel_centers) -> np.ndarray:
     scale = _scale(size, out, align_corners)
     at = np.arange(out, dtype=np.float32)
