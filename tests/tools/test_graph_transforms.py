@@ -223,6 +223,44 @@ def test_ranges_of_a_run_become_constants(tmp_path):
     assert "RequantizationRange" not in ops(made)
 
 
+def network(x):
+    y = tf.nn.relu(tf.nn.bias_add(convolution(x), tf.constant(floats(4)) - 1))
+    y = tf.nn.max_pool2d(y, 2, 2, "VALID")
+    y = tf.nn.avg_pool2d(tf.nn.relu6(y * 0.2), 2, 2, "VALID")
+    y = tf.reshape(y, [-1, 16]) @ tf.constant(floats(16, 3))
+    return y + tf.constant([1.0, 2.0, 3.0])
+
+
+def test_networks_of_8_bits():
+    graph_def = built(network)
+    made = TransformGraph(graph_def, ["x"], ["y"], ["quantize_nodes"])
+    there = set(ops(made))
+    assert {"QuantizedConv2D", "QuantizedMatMul", "QuantizedMaxPool", "QuantizedAvgPool", "QuantizedReshape"} <= there
+    assert {"QuantizedRelu", "QuantizedRelu6", "QuantizedAdd", "QuantizedBiasAdd", "QuantizedMul"} <= there
+    assert not {"Conv2D", "MatMul", "Relu", "MaxPool"} & there
+    # Between two of them there are no floats: only constants and the input are measured.
+    assert ops(made).count("Dequantize") == 1
+    want = result(graph_def)
+    np.testing.assert_allclose(result(made), want, atol=0.06 * np.abs(want).max())
+
+
+def test_networks_of_8_bits_in_given_ranges():
+    graph_def = built(lambda x: tf.nn.relu(convolution(x)))
+    text = "quantize_nodes(input_min=-4, input_max=4, fallback_min=-40, fallback_max=60)"
+    made = TransformGraph(graph_def, ["x"], ["y"], [text])
+    assert next(n for n in made.node if n.name == "x").attr["dtype"].type == tf.quint8.as_datatype_enum
+    assert "RequantizationRange" not in ops(made)
+    with v1.Graph().as_default() as graph:
+        levels = tf.raw_ops.QuantizeV2(input=X, min_range=-4.0, max_range=4.0, T=tf.quint8, mode="MIN_FIRST").output
+        v1.import_graph_def(made, {"x:0": levels}, name="")
+        with v1.Session(graph=graph) as session:
+            found = session.run("y:0")
+    want = result(graph_def)
+    np.testing.assert_allclose(found, want, atol=0.06 * np.abs(want).max())
+    with pytest.raises(tf.errors.InvalidArgumentError, match="You must pass both input_min and input_max"):
+        TransformGraph(graph_def, ["x"], ["y"], ["quantize_nodes(input_min=1)"])
+
+
 def test_texts_of_calls():
     text = ' a b(c=1,d="x, \\"y", c=2)  e()'
     assert list(calls(text)) == [("a", {}), ("b", {"c": ["1", "2"], "d": ['x, \\"y']}), ("e", {})]

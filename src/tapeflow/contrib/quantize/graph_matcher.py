@@ -69,7 +69,7 @@ class OpTypePattern:
                 if inner is None:
                     found = None
                     break
-                found.update(inner)  # type: ignore[union-attr]
+                found.update(inner)
             if found is not None:
                 return found
         return None

@@ -6,6 +6,7 @@ from tapeflow.core.errors import InternalError, OpError
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
 from tapeflow.graph.graph_util import node_name
+from tapeflow.graph.nodes import load_all_rows
 from tapeflow.tools.graph_transforms import (
     backports,
     batch_norms,
@@ -13,6 +14,7 @@ from tapeflow.tools.graph_transforms import (
     convolutions,
     folding,
     nodes_and_names,
+    quantizing,
     ranges,
     stripping,
 )
@@ -41,6 +43,7 @@ def TransformGraph(input_graph_def, inputs, outputs, transforms):
         that a transform cannot take.
       InternalError: where nodes of the result have inputs that are not there.
     """
+    load_all_rows()  # transforms ask what ops are like
     graph_def = type(input_graph_def)()
     graph_def.CopyFrom(input_graph_def)
     for name, parameters in calls(" ".join(transforms)):
