@@ -88,9 +88,9 @@ def UniformQuantize(
 
 
 _BYTE = {"quantization_min_val": -128, "quantization_max_val": 127}
-_X = np.float32([[-3, -0.5, 0.25], [0.5, 1, 200]])
+_X = np.array([[-3, -0.5, 0.25], [0.5, 1, 200]], np.float32)
 _SCALE, _ZERO = np.float32(0.5), np.int32(2)
-_SCALES, _ZEROS = np.float32([0.5, 1]), np.int32([2, -1])
+_SCALES, _ZEROS = np.array([0.5, 1], np.float32), np.array([2, -1], np.int32)
 
 
 def _bytes(values):

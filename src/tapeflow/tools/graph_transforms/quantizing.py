@@ -39,7 +39,7 @@ _COUNTERPARTS = {
     "Relu6": _Counterpart("QuantizedRelu6", {"Tinput": quint8}, (), 1, False),
     "Reshape": _Counterpart("QuantizedReshape", {"T": quint8}, ("Tshape",), 1, False),
 }
-_MODE = {"T": quint8, "mode": "MIN_FIRST"}
+_MODE: dict[str, Any] = {"T": quint8, "mode": "MIN_FIRST"}
 
 
 @transform
@@ -101,9 +101,9 @@ def _quantize(nodes: Nodes, node: Any, counterpart: _Counterpart, fallback: tupl
     for i, text in enumerate(values[: counterpart.floats]):
         name = f"{prefix}/input_{i}"
         nodes.put(
-            constant(f"{name}/shape", np.int32([-1])),
+            constant(f"{name}/shape", np.array([-1], np.int32)),
             made("Reshape", f"{name}/flat", [text, f"{name}/shape"], T=float32, Tshape=int32),
-            constant(f"{name}/axes", np.int32([0])),
+            constant(f"{name}/axes", np.array([0], np.int32)),
             made("Min", f"{name}/min", [f"{name}/flat", f"{name}/axes"], T=float32, Tidx=int32, keep_dims=False),
             made("Max", f"{name}/max", [f"{name}/flat", f"{name}/axes"], T=float32, Tidx=int32, keep_dims=False),
             made("QuantizeV2", f"{name}/quantize", [text, f"{name}/min", f"{name}/max"], **_MODE),
