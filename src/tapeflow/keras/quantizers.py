@@ -337,21 +337,14 @@ class Int4QuantizationConfig(QuantizationConfig):
             raise ValueError(f"block_size must be None, -1, or a positive integer. Received: block_size={block_size}")
         self.block_size = block_size
         if self.blocks and (self.weight_quantizer is not None or self.activation_quantizer is not None):
-            raise ValueError(
-                "Int4 sub-channel quantization (block_size > 0) does not support custom quantizers. Received: "
-                f"block_size={block_size}"
-            )
-        quantizer = self.weight_quantizer
-        if quantizer is not None and tuple(quantizer.value_range) != (-8, 7):
-            raise ValueError(
-                "Int4QuantizationConfig requires a weight_quantizer with value_range=(-8, 7). Received: "
-                f"value_range={quantizer.value_range}"
-            )
-        if quantizer is not None and quantizer.output_dtype != "int8":
-            raise ValueError(
-                "Int4QuantizationConfig requires a weight_quantizer with output_dtype='int8'. Received: "
-                f"output_dtype={quantizer.output_dtype}"
-            )
+            raise ValueError(f"Int4 sub-channel quantization does not support custom quantizers: {block_size=}")
+        for name, wanted in (("value_range", (-8, 7)), ("output_dtype", "int8")):
+            found = getattr(self.weight_quantizer, name, wanted)
+            if (tuple(found) if name == "value_range" else found) != wanted:
+                raise ValueError(
+                    f"Int4QuantizationConfig requires a weight_quantizer with {name}={wanted!r}. "
+                    f"Received: {name}={found!r}"
+                )
 
     @property
     def blocks(self):

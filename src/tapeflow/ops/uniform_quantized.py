@@ -170,9 +170,15 @@ def _(rng):
 _THREE = ", ".join(f"{part}_scales: float32, {part}_zero_points: int32" for part in ("lhs", "rhs", "output"))
 
 
+def _dot_rule(call):
+    x, y = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 2)
+    shapes.same_dimension(x[1], y[0])
+    return [(x[0], y[1])]
+
+
 @_row("UniformQuantizedDot", f"lhs: Tin, rhs: Tin, {_THREE} -> output: Tout", {"Tin": (dtypes.qint8,)},
       {"Tout": dtype, **_attrs("lhs", "rhs", "output")},
-      shapes.with_ranks(lambda call: [(call.shape(0)[0], call.shape(1)[1])], 2, 2))  # fmt: skip
+      _dot_rule)  # fmt: skip
 def UniformQuantizedDot(
     xp, lhs, rhs, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales, output_zero_points, Tout,
     **attrs,
