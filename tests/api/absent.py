@@ -32,10 +32,9 @@ REASONS: dict[str, str] = {
         "keras.callbacks.OrbaxCheckpoint",
     "Teachers of models, and models as estimators of scikit-learn: not there yet":
         "keras.distillation* keras.wrappers*",
-    "Weights of 4 bits and scales of groups: not there yet":
-        "keras.dtype_policies.AWQDTypePolicy keras.dtype_policies.GPTQDTypePolicy keras.dtype_policies.Int4DTypePolicy "
-        "keras.quantizers.AWQConfig keras.quantizers.GPTQConfig keras.quantizers.Int4QuantizationConfig "
-        "keras.quantizers.Float8QuantizationConfig keras.quantizers.abs_max_quantize_grouped_with_zero_point",
+    "Weights that are rounded by what the model computes of samples, and training in floats of 8 bits: not there yet":
+        "keras.dtype_policies.AWQDTypePolicy keras.dtype_policies.GPTQDTypePolicy keras.quantizers.AWQConfig "
+        "keras.quantizers.GPTQConfig keras.quantizers.Float8QuantizationConfig",
     "Boxes in pictures, and galleries drawn with matplotlib: not there yet":
         "keras.utils.bounding_boxes* keras.visualization*",
     "Networks for pictures: not there yet":

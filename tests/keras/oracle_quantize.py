@@ -1,4 +1,4 @@
-"""Models quantized to 8 bits, for tapeflow and TensorFlow.
+"""Models quantized to 8 and 4 bits, for tapeflow and TensorFlow.
 
     python oracle_quantize.py tensorflow|tapeflow FILE
 
@@ -28,17 +28,32 @@ def models(keras):
         yield equation, [keras.Input(x.shape[1:]), layers.EinsumDense(equation, shape)], x
 
 
+def ways(keras):
+    """(name, mode, config) of what models are quantized to."""
+    config, quantizer = keras.quantizers.Int4QuantizationConfig, keras.quantizers.AbsMaxQuantizer
+    yield "int8", "int8", None
+    yield "int4", "int4", None
+    yield "int4 of one group", None, config(block_size=None)
+    yield "int4 of small groups", "int4", config(block_size=4)
+    yield "int4 of inputs too", None, config(activation_quantizer=quantizer(axis=-1), block_size=-1)
+
+
 def main(package, file):
     """Quantize all models and write the answers."""
     tf = importlib.import_module(package)
     warnings.simplefilter("ignore")
     answers = {}
-    for name, parts, x in models(tf.keras):
+    cases = [(way, name) for way in ways(tf.keras) for name, _, _ in models(tf.keras)]
+    for (way, mode, config), name in cases:
+        _, parts, x = next(each for each in models(tf.keras) if each[0] == name)
+        if way == "int4 of inputs too" and "embedding" in name:
+            continue
+        name = f"{name}, {way}"
         model = tf.keras.Sequential(parts)
         rng = np.random.RandomState(1)
         model.set_weights([rng.normal(size=w.shape).astype("float32") for w in model.weights])
         before = model.predict(x, verbose=0)
-        model.quantize("int8")
+        model.quantize(mode, config=config)
         inputs = tf.constant(x)
         with tf.GradientTape() as tape:
             tape.watch(inputs)

@@ -50,8 +50,18 @@ LAYERS = [
 ]
 
 
+MODES = {
+    "int8": ({"mode": "int8"}, 0.05, "int8"),
+    "int4": ({"mode": "int4"}, 0.5, "int4/128"),
+    "int4 of small groups": ({"config": keras.quantizers.Int4QuantizationConfig(block_size=2)}, 1.0, "int4/2"),
+    "int4 of one group": ({"config": keras.quantizers.Int4QuantizationConfig(block_size=None)}, 0.5, "int4/-1"),
+}
+
+
+@pytest.mark.parametrize("way", MODES)
 @pytest.mark.parametrize(("make", "shape"), LAYERS)
-def test_quantized_layers_stay_near_and_can_be_saved(make, shape, tmp_path):
+def test_quantized_layers_stay_near_and_can_be_saved(make, shape, way, tmp_path):
+    arguments, near, policy = MODES[way]
     layer = make()
     model = keras.Sequential([layer])
     x = RNG.normal(size=shape).astype("float32")
@@ -59,14 +69,14 @@ def test_quantized_layers_stay_near_and_can_be_saved(make, shape, tmp_path):
         x = RNG.randint(0, 7, shape)
     model(x)
     before = model(x).numpy()
-    model.quantize("int8")
+    model.quantize(**arguments)
     after = model(x).numpy()
     assert before.shape == after.shape
-    assert 0 < np.abs(before - after).max() < 0.05 * np.abs(before).max()
+    assert 0 < np.abs(before - after).max() < near * np.abs(before).max()
     assert sorted({w.dtype.name for w in layer.weights}) == ["float32", "int8"]
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
-    assert loaded.layers[0].dtype_policy.name == "int8_from_float32"
+    assert loaded.layers[0].dtype_policy.name == f"{policy}_from_float32"
     np.testing.assert_array_equal(loaded(x), after)
 
 
@@ -77,8 +87,9 @@ def test_layers_that_cannot_be_quantized_say_so():
     dense.build((None, 3))
     with pytest.raises(ValueError, match="Invalid quantization mode"):
         dense.quantize("int3")
-    with pytest.raises(NotImplementedError, match="int4"):
-        dense.quantize("int4")
+    with pytest.raises(NotImplementedError, match="float8"):
+        dense.quantize("float8")
+    assert dense.quantization_mode is None
     dense = keras.layers.Dense(2)
     dense.build((None, 3))
     dense.quantize("int8")
@@ -129,6 +140,22 @@ def test_integers_of_4_bits_are_packed(dtype, axis):
     assert packed.shape == shape
     assert packed.shape[axis] == -(-size // 2)
     np.testing.assert_array_equal(keras.quantizers.unpack_int4(packed, size, axis, dtype), x)
+
+
+def test_configs_of_4_bits():
+    config = keras.quantizers.Int4QuantizationConfig
+    quantizer = keras.quantizers.AbsMaxQuantizer(axis=0, value_range=(-8, 7))
+    again = config.from_config(config(quantizer, block_size=-1).get_config())
+    assert again.weight_quantizer.value_range == (-8, 7)
+    assert again.block_size == -1
+    assert config.from_config({}).block_size is None
+    for wrong in ({"block_size": 0}, {"weight_quantizer": quantizer},
+                  {"weight_quantizer": keras.quantizers.AbsMaxQuantizer(axis=0), "block_size": None}):  # fmt: skip
+        with pytest.raises(ValueError, match=r"block_size|value_range"):
+            config(**wrong)
+    for name in ("int4", "int4/", "int4/a", "int4/0", "int8/4"):
+        with pytest.raises(ValueError, match="Invalid"):
+            keras.dtype_policies.Int4DTypePolicy(name, "float32")
 
 
 def test_quantizers_by_config():

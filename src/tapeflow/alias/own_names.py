@@ -318,6 +318,11 @@ OWN: dict[str, dict[str, str]] = {
         "RestoredResource": "saved_model.loading:RestoredResource",
         "TrackableResource": "saved_model.resources:TrackableResource",
     },
+    "python.tools.freeze_graph": {"": "tools.freeze_graph"},
+    "python.tools.inspect_checkpoint": {"": "tools.inspect_checkpoint"},
+    "python.tools.optimize_for_inference_lib": {"": "tools.optimize_for_inference_lib"},
+    "python.tools.saved_model_utils": {"": "tools.saved_model_utils"},
+    "python.tools.strip_unused_lib": {"": "tools.strip_unused_lib"},
     "python.training.basic_session_run_hooks": {},
     "python.training.evaluation": {
         "_StopAfterNEvalsHook": "contrib.training:StopAfterNEvalsHook",
@@ -387,4 +392,5 @@ OWN: dict[str, dict[str, str]] = {
     "python.util.tf_export": {"": "alias.symbols"},
     "python.util.tf_inspect": {"": "alias.tf_inspect"},
     "python.util.variable_utils": {"": "core.composite_tensor"},
+    "tools.graph_transforms": {"": "tools.graph_transforms"},
 }  # fmt: skip

@@ -7,8 +7,8 @@ _PACKAGES = {
     "batching", "bayesflow", "checkpoint", "crf", "cudnn_rnn", "data", "deprecated", "distribute",
     "distributions", "eager", "estimator", "feature_column", "framework", "gan", "graph_editor", "hooks", "image",
     "integrate", "keras", "layers", "learn", "legacy_seq2seq", "linalg", "lookup", "losses", "metrics",
-    "mixed_precision", "nn", "opt", "periodic_resample", "predictor", "proto", "reduce_slice_ops", "resampler",
-    "rnn", "saved_model", "seq2seq", "signal", "slim", "solvers", "sparsemax", "stateless", "summary",
+    "mixed_precision", "nn", "opt", "periodic_resample", "predictor", "proto", "quantize", "reduce_slice_ops",
+    "resampler", "rnn", "saved_model", "seq2seq", "signal", "slim", "solvers", "sparsemax", "stateless", "summary",
     "tensorboard", "testing", "text", "tpu", "training", "util",
 }  # fmt: skip
 

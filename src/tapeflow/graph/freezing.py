@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tapeflow import protos
-from tapeflow.core.dtypes import as_dtype, int32
+from tapeflow.core.dtypes import as_dtype, int32, resource
 from tapeflow.core.public import public
 from tapeflow.core.tensor_proto import make_tensor_proto
 from tapeflow.graph import building
@@ -15,6 +15,8 @@ from tapeflow.graph.importing import topological
 from tapeflow.ops.table import REGISTRY
 
 __all__ = ["convert_variables_to_constants"]
+
+_VARIABLES = ("VarHandleOp", "VariableV2", "Variable", "AutoReloadVariable")
 
 
 @public
@@ -35,14 +37,14 @@ def convert_variables_to_constants(
     does not only read it.
     """
     graph_def = extract_sub_graph(input_graph_def, output_node_names)
-    handles = [
+    variables = [
         node.name
         for node in graph_def.node
-        if node.op == "VarHandleOp"
+        if node.op in _VARIABLES
         and (variable_names_whitelist is None or node.name in variable_names_whitelist)
         and (variable_names_blacklist is None or node.name not in variable_names_blacklist)
     ]
-    return freeze(graph_def, _values(sess, sorted(handles)))
+    return freeze(graph_def, _values(sess, sorted(variables)))
 
 
 def convert_variables_to_constants_from_session_graph(
@@ -95,11 +97,14 @@ def freeze(graph_def: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _values(sess: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The values of variables of a session, by the names of their handles, as TensorProtos."""
+    """The values of variables of a session, by the names of their nodes, as TensorProtos."""
     graph = sess.graph
     reads = []
     for name in names:
         handle = graph.get_operation_by_name(name).outputs[0]
+        if handle.dtype != resource:  # of 1.x: what was imported for it has its name, and its value
+            reads.append(handle)
+            continue
         known = [op for op in graph.consumers_of(handle) if op.type == "ReadVariableOp"]
         if known:
             reads.append(known[0].outputs[0])

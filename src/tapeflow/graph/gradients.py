@@ -7,6 +7,7 @@ that what it adds are operations that can be differentiated again.
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.jit_scope import as_marked
 from tapeflow.graph.operation import Operation
+from tapeflow.graph.order import sorted_topologically
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import operators, shape_inference
 from tapeflow.ops.accumulate import AddN
@@ -210,7 +212,7 @@ def gradients(
             weight = ones_like(y)
         _add(sums, y, weight)
     graph = context.current_graph()
-    for op in sorted(way, key=_place, reverse=True):
+    for op in reversed(_in_order(way)):
         dys = []
         for y in op.outputs:
             found = sums.get(id(y))
@@ -296,6 +298,15 @@ def _place(op: Operation) -> tuple[int, float]:
     return (0 if graph.enclosing_graph is None else _depth(graph)), op.index
 
 
+def _in_order(ops: set[Operation]) -> list[Operation]:
+    """The operations as they run, also where inputs were changed to those of operations that were made later."""
+    ordered = sorted(ops, key=_place)
+    if not any(graph.reordered for graph in {op.graph for op in ops}):
+        return ordered
+    by_depth = itertools.groupby(ordered, key=lambda op: _place(op)[0])
+    return [op for _, group in by_depth for op in sorted_topologically(list(group), set())]
+
+
 def _way(ys: Any, xs: Any, stopped: set[int], recorded: Any, origin: Origins) -> set[Operation]:
     """The operations between the sources and the targets."""
     sources = {id(x) for x in xs}
@@ -313,7 +324,7 @@ def _way(ys: Any, xs: Any, stopped: set[int], recorded: Any, origin: Origins) ->
                     todo.append(source)
     reached: set[int] = set(sources)
     way: set[Operation] = set()
-    for op in sorted(back, key=_place):
+    for op in _in_order(back):
         hit = any(id(x) in reached and differentiable(x.dtype) and (id(x) not in stopped or id(x) in sources)
                   for x in map(origin, op.inputs))  # fmt: skip
         if hit:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from tapeflow import protos
@@ -85,39 +84,47 @@ def tensor_shape_from_node_def_name(graph, input_name):
 
 @public
 def remove_training_nodes(input_graph, protected_nodes=None):
-    """A GraphDef without the nodes that only training needs: CheckNumerics, and then Identity.
+    """Return a GraphDef without the nodes that only training needs.
+
+    These are CheckNumerics, and then Identity and StopGradient unless they wait for others, are waited for, or have
+    others placed beside them.
 
     Args:
+      input_graph: a GraphDef.
       protected_nodes: names of nodes to keep.
+
+    Returns:
+      A new GraphDef.
     """
     protected = set(protected_nodes or ())
-    made = _spliced(
+    made = _without(
         input_graph,
-        lambda node: node.op == "CheckNumerics" and node.name not in protected,
+        {node.name: node.input[0] for node in input_graph.node if node.op == "CheckNumerics"},
         protected,
     )
-    return _spliced(
-        made, lambda node: node.op == "Identity" and node.name not in protected, protected
-    )
-
-
-def _spliced(graph_def: Any, removable: Callable[[Any], bool], protected: set[str]) -> Any:
-    """The nodes without those that can go: who took their output takes their input.
-
-    One stays if it has control inputs, or if it is waited for.
-    """
-    awaited = {
-        node_name(text) for node in graph_def.node for text in node.input if text.startswith("^")
+    awaited = {node_name(text) for node in made.node for text in node.input if text.startswith("^")}
+    beside = {
+        text.decode().removeprefix("loc:@")
+        for node in made.node
+        if "_class" in node.attr
+        for text in node.attr["_class"].list.s
     }
-    gone: dict[str, str] = {}
-    for node in graph_def.node:
-        if (
-            removable(node)
-            and node.name not in awaited
-            and len(node.input) == 1
-            and not node.input[0].startswith("^")
-        ):
-            gone[node.name] = node.input[0]
+    through = {
+        node.name: node.input[0]
+        for node in made.node
+        if node.op in ("Identity", "StopGradient") and len(node.input) == 1 and not node.input[0].startswith("^")
+    }
+    return _without(made, through, protected | awaited | beside)
+
+
+def _without(graph_def: Any, gone: dict[str, str], protected: set[str]) -> Any:
+    """The nodes without some: who took the value of one takes its input, and no node waits for one.
+
+    Args:
+      gone: the inputs of the nodes that go, by their names.
+      protected: the names of nodes to keep.
+    """
+    gone = {name: text for name, text in gone.items() if name not in protected}
     made = protos.GraphDef()
     for node in graph_def.node:
         if node.name in gone:
@@ -126,11 +133,20 @@ def _spliced(graph_def: Any, removable: Callable[[Any], bool], protected: set[st
         copy.CopyFrom(node)
         del copy.input[:]
         for text in node.input:
+            if text.startswith("^") and text[1:] in gone:
+                continue
             seen: set[str] = set()
             while node_name(text) in gone and node_name(text) not in seen:
                 seen.add(node_name(text))
                 text = gone[node_name(text)]
             copy.input.append(text)
-    made.library.CopyFrom(graph_def.library)
-    made.versions.CopyFrom(graph_def.versions)
+    copy_setting(graph_def, made)
     return made
+
+
+def copy_setting(source: Any, target: Any) -> None:
+    """Give a GraphDef the functions and versions of another that has any."""
+    if source.library.ByteSize():
+        target.library.CopyFrom(source.library)
+    if source.versions.ByteSize():
+        target.versions.CopyFrom(source.versions)

@@ -10,6 +10,7 @@ from tapeflow.keras import dtype_policy
 from tapeflow.keras.dtype_policy import (
     DTypePolicy,
     FloatDTypePolicy,
+    Int4DTypePolicy,
     QuantizedDTypePolicy,
     QuantizedFloat8DTypePolicy,
     deserialize,
@@ -21,6 +22,7 @@ __all__ = [
     "DTypePolicy",
     "DTypePolicyMap",
     "FloatDTypePolicy",
+    "Int4DTypePolicy",
     "QuantizedDTypePolicy",
     "QuantizedFloat8DTypePolicy",
     "deserialize",

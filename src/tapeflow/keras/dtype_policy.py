@@ -144,6 +144,36 @@ class QuantizedDTypePolicy(DTypePolicy):
         return {"mode": self._mode, "source_name": self._source}
 
 
+class Int4DTypePolicy(QuantizedDTypePolicy):
+    """A policy of integers of 4 bits in groups.
+
+    Args:
+      mode: "int4/" and how many weights one scale holds for; -1 for all that are summed over.
+      source_name: the policy of what is computed from them, by default the global one.
+    """
+
+    def __init__(self, mode, source_name=None):
+        base, _, size = mode.partition("/")
+        wrong = f"Invalid mode for Int4DTypePolicy. Expected format 'int4/<block_size>', but got '{mode}'."
+        if base != "int4" or not size or "/" in size:
+            raise ValueError(wrong)
+        try:
+            self.block_size = int(size)
+        except ValueError:
+            raise ValueError(f"{wrong} <block_size> must be an integer.") from None
+        if self.block_size < -1 or self.block_size == 0:
+            raise ValueError(
+                "Invalid block_size in mode. Supported values are -1 (per-channel) or a positive integer "
+                f"(sub-channel), but got {self.block_size} from '{mode}'."
+            )
+        super().__init__(base, source_name)
+        self._name = f"{mode}_from_{self._source}"
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {**super().get_config(), "mode": f"int4/{self.block_size}"}
+
+
 class QuantizedFloat8DTypePolicy(QuantizedDTypePolicy):
     """A policy of 8-bit floats.
 
@@ -214,7 +244,9 @@ def get(identifier):
         identifier = dtypes.as_dtype(identifier).name
     if "_from_" in identifier:
         mode, _, source = identifier.partition("_from_")
-        return QuantizedFloat8DTypePolicy(mode, source) if mode == "float8" else QuantizedDTypePolicy(mode, source)
+        if mode == "float8":
+            return QuantizedFloat8DTypePolicy(mode, source)
+        return (Int4DTypePolicy if mode.startswith("int4/") else QuantizedDTypePolicy)(mode, source)
     return _plain()(identifier)
 
 
@@ -252,7 +284,8 @@ def deserialize(config, custom_objects=None):
 # What configs may name.
 CLASSES: dict[str, type[DTypePolicy]] = {
     "Policy": Policy, "PolicyV1": Policy, "FloatDTypePolicy": FloatDTypePolicy,
-    "QuantizedDTypePolicy": QuantizedDTypePolicy, "QuantizedFloat8DTypePolicy": QuantizedFloat8DTypePolicy,
+    "QuantizedDTypePolicy": QuantizedDTypePolicy, "Int4DTypePolicy": Int4DTypePolicy,
+    "QuantizedFloat8DTypePolicy": QuantizedFloat8DTypePolicy,
 }  # fmt: skip
 
 

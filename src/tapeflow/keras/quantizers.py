@@ -10,21 +10,25 @@ from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.spelling import snake_case
 from tapeflow.keras.registry import from_config_dict, to_config
 from tapeflow.ops.arithmetic import maximum, minimum
+from tapeflow.ops.bitwise import bitwise_and, bitwise_xor, right_shift
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
 from tapeflow.ops.comparison import is_finite, where
 from tapeflow.ops.elementwise import abs as absolute
 from tapeflow.ops.elementwise import round as nearest
-from tapeflow.ops.joining import concat
+from tapeflow.ops.joining import concat, stack
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.reduction import reduce_max
+from tapeflow.ops.static import sizes_of
 
 __all__ = [
     "AbsMaxQuantizer",
+    "Int4QuantizationConfig",
     "Int8QuantizationConfig",
     "QuantizationConfig",
     "Quantizer",
     "abs_max_quantize",
+    "abs_max_quantize_grouped_with_zero_point",
     "compute_float8_amax_history",
     "compute_float8_scale",
     "deserialize",
@@ -219,14 +223,49 @@ def unpack_int4(packed, orig_len, axis=0, dtype="int8"):
     """
     if dtype not in ("int8", "uint8"):
         raise ValueError(f"Expected dtype to be 'int8' or 'uint8', but got '{dtype}'.")
-    values = np.asarray(packed)
+    values = convert_to_tensor(packed)
     if values.dtype.name != dtype:
         raise TypeError(f"Expected {dtype} tensor for unpacking, got {values.dtype.name}")
-    values = np.moveaxis(values, axis, 0).view(np.uint8)
-    both = np.stack([values & 0xF, values >> 4], 1).reshape(-1, *values.shape[1:])[:orig_len]
+    low, high = bitwise_and(values, cast(0xF, dtype)), right_shift(values, cast(4, dtype))
     if dtype == "int8":
-        both = (both ^ 8).astype(np.int8) - np.int8(8)  # the fourth bit is the sign
-    return convert_to_tensor(np.ascontiguousarray(np.moveaxis(both, 0, axis)))
+        low = bitwise_xor(low, cast(8, dtype)) - cast(8, dtype)  # the fourth bit is the sign
+    axis %= values.shape.rank
+    sizes = sizes_of(values)
+    both = reshape(stack([low, high], axis + 1), [*sizes[:axis], 2 * sizes[axis], *sizes[axis + 1 :]])
+    return both[(*[slice(None)] * axis, slice(orig_len))]
+
+
+def abs_max_quantize_grouped_with_zero_point(
+    inputs, block_size, value_range=(-8, 7), dtype="int8", epsilon=1e-7, to_numpy=False
+):
+    """Return integers of groups of rows, each column of which has a scale and a zero point of its own.
+
+    Args:
+      inputs: a matrix of floats.
+      block_size: how many rows a group has.
+      value_range: the least and the greatest integer.
+      dtype: the dtype of the integers.
+      epsilon: what is added to the range of each group.
+      to_numpy: accepted for compatibility; it changes no result.
+
+    Returns:
+      The integers; how much one step is and the integer of zero, each a matrix with a row for each group.
+    """
+    values = np.asarray(inputs)
+    count = -(-len(values) // block_size)
+    padded = np.zeros((count * block_size, values.shape[1]), values.dtype)
+    padded[: len(values)] = values
+    groups = padded.reshape(count, block_size, -1)
+    low, high = groups.min(1, keepdims=True), groups.max(1, keepdims=True)
+    least, greatest = value_range
+    scale = (high - low + np.asarray(epsilon, values.dtype)) / (greatest - least)
+    zero = np.clip(np.round(-low / scale) + least, least, greatest)
+    whole = np.clip(np.round(groups / scale) + zero, least, greatest).astype(dtype)
+    return (
+        convert_to_tensor(whole.reshape(padded.shape)[: len(values)]),
+        convert_to_tensor(scale[:, 0].astype(values.dtype)),
+        convert_to_tensor(zero[:, 0].astype("int8")),
+    )
 
 
 class QuantizationConfig:
@@ -280,7 +319,48 @@ class Int8QuantizationConfig(QuantizationConfig):
         super().__init__(weight_quantizer, activation_quantizer)
 
 
-_NAMES = {cls.__name__: cls for cls in (Quantizer, AbsMaxQuantizer, QuantizationConfig, Int8QuantizationConfig)}
+class Int4QuantizationConfig(QuantizationConfig):
+    """Integers of 4 bits, two in a byte.
+
+    Args:
+      weight_quantizer: for the weights, None for an `AbsMaxQuantizer` along the axes that are summed over.
+      activation_quantizer: for the inputs; "default" and None keep floats.
+      block_size: how many weights that are summed over have one scale and one zero; None or -1 for all of them, whose
+        zero is 0.
+    """
+
+    mode = "int4"
+
+    def __init__(self, weight_quantizer=None, activation_quantizer="default", block_size=128):
+        super().__init__(weight_quantizer, None if activation_quantizer == "default" else activation_quantizer)
+        if block_size is not None and block_size != -1 and block_size <= 0:
+            raise ValueError(f"block_size must be None, -1, or a positive integer. Received: block_size={block_size}")
+        self.block_size = block_size
+        if self.blocks and (self.weight_quantizer is not None or self.activation_quantizer is not None):
+            raise ValueError(f"Int4 sub-channel quantization does not support custom quantizers: {block_size=}")
+        for name, wanted in (("value_range", (-8, 7)), ("output_dtype", "int8")):
+            found = getattr(self.weight_quantizer, name, wanted)
+            if (tuple(found) if name == "value_range" else found) != wanted:
+                raise ValueError(
+                    f"Int4QuantizationConfig requires a weight_quantizer with {name}={wanted!r}. "
+                    f"Received: {name}={found!r}"
+                )
+
+    @property
+    def blocks(self):
+        """How many weights a group has; 0 for one group."""
+        return self.block_size if self.block_size is not None and self.block_size > 0 else 0
+
+    def get_config(self):
+        return {**super().get_config(), "block_size": self.block_size}
+
+    @classmethod
+    def from_config(cls, config):
+        return super().from_config({"block_size": None, **config})
+
+
+_CLASSES = (Quantizer, AbsMaxQuantizer, QuantizationConfig, Int8QuantizationConfig, Int4QuantizationConfig)
+_NAMES = {cls.__name__: cls for cls in _CLASSES}
 _NAMES |= {snake_case(name): cls for name, cls in _NAMES.items()}
 
 

@@ -27,11 +27,11 @@ class Taps(NamedTuple):
     """For each place along an axis of the result: which places of the image it is made of, and with what weights."""
 
     places: np.ndarray  # [out, taps]
-    weights: np.ndarray  # [out, taps], float32
+    weights: np.ndarray  # [out, taps], of floats
 
     def matrix(self, size: int) -> np.ndarray:
         """The same as a dense [out, size] matrix."""
-        out = np.zeros((len(self.places), size), np.float32)
+        out = np.zeros((len(self.places), size), self.weights.dtype)
         np.add.at(out, (np.arange(len(self.places))[:, None], self.places), self.weights)
         return out
 
@@ -119,6 +119,24 @@ def _bilinear(size, out, align_corners, half_pixel_centers) -> Taps:
     part = (at - low)[:, None]
     places = np.stack([np.maximum(low, 0), np.minimum(np.ceil(at), size - 1)], 1).astype(np.int64)
     return Taps(places.clip(0, size - 1), np.concatenate([1 - part, part], 1))
+
+
+def _precise(taps: Taps, dtype) -> Taps:
+    """The same two places with weights that are one together in another precision."""
+    part = taps.weights[:, 1:].astype(dtype)
+    return Taps(taps.places, np.concatenate([1 - part, part], 1))
+
+
+def resized_by_lines(xp, images, size, align_corners: bool):
+    """Images resized with interpolation between pixels, in their own precision where it is that of float64."""
+    height, width = _checked(images, size)
+    exact = np.float64 if images.dtype == np.float64 else np.float32
+    rows, columns = (
+        _precise(_bilinear(old, new, align_corners, False), exact).matrix(old)
+        for old, new in zip(images.shape[1:3], (height, width), strict=True)
+    )
+    x = xp.einsum("nyxc,jx->nyjc", images.astype(exact), columns)
+    return xp.einsum("nyjc,iy->nijc", x, rows).astype(images.dtype)
 
 
 def _nearest(size, out, align_corners, half_pixel_centers) -> np.ndarray:

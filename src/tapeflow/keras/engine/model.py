@@ -20,6 +20,7 @@ from tapeflow.keras.engine.protocol import quantization_mode
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Node, listed, unique
 from tapeflow.keras.engine.training import Training
+from tapeflow.keras.quantizers import Int4QuantizationConfig
 from tapeflow.ops.variable import Variable
 
 
@@ -216,11 +217,12 @@ class Model(Training, Layer):
         return unique(found)
 
     def quantize(self, mode=None, config=None, filters=None, **kwargs):
-        """Make the weights of all layers that can have them integers of 8 bits with scales.
+        """Make the weights of all layers that can have them integers with scales.
 
         Args:
-          mode: "int8"; None for that of the config.
-          config: an `Int8QuantizationConfig`, or None for the default one.
+          mode: "int8" or "int4"; None for that of the config.
+          config: an `Int8QuantizationConfig` or `Int4QuantizationConfig`, or None for the default one, which for
+            "int4" has groups of 128.
           filters: which layers, by a regular expression that their names match, a list of these, or a function of a
             layer; None for all.
           **kwargs: `type_check`, as in Keras 3.
@@ -231,6 +233,8 @@ class Model(Training, Layer):
         mode = quantization_mode(mode, config)
         if kwargs.pop("type_check", True) and kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
+        if mode == "int4" and config is None:
+            config = Int4QuantizationConfig()
         for layer in self._all_layers():
             if layer is self or layer._sublayers() or not layer.weights or not _chosen(layer, filters):
                 continue

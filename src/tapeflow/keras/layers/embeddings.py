@@ -105,6 +105,8 @@ class Embedding(LowRank, Quantizable, Layer):
             self._become_quantized()
         self._build_low_rank()
 
+    _group_axis = 1
+
     def _scaled_axes(self):
         return -1
 
@@ -120,6 +122,9 @@ class Embedding(LowRank, Quantizable, Layer):
     def call(self, inputs):
         if inputs.dtype != dtypes.int32 and inputs.dtype != dtypes.int64:
             inputs = cast(inputs, dtypes.int32)
+        if self.quantization_mode == "int4":
+            parts = (None if each is None else plain(each) for each in (self.embeddings, self._scales, self._zeros))
+            return self._unpacked(*(None if each is None else embedding_lookup(each, inputs) for each in parts))
         if self._scales is not None:
             rows, scales = embedding_lookup(self.embeddings, inputs), embedding_lookup(plain(self._scales), inputs)
             return cast(rows, self._compute_dtype_object) / expand_dims(cast(scales, self._compute_dtype_object), -1)

@@ -1,21 +1,37 @@
-"""Layers whose weights can be integers of 8 bits with scales."""
+"""Layers whose weights can be integers of 8 or 4 bits with scales."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from tapeflow.autodiff.custom_gradient import custom_gradient
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import dtypes
-from tapeflow.keras.dtype_policy import QuantizedDTypePolicy
+from tapeflow.core.context import init_scope
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import quantizers
+from tapeflow.keras.dtype_policy import Int4DTypePolicy, QuantizedDTypePolicy
 from tapeflow.keras.engine.protocol import quantization_mode
 from tapeflow.keras.quantizers import Int8QuantizationConfig, abs_max_quantize
 from tapeflow.ops.casting import cast
-from tapeflow.ops.layout import reshape
+from tapeflow.ops.construction import ones as ones_of
+from tapeflow.ops.gather import gather
+from tapeflow.ops.layout import expand_dims, reshape, squeeze, transpose
 
 _MODES = ("int8", "float8", "int4", "gptq", "awq")
 
 
+def _refuse_others(mode):
+    if mode not in ("int8", "int4"):
+        raise NotImplementedError(f"Weights of the kind {mode!r} are not supported, only those of 'int8' and 'int4'.")
+
+
+def _listed(axes):
+    return [axes] if isinstance(axes, int) else list(axes)
+
+
 class Quantizable:
-    """What layers share that `quantize("int8")` changes: one weight becomes integers, and gets a scale.
+    """What layers share that `quantize` changes: one weight becomes integers, and gets a scale.
 
     A layer names the weight, says along which axes one scale holds and which shape the scales have, and computes
     products of it; once quantized, its `call` asks `_integer_product` for them.
@@ -26,16 +42,16 @@ class Quantizable:
 
     @property
     def quantization_mode(self):
-        """ "int8" for a layer whose weight was quantized, else None."""
+        """ "int8" or "int4" for a layer whose weight was quantized, else None."""
         return self._policy.quantization_mode
 
     def quantize(self, mode=None, type_check=True, config=None):
-        """Make the weight integers of 8 bits with a scale for each row or column.
+        """Make the weight integers with a scale for each row or column, or for groups of these.
 
         Args:
-          mode: "int8"; None for that of the config.
+          mode: "int8" or "int4"; None for that of the config. Without a config, "int4" has no groups.
           type_check: whether to refuse a subclass, which may compute in another way.
-          config: an `Int8QuantizationConfig`, or None for the default one.
+          config: an `Int8QuantizationConfig` or `Int4QuantizationConfig`, or None for the default one.
 
         Raises:
           ValueError: for a layer that is not built, or is quantized.
@@ -56,15 +72,21 @@ class Quantizable:
                 f"Layer '{self.name}' is already quantized with dtype_policy='{self.dtype_policy.name}'. "
                 f"Received: mode={mode}"
             )
-        self._set_dtype(QuantizedDTypePolicy(mode, self._policy.name))
+        _refuse_others(mode)
+        if mode == "int4":
+            block = -1 if config is None or not config.blocks else config.blocks
+            self._set_dtype(Int4DTypePolicy(f"int4/{block}", self._policy.name))
+        else:
+            self._set_dtype(QuantizedDTypePolicy(mode, self._policy.name))
         self._become_quantized(config)
 
     def _become_quantized(self, config=None):
         """Put integers and their scales in the place of the weight of a layer that was just built, or is quantized."""
-        if self.quantization_mode != "int8":
-            raise NotImplementedError(
-                f"Weights of the kind {self.quantization_mode!r} are not supported, only those of 'int8'."
-            )
+        if self.quantization_mode == "int4":
+            with init_scope():  # a layer may be built while a graph is, and has its numbers at once
+                self._become_packed(config)
+            return
+        _refuse_others(self.quantization_mode)
         config = Int8QuantizationConfig() if config is None else config
         if config.mode != "int8":
             raise ValueError(f"Expected an Int8QuantizationConfig, got {config!r}")
@@ -72,18 +94,71 @@ class Quantizable:
         old = self._named_weights[name]
         integers, scales = quantizer(old.read_value(), axis=self._scaled_axes())
         scales = reshape(scales, self._scales_shape())
+        self._exchange(integers, scales)
+        self.inputs_quantizer = config.activation_quantizer
+        if self.inputs_quantizer == "default":
+            self.inputs_quantizer = abs_max_quantize
+
+    def _exchange(self, integers, scales):
+        """Put integers in the place of the weight, and add a weight of the scales."""
+        name = self._quantized_name
+        old = self._named_weights[name]
         if getattr(self, f"{name}_regularizer") is not None:
             self._loss_functions.pop(0)  # that of the weight, which is the first that layers make
         place = next(i for i, weight in enumerate(self._own_weights) if weight is old)
-        new = self.add_weight(name, old.shape, "int8", "zeros", trainable=False)
+        new = self.add_weight(name, integers.shape, "int8", "zeros", trainable=False)
         self._own_weights[place] = self._own_weights.pop()
         new.assign(integers)
         setattr(self, name, new)
         self._scales = self.add_weight(f"{name}_scale", scales.shape, initializer="ones", trainable=False)
         self._scales.assign(cast(scales, self._scales.dtype))
-        self.inputs_quantizer = config.activation_quantizer
-        if self.inputs_quantizer == "default":
-            self.inputs_quantizer = abs_max_quantize
+
+    _group_axis = 0  # of the weight as a matrix: along this one, groups have scales
+
+    def _become_packed(self, config):
+        """Put integers of 4 bits in the place of the weight: a matrix, two numbers in a byte."""
+        block = max(getattr(self._policy, "block_size", -1), 0)
+        if config is not None and config.mode != "int4":
+            raise ValueError(f"Expected an Int4QuantizationConfig, got {config!r}")
+        name, axis = self._quantized_name, self._group_axis
+        old = self._named_weights[name]
+        summed = [old.shape.as_list()[i] for i in _listed(self._scaled_axes())]
+        rows = int(np.prod(summed)) if axis == 0 else old.shape.as_list()[0]
+        matrix = old.numpy().reshape(rows, -1)
+        self._packed_shapes, self._scales_spread = (old.shape.as_list(), matrix.shape), self._scales_shape()
+        if block:
+            found = quantizers.abs_max_quantize_grouped_with_zero_point(matrix if axis == 0 else matrix.T, block)
+            integers, scales, zeros = (each if axis == 0 else transpose(each) for each in found)
+        else:
+            quantizer = None if config is None else config.weight_quantizer
+            quantizer = quantizer or quantizers.AbsMaxQuantizer(value_range=(-8, 7))
+            integers, scales = quantizer(convert_to_tensor(matrix), axis=axis)
+            scales = squeeze(scales, axis)
+        packed, _, _ = quantizers.pack_int4(integers, axis=-1)
+        self._exchange(packed, scales)
+        self._zeros = self._groups = None
+        if block:
+            self._zeros = self.add_weight(f"{name}_zero", zeros.shape, "int8", "zeros", trainable=False)
+            self._zeros.assign(zeros)
+            self._groups = self.add_weight("g_idx", [matrix.shape[axis]], "float32", "zeros", trainable=False)
+            self._groups.assign(np.arange(matrix.shape[axis]) // block)
+        self.inputs_quantizer = None if config is None else config.activation_quantizer
+
+    def _unpacked(self, packed, scales, zeros):
+        """The floats that integers of 4 bits stand for.
+
+        Args:
+          packed: the bytes, rows of the weight as a matrix.
+          scales: of these rows.
+          zeros: of these rows, or None.
+        """
+        dtype = self._compute_dtype_object
+        values = cast(quantizers.unpack_int4(packed, self._packed_shapes[1][1], axis=-1), dtype)
+        scales = cast(scales, dtype)
+        if zeros is None:
+            return values / (expand_dims(scales, -1) if self._group_axis else scales)
+        groups, axis = cast(self._groups, dtypes.int32), -1 if self._group_axis else 0
+        return (values - cast(gather(zeros, groups, axis=axis), dtype)) * gather(scales, groups, axis=axis)
 
     def _own_variables(self):
         return super()._own_variables() if self._scales is None else list(self._own_weights)
@@ -91,6 +166,9 @@ class Quantizable:
     def _float_weight(self):
         """The weight as floats."""
         dtype = self._compute_dtype_object
+        if self.quantization_mode == "int4":
+            weight = self._unpacked(getattr(self, self._quantized_name), self._scales, self._zeros)
+            return reshape(weight, self._packed_shapes[0])
         weight = cast(getattr(self, self._quantized_name), dtype)
         return weight / reshape(cast(self._scales, dtype), self._broadcast_scales())
 
@@ -113,6 +191,12 @@ class Quantizable:
                     y = product(x, self._float_weight())
                 return tape.gradient(y, x, upstream)
 
+            if self.quantization_mode == "int4":
+                if self.inputs_quantizer is None:
+                    return product(x, self._float_weight()), gradient
+                integers, of_inputs = self.inputs_quantizer(x, axis=axis)
+                ones = ones_of(self._scales_spread, dtype)
+                return product(cast(integers, dtype), self._float_weight()) / scale_of(of_inputs, ones), gradient
             scales = cast(self._scales, dtype)
             weight = getattr(self, self._quantized_name)
             if self.inputs_quantizer is None:
