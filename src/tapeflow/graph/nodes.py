@@ -22,6 +22,7 @@ from tapeflow.graph import (
     parsing_nodes,  # noqa: F401 (likewise)
     ragged_nodes,  # noqa: F401 (likewise)
     record_nodes,  # noqa: F401 (likewise)
+    reference_nodes,  # noqa: F401 (likewise)
     resource_nodes,
 )
 from tapeflow.graph.conditional import Body
