@@ -312,10 +312,88 @@ def optimizers():
     return found
 
 
+# TensorArrays.
+
+
+def arrays(version):
+    def call(name, **given):
+        return getattr(raw, f"TensorArray{name}{version}")(**given)
+
+    def new(size, **more):
+        made = raw.TensorArrayV3(size=size, dtype=tf.float32, **more) if version == "V3" else None
+        return made.handle if made else getattr(raw, f"TensorArray{version}")(size=size, dtype=tf.float32, **more)
+
+    found = []
+    array = new(3)
+    flow = call("Write", handle=array, index=0, value=[1.0, 2.0], flow_in=0.0)
+    flow = call("Write", handle=array, index=2, value=[3.0, 4.0], flow_in=flow)
+    flow = call("Write", handle=array, index=1, value=[5.0, 6.0], flow_in=flow)
+    found += [call("Size", handle=array, flow_in=flow)]
+    found += [call("Read", handle=array, index=2, dtype=tf.float32, flow_in=flow)]
+    found += [call("Write", handle=array, index=2, value=[3.0, 4.0], flow_in=flow)]
+    found += [call("Write", handle=array, index=3, value=[3.0, 4.0], flow_in=flow)]
+    found += [call("Write", handle=array, index=1, value=[3], flow_in=0.0)]
+    found += [call("Read", handle=array, index=3, dtype=tf.float32, flow_in=flow)]
+    found += [call("Read", handle=array, index=1, dtype=tf.int32, flow_in=flow)]
+    found += [call("Read", handle=new(1), index=0, dtype=tf.float32, flow_in=0.0)]
+    found += [call("Read", handle=new(1, element_shape=[2]), index=0, dtype=tf.float32, flow_in=0.0)]
+    found += [call("Gather", handle=array, indices=[2, 0], dtype=tf.float32, flow_in=flow)]
+    found += [call("Concat", handle=array, dtype=tf.float32, flow_in=flow)]
+    array = new(2, dynamic_size=True, clear_after_read=False)
+    flow = call("Scatter", handle=array, indices=[3, 1], value=[[1.0], [2.0]], flow_in=0.0)
+    found += [call("Size", handle=array, flow_in=flow)]
+    found += [call("Read", handle=array, index=3, dtype=tf.float32, flow_in=flow)]
+    found += [call("Gather", handle=array, indices=[1, 3, 1], dtype=tf.float32, flow_in=flow)]
+    array = new(2)
+    flow = call("Split", handle=array, value=[1.0, 2.0, 3.0], lengths=int64([1, 2]), flow_in=0.0)
+    found += [call("Read", handle=array, index=1, dtype=tf.float32, flow_in=flow)]
+    found += [call("Split", handle=array, value=[1.0, 2.0], lengths=int64([1, 2]), flow_in=0.0)]
+    found += [call("Split", handle=array, value=[1.0, 2.0], lengths=int64([1, 1, 0]), flow_in=0.0)]
+    grad = call("Grad", handle=array, flow_in=flow, source="gradients")
+    grad = grad.grad_handle if version == "V3" else grad
+    twice = call("Write", handle=grad, index=1, value=[1.0, 2.0], flow_in=flow)
+    twice = call("Write", handle=grad, index=1, value=[1.5, 2.5], flow_in=twice)
+    found += [call("Read", handle=grad, index=1, dtype=tf.float32, flow_in=twice)]
+    found += [call("Read", handle=grad, index=0, dtype=tf.float32, flow_in=twice)]
+    if not version:
+        array = new(2)
+        flow = raw.TensorArrayUnpack(handle=array, value=[[1.0], [2.0]], flow_in=0.0)
+        found += [raw.TensorArrayPack(handle=array, dtype=tf.float32, flow_in=flow)]
+    with tf.control_dependencies([call("Close", handle=array)]):
+        found += [call("Read", handle=array, index=0, dtype=tf.float32, flow_in=flow)]
+    return found
+
+
+@program
+def arrays_1():
+    return arrays("")
+
+
+@program
+def arrays_2():
+    return arrays("V2")
+
+
+@program
+def arrays_3():
+    return arrays("V3")
+
+
+@program
+def gradients_of_arrays():
+    tf.compat.v1.disable_control_flow_v2()
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    array = tf.compat.v1.TensorArray(tf.float32, 2, infer_shape=True).unstack(x)
+    other = tf.compat.v1.TensorArray(tf.float32, 2, clear_after_read=False)
+    other = other.write(0, array.read(1) * 2.0).write(1, array.read(0) * 3.0)
+    y = tf.reduce_sum(other.stack() * [[1.0, 2.0], [3.0, 4.0]]) + tf.reduce_sum(other.concat() ** 2)
+    return [y, tf.gradients(y, x)]
+
+
 # What is written.
 
 # The version of the graphs, where it matters.
-OLDEST = {}
+OLDEST = {"arrays_1": 15, "arrays_2": 20}
 
 
 def portable(value):

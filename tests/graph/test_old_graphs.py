@@ -110,6 +110,18 @@ def test_references_of_a_graph_that_is_built_here():
     assert "ReadVariableOp" in {node.op for node in graph_def.node}
 
 
+def test_gradients_of_arrays_that_were_imported():
+    message = graph_def("gradients_of_arrays")
+    known = [node.name for node in message.node]
+    with imported(message).as_default() as graph:
+        runs = WRITTEN["gradients_of_arrays"]["runs"]
+        (y, wanted) = runs[0][0], runs[1][1]
+        x = next(graph.get_tensor_by_name(f"{name}:0") for name in known if name.startswith("Const"))
+        found = tf.gradients(graph.get_tensor_by_name(y), x)
+        with tf.compat.v1.Session() as session:
+            check(session.run(found), wanted)
+
+
 def test_a_value_is_no_handle():
     with tf.Graph().as_default(), pytest.raises(TypeError, match="'QueueSize' Op requires that input 'handle' be a"):
         tf.raw_ops.QueueSize(handle=tf.constant("a"))

@@ -24,6 +24,7 @@ from tapeflow.graph import (
     record_nodes,  # noqa: F401 (likewise)
     reference_nodes,  # noqa: F401 (likewise)
     resource_nodes,
+    tensor_array_gradients,  # noqa: F401 (says what gradients are)
 )
 from tapeflow.graph.conditional import Body
 from tapeflow.graph.graph import Graph
