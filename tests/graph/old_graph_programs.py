@@ -390,10 +390,100 @@ def gradients_of_arrays():
     return [y, tf.gradients(y, x)]
 
 
+# Datasets.
+
+
+def elements(dataset, count, types, shapes):
+    """The first elements of a dataset, and then one more."""
+    kind = {"output_types": types, "output_shapes": shapes}
+    iterator = raw.IteratorV2(shared_name=f"of_{dataset.op.name}", container="", **kind)
+    make = raw.MakeIterator(dataset=dataset, iterator=iterator)
+    return [make, *([raw.IteratorGetNext(iterator=iterator, **kind)] * count)]
+
+
+def range_of(stop):
+    return raw.RangeDataset(
+        start=int64(0), stop=int64(stop), step=int64(1), output_types=[tf.int64], output_shapes=[[]]
+    )
+
+
+def concrete(function, *dtypes):
+    return tf.function(function).get_concrete_function(*(tf.TensorSpec((), t) for t in dtypes))
+
+
+@program
+def experimental_datasets():
+    one = {"output_types": [tf.int64], "output_shapes": [[]]}
+    found = []
+
+    def have(name, count, given=None, shapes=((),), **more):
+        kind = {**one, "output_shapes": [list(s) for s in shapes]}
+        given = range_of(6) if given is None else given
+        made = getattr(raw, name)(input_dataset=given, **more, **kind)
+        found.extend(elements(made, count, kind["output_types"], kind["output_shapes"]))
+
+    have("ExperimentalSleepDataset", 2, sleep_microseconds=int64(10))
+    have("ExperimentalSlidingWindowDataset", 3, shapes=((None,),), window_size=int64(2), window_shift=int64(2),
+         window_stride=int64(2))  # fmt: skip
+    have("ExperimentalSlidingWindowDataset", 3, shapes=((None,),), window_size=int64(2), window_shift=int64(3),
+         window_stride=int64(1))  # fmt: skip
+    have("SlidingWindowDataset", 5, range_of(4), ((None,),), window_size=int64(3), window_shift=int64(1),
+         window_stride=int64(1), drop_remainder=False)  # fmt: skip
+    have("ExperimentalUniqueDataset", 3)
+    have("ExperimentalIgnoreErrorsDataset", 2)
+    have("ExperimentalLatencyStatsDataset", 2, tag="a")
+    have("ExperimentalBytesProducedStatsDataset", 2, tag="a")
+    have("ExperimentalNonSerializableDataset", 2)
+    have("ExperimentalMaxIntraOpParallelismDataset", 2, max_intra_op_parallelism=int64(1))
+    have("ExperimentalPrivateThreadPoolDataset", 2, num_threads=int64(1))
+    have("AutoShardDataset", 3, num_workers=int64(2), index=int64(1), auto_shard_policy=2)
+    batch = raw.BatchDatasetV2(
+        input_dataset=range_of(6), batch_size=int64(4), drop_remainder=False, output_types=[tf.int64],
+        output_shapes=[[None]],
+    )  # fmt: skip
+    have("ExperimentalUnbatchDataset", 6, batch)
+    have("RebatchDatasetV2", 4, batch, ((None,),), batch_sizes=int64([1, 3]), drop_remainder=False)
+    have("ExperimentalTakeWhileDataset", 4, predicate=concrete(lambda x: x < 3, tf.int64), other_arguments=[])
+    have("ExperimentalScanDataset", 4, initial_state=[int64(1)], other_arguments=[],
+         f=concrete(lambda s, x: (s + x, s * x), tf.int64, tf.int64))  # fmt: skip
+    chosen = raw.ExperimentalDirectedInterleaveDataset(
+        selector_input_dataset=raw.TensorSliceDataset(
+            components=[int64([1, 0, 1, 1])], output_shapes=[[]]
+        ),
+        data_input_datasets=[range_of(2), range_of(9)], **one,
+    )  # fmt: skip
+    found.extend(elements(chosen, 4, types=one["output_types"], shapes=one["output_shapes"]))
+    return found
+
+
+@program
+def what_datasets_tell():
+    one = {"output_types": [tf.int64], "output_shapes": [[]]}
+    listed = raw.ListDataset(tensors=[int64(3), int64(5)], **one)
+    table = raw.HashTableV2(key_dtype=tf.int64, value_dtype=tf.int64)
+    pairs = raw.TensorSliceDataset(components=[int64([1, 2]), int64([5, 6])], output_shapes=[[], []])
+    packed = raw.CompressElement(components=[1.5, "a"])
+    return [
+        raw.ExperimentalDatasetCardinality(input_dataset=range_of(6)),
+        raw.GetElementAtIndex(dataset=range_of(6), index=int64(4), **one),
+        raw.GetElementAtIndex(dataset=range_of(6), index=int64(6), **one),
+        *elements(listed, 3, one["output_types"], one["output_shapes"]),
+        raw.InitializeTableFromDataset(table_handle=table, dataset=pairs),
+        raw.LookupTableFindV2(table_handle=table, keys=int64([2, 3]), default_value=int64(-1)),
+        raw.UncompressElement(compressed=packed, output_types=[tf.float32, tf.string], output_shapes=[[], []]),
+        raw.ComputeBatchSize(
+            input_dataset=raw.BatchDatasetV2(
+                input_dataset=range_of(6), batch_size=int64(4), drop_remainder=True, output_types=[tf.int64],
+                output_shapes=[[4]],
+            )
+        ),
+    ]  # fmt: skip
+
+
 # What is written.
 
 # The version of the graphs, where it matters.
-OLDEST = {"arrays_1": 15, "arrays_2": 20}
+OLDEST = {"experimental_datasets": 2474, "what_datasets_tell": 2474, "arrays_1": 15, "arrays_2": 20}
 
 
 def portable(value):

@@ -122,6 +122,18 @@ def test_gradients_of_arrays_that_were_imported():
             check(session.run(found), wanted)
 
 
+def test_filters_of_several_calls_at_once():
+    raw, kinds = tf.raw_ops, {"output_types": [tf.int64], "output_shapes": [[]]}
+    odd = tf.function(lambda x: x % 2 == 1).get_concrete_function(tf.TensorSpec((), tf.int64))
+    numbers = raw.RangeDataset(start=0, stop=6, step=1, **kinds)
+    made = raw.ParallelFilterDataset(
+        input_dataset=numbers, other_arguments=[], num_parallel_calls=2, predicate=odd, **kinds
+    )
+    iterator = raw.AnonymousIteratorV3(**kinds)
+    raw.MakeIterator(dataset=made, iterator=iterator)
+    assert [int(raw.IteratorGetNext(iterator=iterator, **kinds)[0]) for _ in range(3)] == [1, 3, 5]
+
+
 def test_a_value_is_no_handle():
     with tf.Graph().as_default(), pytest.raises(TypeError, match="'QueueSize' Op requires that input 'handle' be a"):
         tf.raw_ops.QueueSize(handle=tf.constant("a"))
