@@ -30,6 +30,11 @@ _KINDS = {
 # Attrs that are any object for their rows; of others the default tells what they are.
 _OTHER_KINDS = {
     ("Bucketize", "boundaries"): "list(float)",
+    **dict.fromkeys((("Copy", "debug_ops_spec"), ("CopyHost", "debug_ops_spec")), "list(string)"),
+    **{
+        (f"Debug{what}", "debug_urls"): "list(string)"
+        for what in ("Identity", "NanCount", "NumericSummary")
+    },
     ("FixedUnigramCandidateSampler", "unigrams"): "list(float)",
     ("FractionalAvgPool", "pooling_ratio"): "list(float)",
     ("FractionalMaxPool", "pooling_ratio"): "list(float)",
