@@ -30,6 +30,7 @@ _KINDS = {
 # Attrs that are any object for their rows; of others the default tells what they are.
 _OTHER_KINDS = {
     ("Bucketize", "boundaries"): "list(float)",
+    ("DeviceIndex", "device_names"): "list(string)",
     **dict.fromkeys((("Copy", "debug_ops_spec"), ("CopyHost", "debug_ops_spec")), "list(string)"),
     **{
         (f"Debug{what}", "debug_urls"): "list(string)"

@@ -52,26 +52,30 @@ def SparseMatrixMatMul(
 def _(call, dy):
     kind = call.dtype("b")
     if call.conjugate_output:
-        dy = Conj(dy)
+        dy = _conjugate(dy)
     if call.transpose_output:
         dy = _swapped(dy)
     if call.adjoint_a:
         db = SparseMatrixMatMul(call.a, dy)
     elif call.transpose_a:
-        db = SparseMatrixMatMul(call.a, Conj(dy), conjugate_output=True)
+        db = SparseMatrixMatMul(call.a, _conjugate(dy), conjugate_output=True)
     else:
         db = SparseMatrixMatMul(call.a, dy, adjoint_a=True)
     b = call.b
     if call.transpose_b or call.adjoint_b:
         db, b = _swapped(db), _swapped(b)
     if call.adjoint_b:
-        db, b = Conj(db), Conj(b)
+        db, b = _conjugate(db), _conjugate(b)
     da = BatchMatMulV2(dy, b, adj_y=True)
     if call.transpose_a or call.adjoint_a:
         da = _swapped(da)
     if call.adjoint_a:
-        da = Conj(da)
+        da = _conjugate(da)
     return DenseToCSRSparseMatrix(da, CSRSparseMatrixToSparseTensor(call.a, kind).indices), db
+
+
+def _conjugate(x):
+    return Conj(x) if x.dtype.is_complex else x
 
 
 def _swapped(x):
