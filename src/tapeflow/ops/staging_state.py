@@ -20,6 +20,9 @@ class _Wake(Wait):
 
     changed = False
 
+    def is_over(self) -> bool:
+        return self.changed
+
 
 class _Area:
     """What calls that wait for a change have in common."""
@@ -40,7 +43,7 @@ class _Area:
                 wake = _Wake()
                 self._waits.append(wake)
             try:
-                wake.until(lambda wake=wake: wake.changed, _CANCELLED)
+                wake.until(wake.is_over, _CANCELLED)
             finally:
                 with self._lock:
                     if wake in self._waits:
