@@ -135,6 +135,8 @@ def _node_function(name: str) -> Callable[..., typing.Any]:
     """The function of an op that is a node of graphs only. Eagerly, a graph of this node runs."""
 
     def call(given: dict[str, typing.Any], own_name: str | None) -> typing.Any:
+        if context.runs_at_once():
+            raw_nodes.check_eager(name)
         node = raw_nodes.bound(name, given)
         if context.runs_at_once():
             return one_node.run(node)

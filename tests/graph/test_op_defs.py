@@ -10,6 +10,7 @@ from tapeflow import protos
 from tapeflow.graph import op_defs
 from tapeflow.graph.nodes import load_all_rows
 from tapeflow.graph.written_as import ONLY_HERE, WRITTEN_AS, is_composed
+from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
 
 pytestmark = [
@@ -41,7 +42,7 @@ def arguments(listed):
 def test_rows_and_nodes_are_defined_as_in_tensorflow(theirs):
     load_all_rows()
     unlike = []
-    for name in [*op_defs._NODES, *op_defs._defined(), *REGISTRY]:
+    for name in [*op_defs._NODES, *op_defs._defined(), *REGISTRY, *RESOURCE_OPS]:
         if name in REGISTRY and of_our_own(name):
             continue
         if name not in theirs:

@@ -136,8 +136,9 @@ def test_without_references_nothing_changes():
 
 
 def test_what_cannot_be_rewritten_is_named(nodes):
-    nodes.add("count", "CountUpTo", "w", limit=3, T=tf.float32)
-    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"Node 'count'.*CountUpTo"):
+    nodes.constant("yes", True, tf.bool)
+    nodes.add("chosen", "RefSwitch", "w", "yes", T=tf.float32)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"Node 'chosen'.*RefSwitch"):
         tf.import_graph_def(nodes.graph_def)
 
 

@@ -10,9 +10,11 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.ops
+from tapeflow.ops.csr_payload import CSRMatrix
 from tapeflow.ops.ragged_variant import RaggedVariant
 from tapeflow.ops.shape_inference import infer, output_count, output_dtypes
 from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.tensor_map import TensorMap
 
 for module in pkgutil.iter_modules(tapeflow.ops.__path__):
     importlib.import_module(f"tapeflow.ops.{module.name}")
@@ -77,9 +79,20 @@ DATA_DEPENDENT = {
     "RaggedTensorFromVariant": "as many rows and values as the variants hold",
     **{
         f"TensorList{name}": "as many elements, and of the shape, that the list has"
-        for name in ("ConcatV2", "ElementShape", "Gather", "GetItem", "PopBack", "Stack")
+        for name in ("Concat", "ConcatV2", "ElementShape", "Gather", "GetItem", "PopBack", "Stack")
+    },
+    **{f"CSRSparseMatrix{name}": "of the shape of the matrix" for name in ("Components", "ToDense", "ToSparseTensor")},
+    **{f"SparseMatrix{name}": "of the shape of the matrix" for name in ("MatMul", "NNZ", "OrderingAMD")},
+    **{f"TensorMap{name}": "of the shape of what the map has" for name in ("Lookup", "StackKeys")},
+    **{
+        f"SparseSegment{name}GradV2": "as many rows as there are different indices"
+        for name in ("Mean", "SqrtN", "Sum")
     },
 }
+
+
+# What variants hold.
+PAYLOADS = (tf._native.TensorList, RaggedVariant, CSRMatrix, TensorMap)
 
 
 class Known:
@@ -224,7 +237,7 @@ def test_dtypes_agree_with_the_result(row, sample):
 def dtype_of(x):
     if is_variable(x):
         return tf.resource
-    if not isinstance(x, np.ndarray) or any(isinstance(v, (tf._native.TensorList, RaggedVariant)) for v in x.flat):
+    if not isinstance(x, np.ndarray) or any(isinstance(v, PAYLOADS) for v in x.flat):
         return tf.variant
     if x.dtype == object and any(not isinstance(v, (bytes, str)) for v in x.flat):
         return tf.resource  # a table or the like

@@ -187,7 +187,7 @@ def find(path: str) -> Any:
         return Behind(importlib.import_module("tapeflow.alias.doc_controls"))
     if path in _packages():
         return Folder()
-    if path.startswith("python.") and re.fullmatch(r"gen_\w+_ops", path.rpartition(".")[2]):
+    if path.startswith("python.") and re.fullmatch(r"gen_\w+_ops|sparse_csr_matrix_ops", path.rpartition(".")[2]):
         from tapeflow.alias.generated_ops import GeneratedOps  # which needs the table of all ops
 
         return GeneratedOps()

@@ -12,7 +12,10 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.data import leaves
+from tapeflow.data import (
+    dataset_kernels_more,  # noqa: F401 (registers more of them)
+    leaves,
+)
 from tapeflow.data.building import build
 from tapeflow.data.dataset_kernels import KERNELS, dataset_of, packed, reduced, unpacked
 from tapeflow.data.element import DatasetSpec
@@ -416,8 +419,14 @@ def _emitter_of(kind: str) -> Any:
     return _emit_bare if kind.startswith("Optional") else python_ops._emit
 
 
-for _kind in _MAKERS:
-    SPECIAL[_kind] = _imported
-    planning.emits(_kind)(_emitter_of(_kind))
-    if _kind not in KERNELS:
-        gradients.gradient_of(_kind)(lambda op, *dys: [None] * len(op.inputs))
+def register(makers: dict[str, Any]) -> None:
+    """Says how nodes of some ops are made."""
+    _MAKERS.update(makers)
+    for kind in makers:
+        SPECIAL[kind] = _imported
+        planning.emits(kind)(_emitter_of(kind))
+        if kind not in KERNELS:
+            gradients.gradient_of(kind)(lambda op, *dys: [None] * len(op.inputs))
+
+
+register(dict(_MAKERS))

@@ -84,6 +84,72 @@ DeleteSeedGenerator! handle: resource, deleter: variant ->
 DummyMemoryCache! -> handle: resource
 AnonymousMemoryCache! -> handle: resource, deleter: variant
 DeleteMemoryCache! handle: resource, deleter: variant ->
+AnonymousRandomSeedGenerator! seed: int64, seed2: int64 -> handle: resource, deleter: variant
+AutoShardDataset input_dataset: variant, num_workers: int64, index: int64 -> handle: variant; auto_shard_policy int 0; output_types list(type); output_shapes list(shape); num_replicas int 0
+BytesProducedStatsDataset input_dataset: variant, tag: string -> handle: variant; output_types list(type); output_shapes list(shape)
+CSVDataset!@files filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: output_types -> handle: variant; output_types list(type); output_shapes list(shape)
+CSVDatasetV2!@files filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: output_types, exclude_cols: int64 -> handle: variant; output_types list(type); output_shapes list(shape)
+ChooseFastestDataset input_datasets: N*variant -> handle: variant; N int; num_experiments int; output_types list(type); output_shapes list(shape)
+CompressElement components: input_types -> compressed: variant; input_types list(type)
+ComputeBatchSize input_dataset: variant -> batch_size: int64
+DatasetFingerprint input_dataset: variant -> fingerprint: uint64
+DatasetToTFRecord!@files input_dataset: variant, filename: string, compression_type: string ->
+DeleteRandomSeedGenerator! handle: resource, deleter: variant ->
+DirectedInterleaveDataset selector_input_dataset: variant, data_input_datasets: N*variant -> handle: variant; output_types list(type); output_shapes list(shape); N int; stop_on_empty_dataset bool false
+DummyIterationCounter! -> handle: resource
+ExperimentalAutoShardDataset input_dataset: variant, num_workers: int64, index: int64 -> handle: variant; auto_shard_policy int 0; output_types list(type); output_shapes list(shape)
+ExperimentalBytesProducedStatsDataset input_dataset: variant, tag: string -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalCSVDataset!@files filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: output_types -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalChooseFastestDataset input_datasets: N*variant -> handle: variant; N int; num_experiments int; output_types list(type); output_shapes list(shape)
+ExperimentalDatasetCardinality input_dataset: variant -> cardinality: int64
+ExperimentalDatasetToTFRecord!@files input_dataset: variant, filename: string, compression_type: string ->
+ExperimentalDirectedInterleaveDataset selector_input_dataset: variant, data_input_datasets: N*variant -> handle: variant; output_types list(type); output_shapes list(shape); N int
+ExperimentalIgnoreErrorsDataset input_dataset: variant -> handle: variant; output_types list(type); output_shapes list(shape); log_warning bool false
+ExperimentalIteratorGetDevice! resource: resource -> device: string
+ExperimentalLatencyStatsDataset input_dataset: variant, tag: string -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalMapAndBatchDataset input_dataset: variant, other_arguments: Targuments, batch_size: int64, num_parallel_calls: int64, drop_remainder: bool -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); preserve_cardinality bool false
+ExperimentalMapDataset input_dataset: variant, other_arguments: Targuments -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); use_inter_op_parallelism bool true; preserve_cardinality bool false; force_synchronous bool false
+ExperimentalMatchingFilesDataset!@files patterns: string -> handle: variant
+ExperimentalMaxIntraOpParallelismDataset input_dataset: variant, max_intra_op_parallelism: int64 -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalNonSerializableDataset input_dataset: variant -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalParallelInterleaveDataset input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, sloppy: bool, buffer_output_elements: int64, prefetch_input_elements: int64 -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape)
+ExperimentalPrivateThreadPoolDataset input_dataset: variant, num_threads: int64 -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalRandomDataset! seed: int64, seed2: int64 -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalScanDataset input_dataset: variant, initial_state: Tstate, other_arguments: Targuments -> handle: variant; f func; Tstate list(type); Targuments list(type); output_types list(type); output_shapes list(shape); preserve_cardinality bool false
+ExperimentalSetStatsAggregatorDataset! input_dataset: variant, stats_aggregator: resource, tag: string, counter_prefix: string -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalSleepDataset input_dataset: variant, sleep_microseconds: int64 -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalSlidingWindowDataset input_dataset: variant, window_size: int64, window_shift: int64, window_stride: int64 -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalSqlDataset!@files driver_name: string, data_source_name: string, query: string -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalStatsAggregatorHandle! -> handle: resource; container string ""; shared_name string ""
+ExperimentalTakeWhileDataset input_dataset: variant, other_arguments: Targuments -> handle: variant; predicate func; Targuments list(type); output_types list(type); output_shapes list(shape)
+ExperimentalThreadPoolDataset! input_dataset: variant, thread_pool: resource -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalThreadPoolHandle! -> handle: resource; num_threads int; max_intra_op_parallelism int 1; display_name string; container string ""; shared_name string ""
+ExperimentalUnbatchDataset input_dataset: variant -> handle: variant; output_types list(type); output_shapes list(shape)
+ExperimentalUniqueDataset input_dataset: variant -> handle: variant; output_types list(type); output_shapes list(shape)
+GetElementAtIndex dataset: variant, index: int64 -> components: output_types; output_types list(type); output_shapes list(shape)
+GetOptions input_dataset: variant -> serialized_options: string
+InitializeTableFromDataset! table_handle: resource, dataset: variant ->
+IteratorFromStringHandle!@process string_handle: string -> resource_handle: resource; output_types list(type) []; output_shapes list(shape) []
+IteratorGetDevice! resource: resource -> device: string
+LatencyStatsDataset input_dataset: variant, tag: string -> handle: variant; output_types list(type); output_shapes list(shape)
+LegacyParallelInterleaveDatasetV2 input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, buffer_output_elements: int64, prefetch_input_elements: int64 -> handle: variant; f func; deterministic string "default"; Targuments list(type); output_types list(type); output_shapes list(shape); metadata string ""
+ListDataset! tensors: Tinput_types -> handle: variant; Tinput_types list(type); output_types list(type); output_shapes list(shape); metadata string ""
+MatchingFilesDataset!@files patterns: string -> handle: variant
+NonSerializableDataset input_dataset: variant -> handle: variant; output_types list(type); output_shapes list(shape)
+ParallelFilterDataset input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int64 -> handle: variant; predicate func; deterministic string "default"; Targuments list(type); output_types list(type); output_shapes list(shape); metadata string ""
+ParallelInterleaveDataset input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, sloppy: bool, buffer_output_elements: int64, prefetch_input_elements: int64 -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); metadata string ""
+RebatchDatasetV2 input_dataset: variant, batch_sizes: int64, drop_remainder: bool -> handle: variant; output_types list(type); output_shapes list(shape)
+SetStatsAggregatorDataset! input_dataset: variant, stats_aggregator: resource, tag: string, counter_prefix: string -> handle: variant; output_types list(type); output_shapes list(shape)
+SleepDataset input_dataset: variant, sleep_microseconds: int64 -> handle: variant; output_types list(type); output_shapes list(shape)
+SlidingWindowDataset input_dataset: variant, window_size: int64, window_shift: int64, window_stride: int64 -> handle: variant; drop_remainder bool true; output_types list(type); output_shapes list(shape)
+SqlDataset!@files driver_name: string, data_source_name: string, query: string -> handle: variant; output_types list(type); output_shapes list(shape)
+StatsAggregatorHandle! -> handle: resource; container string ""; shared_name string ""
+StatsAggregatorHandleV2! -> handle: resource; container string ""; shared_name string ""
+ThreadPoolDataset! input_dataset: variant, thread_pool: resource -> handle: variant; output_types list(type); output_shapes list(shape)
+ThreadPoolHandle! -> handle: resource; num_threads int; max_intra_op_parallelism int 1; display_name string; container string ""; shared_name string ""
+UncompressElement compressed: variant -> components: output_types; output_types list(type); output_shapes list(shape)
+UnwrapDatasetVariant input_handle: variant -> output_handle: variant
+WrapDatasetVariant input_handle: variant -> output_handle: variant
 """  # noqa: E501
 
 KINDS = frozenset(line.split(" ", 1)[0].partition("@")[0].rstrip("!") for line in TABLE.strip().splitlines())

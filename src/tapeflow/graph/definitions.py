@@ -7,7 +7,6 @@ inputs, as `touches` of a row says; `?attr=value|...` unless an attr is one of t
 
 TABLE = """
 None ->
-Barrier! -> handle: string; component_types list(type); shapes list(shape) []; capacity int -1; container string ""; shared_name string ""
 DisableCopyOnRead! resource: resource ->
 HistogramSummary tag: string, values: T -> summary: string; T type
 MergeSummary inputs: N*string -> summary: string; N int
@@ -56,4 +55,12 @@ TwoFloatOutputs -> a: float32, b: float32
 TwoIntInputs a: int32, b: int32 ->
 TwoIntOutputs -> a: int32, b: int32
 TypeList a: T ->; T list(type)
+DestroyTemporaryVariable ref: &T -> value: T; T type; var_name string
+CountUpTo ref: &T -> output: T; limit int; T type
+DebugGradientRefIdentity input: &T -> output: &T; T type
+IsVariableInitialized ref: &dtype -> is_initialized: bool; dtype type
+RefIdentity input: &T -> output: &T; T type
+TemporaryVariable! -> ref: &dtype; shape shape; dtype type; var_name string ""
+Variable! -> ref: &dtype; shape shape; dtype type; container string ""; shared_name string ""
+VariableV2! -> ref: &dtype; shape shape; dtype type; container string ""; shared_name string ""
 """  # noqa: E501

@@ -22,7 +22,9 @@ from tapeflow.graph import (
     parsing_nodes,  # noqa: F401 (likewise)
     ragged_nodes,  # noqa: F401 (likewise)
     record_nodes,  # noqa: F401 (likewise)
+    reference_nodes,  # noqa: F401 (likewise)
     resource_nodes,
+    tensor_array_gradients,  # noqa: F401 (says what gradients are)
 )
 from tapeflow.graph.conditional import Body
 from tapeflow.graph.graph import Graph
@@ -249,7 +251,7 @@ def load_dataset_nodes() -> None:
     """Sets how nodes of datasets run; called by the `data` package, which lies above this one."""
     import importlib
 
-    importlib.import_module("tapeflow.data.dataset_nodes")
+    importlib.import_module("tapeflow.data.dataset_nodes_more")
 
 
 def _missing(attr: str, definition: Any, name: str) -> ValueError:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.graph import attributes, dataset_definitions, definitions
+from tapeflow.graph import attributes, dataset_definitions, definitions, reference_definitions
 from tapeflow.graph.type_defaults import type_defaults
+from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY, arguments
+from tapeflow.ops.table import _kind as _kind_of
 
 _KINDS = {
     0: "int",
@@ -27,6 +30,12 @@ _KINDS = {
 # Attrs that are any object for their rows; of others the default tells what they are.
 _OTHER_KINDS = {
     ("Bucketize", "boundaries"): "list(float)",
+    ("DeviceIndex", "device_names"): "list(string)",
+    **dict.fromkeys((("Copy", "debug_ops_spec"), ("CopyHost", "debug_ops_spec")), "list(string)"),
+    **{
+        (f"Debug{what}", "debug_urls"): "list(string)"
+        for what in ("Identity", "NanCount", "NumericSummary")
+    },
     ("FixedUnigramCandidateSampler", "unigrams"): "list(float)",
     ("FractionalAvgPool", "pooling_ratio"): "list(float)",
     ("FractionalMaxPool", "pooling_ratio"): "list(float)",
@@ -52,6 +61,7 @@ class _Node(NamedTuple):
     stateful: bool = False
     touches: str = ""
     less: tuple[str, tuple[str, ...], str] | None = None
+    handles: str = "resource"
 
 
 _TYPE, _TYPES, _FUNC = _Attr("type"), _Attr("list(type)"), _Attr("func")
@@ -177,7 +187,8 @@ def _defined() -> dict[str, _Node]:
 
 def known(kind: str) -> bool:
     """Whether an op of this name can be in a graph."""
-    return kind in _NODES or kind in REGISTRY or kind in RESOURCE_OPS or kind in _defined()
+    tables = (_NODES, REGISTRY, RESOURCE_OPS, _defined(), reference_definitions.UPDATES)
+    return any(kind in table for table in tables)
 
 
 def has_row(kind: str) -> bool:
@@ -189,6 +200,8 @@ def touches(kind: str) -> str:
     for table in (_NODES, REGISTRY, RESOURCE_OPS, _defined()):
         if kind in table:
             return table[kind].touches
+    if kind in reference_definitions.UPDATES:
+        return ""
     raise KeyError(kind)
 
 
@@ -212,9 +225,13 @@ def is_call(kind: str) -> bool:
 def op_def(kind: str) -> Any:
     """The `OpDef` of an op. Not to be changed. Raises KeyError for an unknown one."""
     node = _NODES.get(kind)
+    if kind in reference_definitions.UPDATES:
+        return _of_reference(kind)
     if node is None and kind in RESOURCE_OPS:
         made = RESOURCE_OPS[kind]
-        node = _Node(made.signature, {k: _Attr(*v) for k, v in made.attrs.items()}, stateful=True)
+        attrs = {k: _Attr(*v) for k, v in made.attrs.items()}
+        stateful = made.handles == "resource" or all(a.type != "resource" for a in made.inputs)
+        node = _Node(made.signature, attrs, stateful, handles=made.handles)
     elif node is None and kind not in REGISTRY:
         node = _defined()[kind]
     return _of_row(REGISTRY[kind]) if node is None else _of_node(kind, node)
@@ -224,11 +241,34 @@ def _of_node(kind: str, node: _Node) -> Any:
     made = protos.OpDef(name=kind, is_stateful=node.stateful)
     lists = {name for name, attr in node.attrs.items() if attr.kind == "list(type)"}
     _add_arguments(made, node.signature, node.attrs, lists)
+    if node.handles != "resource":
+        _name_handles(made, dtypes.as_dtype(node.handles))
     for name, attr in node.attrs.items():
         own = made.attr.add(name=name, type=attr.kind)
         if attr.default is not ...:
             own.default_value.CopyFrom(attributes.of(attr.default, attr.kind))
     return made
+
+
+# The description of an argument that is a string in TensorFlow's op, and names an object: a resource here.
+_HANDLE = "handle"
+
+
+def _name_handles(made: Any, kind: DType) -> None:
+    """Lets the handles of a definition be of the dtype that they had in the first versions."""
+    for argument in (*made.input_arg, *made.output_arg):
+        if argument.type == dtypes.resource.as_datatype_enum:
+            argument.type, argument.description = kind.base_dtype.as_datatype_enum, _HANDLE
+            argument.is_ref = kind._is_ref_dtype
+
+
+def _of_reference(kind: str) -> Any:
+    """Of an op on references to variables."""
+    load_all_rows()
+    row = REGISTRY[reference_definitions.counterpart(kind)]
+    signature, types, attrs = reference_definitions.signature_and_types(kind, row)
+    attrs = {key: _kind_of(value) for key, value in attrs.items()}
+    return _of_row(SimpleNamespace(name=kind, stateful=False, signature=signature, types=types, attrs=attrs))
 
 
 def _of_row(row: Any) -> Any:
@@ -280,13 +320,14 @@ def _add_arguments(made: Any, signature: str, variables: Any, lists: set[str]) -
     before, _, after = signature.partition("->")
     for target, text in ((made.input_arg, before), (made.output_arg, after)):
         for argument in arguments(text):
-            own = target.add(name=argument.name)
-            if argument.type in lists:
-                own.type_list_attr = argument.type
-            elif argument.type in variables:
-                own.type_attr = argument.type
+            kind = argument.type.removeprefix("&")
+            own = target.add(name=argument.name, is_ref=kind != argument.type)
+            if kind in lists:
+                own.type_list_attr = kind
+            elif kind in variables:
+                own.type_attr = kind
             else:
-                own.type = dtypes.as_dtype(argument.type).as_datatype_enum
+                own.type = dtypes.as_dtype(kind).as_datatype_enum
             if argument.times:
                 own.number_attr = argument.times
 
@@ -303,6 +344,8 @@ def dtypes_of(argument: Any, attrs: dict[str, Any]) -> list[DType]:
     """The dtypes of an argument of an `OpDef`, one for each tensor, where attrs have these values."""
     if argument.type_list_attr:
         return list(attrs[argument.type_list_attr])
+    if argument.description == _HANDLE:
+        return [dtypes.resource]
     kind = attrs[argument.type_attr] if argument.type_attr else dtypes.as_dtype(argument.type)
     return [kind] * (attrs[argument.number_attr] if argument.number_attr else 1)
 

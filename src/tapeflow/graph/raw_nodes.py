@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from tapeflow import protos
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.graph import attributes, building, op_defs
+from tapeflow.core.spelling import snake_case
+from tapeflow.graph import attributes, building, op_defs, reference_nodes
 from tapeflow.graph.conditional import Body
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.node_kinds import SPECIAL
@@ -73,6 +74,14 @@ def names() -> frozenset[str]:
     return frozenset(kind for kind in SPECIAL if op_defs.known(kind) and not op_defs.has_row(kind))
 
 
+def check_eager(kind: str) -> None:
+    """Raises RuntimeError for an op that takes or makes references."""
+    definition = op_defs.op_def(kind)
+    references = [a.name for a in (*definition.input_arg, *definition.output_arg) if a.is_ref]
+    if references:
+        raise RuntimeError(f"{snake_case(kind)} op does not support eager execution. Arg '{references[-1]}' is a ref.")
+
+
 @functools.cache
 def parameters(kind: str) -> dict[str, Any]:
     """The inputs and the attrs that do not follow from them, with their defaults; `...` for those without one."""
@@ -125,6 +134,7 @@ def bound(kind: str, arguments: Mapping[str, Any]) -> Call:
         tensors = []
         for each in value if is_list else [value]:
             tensors.append(_tensor(each, wanted))
+            reference_nodes.check_reference(kind, argument, tensors[-1])
             if argument.type_attr:
                 wanted = tensors[-1].dtype.base_dtype
         if argument.type_attr and argument.type_attr not in known and tensors:

@@ -12,17 +12,13 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.graph import op_defs
 from tapeflow.graph.nodes import load_all_rows
+from tapeflow.graph.reference_definitions import counterpart
+from tapeflow.graph.reference_nodes import HANDLE, UPDATE
 
-_VARIABLES = frozenset({"Variable", "VariableV2"})
-_READS = frozenset({"Identity", "RefIdentity"})
-_RENAMED = {
-    "Assign": "AssignVariableOp",
-    "AssignAdd": "AssignAddVariableOp",
-    "AssignSub": "AssignSubVariableOp",
-}
-# What is added below the name of a node.
-_HANDLE = "/resource_handle"
-_UPDATE = "/resource_update"
+_VARIABLES = frozenset({"Variable", "VariableV2", "TemporaryVariable"})
+_READS = frozenset({"Identity", "RefIdentity", "DestroyTemporaryVariable", "DebugGradientRefIdentity"})
+# What give a reference on that they were given.
+_SAME = frozenset({"RefIdentity", "DebugGradientRefIdentity"})
 
 
 def rewritten(graph_def: Any) -> Any:
@@ -42,14 +38,6 @@ def rewritten(graph_def: Any) -> Any:
     return made
 
 
-def _counterpart(kind: str) -> str:
-    """The op on resources that does what an op on references does; "" if that takes no references."""
-    if kind in _RENAMED:
-        return _RENAMED[kind]
-    updates = kind.startswith(("Apply", "SparseApply", "Scatter")) or kind == "StridedSliceAssign"
-    return f"Resource{kind}" if updates and op_defs.known(f"Resource{kind}") else ""
-
-
 class _Rewriter:
     def __init__(self, source: Any, target: Any):
         self.nodes = {node.name: node for node in source.node}
@@ -61,8 +49,12 @@ class _Rewriter:
                 self._variable(node)
             elif self._referenced(node, 0) is None:
                 self.target.node.add().CopyFrom(node)
-            elif _counterpart(node.op):
+            elif counterpart(node.op):
                 self._update(node)
+            elif node.op == "CountUpTo":
+                controls = [text for text in node.input[1:] if text.startswith("^")] + self._after(node)
+                variable = self._referenced(node, 0)
+                self._add(node.name, "ResourceCountUpTo", node, [variable.name + HANDLE, *controls], {})
             elif node.op == "IsVariableInitialized":
                 self._is_initialized(node)
             elif node.op in _READS:
@@ -81,7 +73,7 @@ class _Rewriter:
             source = self.nodes[name]
             if source.op in _VARIABLES:
                 return source
-            if not (_counterpart(source.op) or source.op == "RefIdentity") or not source.input:
+            if not (counterpart(source.op) or source.op in _SAME) or not source.input:
                 return None
             name, _, number = source.input[0].partition(":")
         return None
@@ -96,15 +88,15 @@ class _Rewriter:
         return made
 
     def _variable(self, node: Any) -> None:
-        name = node.attr["shared_name"].s or node.name.encode()
+        name = node.attr["shared_name"].s or node.attr["var_name"].s or node.name.encode()
         shared = protos.AttrValue(s=name)
-        self._add(node.name + _HANDLE, "VarHandleOp", node, [], {"shared_name": shared})
+        self._add(node.name + HANDLE, "VarHandleOp", node, [], {"shared_name": shared})
         self._read(node.name, node, node, [])
 
     def _read(self, name: str, variable: Any, like: Any, controls: list[str]) -> None:
         waits = self._after(like) if like is not variable else []
         kind = {"dtype": variable.attr["dtype"]}
-        self._add(name, "ReadVariableOp", like, [variable.name + _HANDLE, *controls, *waits], kind)
+        self._add(name, "ReadVariableOp", like, [variable.name + HANDLE, *controls, *waits], kind)
 
     def _after(self, node: Any) -> list[str]:
         """A control input for the update whose reference a node takes."""
@@ -113,7 +105,7 @@ class _Rewriter:
 
     def _update(self, node: Any) -> None:
         """The update itself, and a read after it that has its name."""
-        kind = _counterpart(node.op)
+        kind = counterpart(node.op)
         variable = self._referenced(node, 0)
         inputs: list[str] = []
         waits: list[str] = []
@@ -124,7 +116,7 @@ class _Rewriter:
                     raise ValueError(
                         f"Input {i} of node '{node.name}' ({node.op}) is no reference to a variable"
                     )
-                inputs.append(own.name + _HANDLE)
+                inputs.append(own.name + HANDLE)
                 source = node.input[i].partition(":")[0]
                 if source != own.name:
                     waits.append(f"^{source}")
@@ -135,19 +127,19 @@ class _Rewriter:
         attrs = (
             {"dtype": dtype} if any(a.name == "dtype" for a in op_defs.op_def(kind).attr) else {}
         )
-        self._add(node.name + _UPDATE, kind, node, [*inputs, *controls, *waits], attrs)
+        self._add(node.name + UPDATE, kind, node, [*inputs, *controls, *waits], attrs)
         self._add(
-            node.name, "ReadVariableOp", node, [variable.name + _HANDLE, f"^{node.name}{_UPDATE}"], {"dtype": dtype}
+            node.name, "ReadVariableOp", node, [variable.name + HANDLE, f"^{node.name}{UPDATE}"], {"dtype": dtype}
         )  # fmt: skip
 
     def _is_initialized(self, node: Any) -> None:
         variable = self._referenced(node, 0)
         controls = [text for text in node.input[1:] if text.startswith("^")]
-        self._add(node.name, "VarIsInitializedOp", node, [variable.name + _HANDLE, *controls], {})
+        self._add(node.name, "VarIsInitializedOp", node, [variable.name + HANDLE, *controls], {})
 
     def _reader(self, node: Any) -> None:
         """A node that takes values: what it waits for, its reads wait for too."""
-        if node.op == "CountUpTo" or node.op.startswith("Ref"):
+        if node.op.startswith("Ref"):
             raise ValueError(
                 f"Node '{node.name}' ({node.op}) takes a reference to a variable, which is not supported"
             )

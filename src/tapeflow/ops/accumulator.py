@@ -13,7 +13,7 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.accumulator_state import Accumulator, SparseAccumulator
 from tapeflow.ops.casting import cast
-from tapeflow.ops.resource_op import expect, resource_op
+from tapeflow.ops.resource_op import expect, old_handles, resource_op
 
 _NEW = {
     "dtype": ("type",),
@@ -37,7 +37,7 @@ def ResourceConditionalAccumulator(name, dtype, shape, reduction_type):
     return Accumulator(name, dtype, shape, reduction_type)
 
 
-@resource_op("SparseConditionalAccumulator", "-> handle: resource", _NEW, _scalar, makes=True)
+@resource_op("SparseConditionalAccumulator", "-> handle: resource", _NEW, _scalar, makes=True, handles="string")
 def SparseConditionalAccumulator_(name, dtype, shape, reduction_type):
     return SparseAccumulator(name, dtype, shape, reduction_type)
 
@@ -67,8 +67,8 @@ def ResourceAccumulatorTakeGradient(handle, num_required, dtype):
 @resource_op(
     "SparseAccumulatorApplyGradient",
     "handle: resource, local_step: int64, gradient_indices: int64, gradient_values: dtype, gradient_shape: int64 ->",
-    {"dtype": ("type",), "has_known_shape": ("bool",)},
-)
+    {"dtype": ("type",), "has_known_shape": ("bool",)}, handles="string",
+)  # fmt: skip
 def SparseAccumulatorApplyGradient(
     handle, local_step, gradient_indices, gradient_values, gradient_shape, dtype, has_known_shape
 ):
@@ -80,9 +80,16 @@ def SparseAccumulatorApplyGradient(
 
 @resource_op("SparseAccumulatorTakeGradient",
              "handle: resource, num_required: int32 -> indices: int64, values: dtype, shape: int64",
-             {"dtype": ("type",)}, patience=2)  # fmt: skip
+             {"dtype": ("type",)}, patience=2, handles="string")  # fmt: skip
 def SparseAccumulatorTakeGradient(handle, num_required, dtype):
     return list(_accumulator(handle, SparseAccumulator).take(int(num_required.numpy())))
+
+
+for _name in (
+    "ConditionalAccumulator", "AccumulatorApplyGradient", "AccumulatorNumAccumulated", "AccumulatorSetGlobalStep",
+    "AccumulatorTakeGradient",
+):  # fmt: skip
+    old_handles(f"Resource{_name}", _name)
 
 
 @public_methods

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import secrets
 import threading
 from collections.abc import Callable
 
@@ -268,6 +269,36 @@ def RandomPoissonV2(xp, shape, rate, seed, seed2, dtype):
         "RandomPoissonV2", dtype, rate.dtype, seed, seed2, samples * rate.size * philox.STRETCH
     )
     return poisson_numbers(g, rate, samples, dtype).reshape(*sizes, *rate.shape)
+
+
+_POISSON_FLOATS = tuple(t for t in POISSON_TYPES if t.is_floating)
+
+
+@op("RandomPoisson", "shape: S, rate: dtype -> output: dtype", types={"S": INDEX, "dtype": _POISSON_FLOATS},
+    attrs=_SEEDS, shape=_appended)  # fmt: skip
+def RandomPoisson(xp, shape, rate, seed, seed2):
+    """As the first versions of TensorFlow had it: the numbers are of the dtype of the rate."""
+    return RandomPoissonV2.kernel(xp, shape, rate, seed, seed2, dtypes.as_dtype(rate.dtype))
+
+
+RandomPoisson.gradient(None)
+RandomPoisson.compiled(never="it draws each number by rejection, one by one")
+
+
+@op("NonDeterministicInts", "shape: shape_dtype -> output: dtype",
+    types={"shape_dtype": Preferring(INDEX[::-1])}, attrs={"dtype": dtype(dtypes.int64)},
+    shape=shapes.given(0), stateful=True)  # fmt: skip
+def NonDeterministicInts(xp, shape, dtype):
+    """Integers of the system's source of random numbers."""
+    if dtype not in (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64):
+        raise invalid(f"NonDeterministicInts has no numbers of {dtype.name}")
+    sizes = sizes_of_shape(shape)
+    kind = np.dtype(dtype.as_numpy_dtype)
+    return np.frombuffer(secrets.token_bytes(math.prod(sizes) * kind.itemsize), kind).reshape(sizes)
+
+
+NonDeterministicInts.gradient(None)
+NonDeterministicInts.compiled(never="its numbers are the system's")
 
 
 def poisson_numbers(g, rate, samples: int, dtype):

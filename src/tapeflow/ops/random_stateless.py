@@ -297,6 +297,29 @@ def _(rng):
     yield Sample([1], raises=InvalidArgumentError)
 
 
+@op("StatelessRandomGetAlg", "-> alg: int32", shape=shapes.scalar, stateful=True)
+def StatelessRandomGetAlg(xp):
+    return np.array(Algorithm.PHILOX.value, np.int32)
+
+
+StatelessRandomGetAlg.gradient(None)
+
+
+@op("StatelessRandomGetKeyCounterAlg", "seed: Tseed -> key: uint64, counter: uint64, alg: int32",
+    types={"Tseed": Preferring(SEED_TYPES)}, shape=lambda call: [*_key_rule(call), ()])  # fmt: skip
+def StatelessRandomGetKeyCounterAlg(xp, seed):
+    return (*StatelessRandomGetKeyCounter.kernel(xp, seed), np.array(Algorithm.PHILOX.value, np.int32))
+
+
+StatelessRandomGetKeyCounterAlg.gradient(None)
+
+
+@StatelessRandomGetKeyCounterAlg.samples
+def _(rng):
+    yield Sample([1, -2])
+    yield Sample([1], raises=InvalidArgumentError)
+
+
 def state_of(seed, alg):
     """Key, counter and algorithm number for a two-number seed."""
     alg = algorithm_id(alg)

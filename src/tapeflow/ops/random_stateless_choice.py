@@ -141,6 +141,31 @@ def StatelessRandomGammaV2(xp, shape, seed, alpha):
     )
 
 
+@op(
+    "StatelessRandomGammaV3",
+    "shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype -> output: dtype",
+    types={"shape_dtype": INDEX, "dtype": GAMMA_FLOATS},
+    shape=shapes.given(0),
+)
+def StatelessRandomGammaV3(xp, shape, key, counter, alg, alpha):
+    g = from_key(key, counter, alg)
+    samples, sizes = _samples_each(shape, alpha)
+    return (
+        philox.by_rejection(g, alpha, samples, philox.gamma_draw).reshape(sizes).astype(alpha.dtype)
+    )
+
+
+StatelessRandomGammaV3.compiled(never="it draws each number by rejection, one by one")
+StatelessRandomGammaV3.gradient(None)
+
+
+@StatelessRandomGammaV3.samples
+def _(rng):
+    state = np.array([1], np.uint64), np.array([0, 2], np.uint64), 1
+    yield Sample([4, 3], *state, np.array([0.5, 1.0, 3.0], np.float32))
+    yield Sample([2], *state, np.array([0.5, 1.0, 3.0], np.float32), raises=InvalidArgumentError)
+
+
 StatelessRandomGammaV2.compiled(never="it draws each number by rejection, one by one")
 
 

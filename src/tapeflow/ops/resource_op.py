@@ -6,6 +6,7 @@ the kernel; while a graph is built, `build`, which the `graph` package provides,
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
@@ -15,7 +16,8 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InternalError, InvalidArgumentError
+from tapeflow.core.spelling import snake_case
 from tapeflow.ops import control
 from tapeflow.ops.table import Argument, arguments
 
@@ -40,6 +42,8 @@ class ResourceOp:
         `shared_name` share it. None for an op without one.
       patience: 0 for an op that does not wait; else it runs after those with less, where the order is free.
       touches: what outside of the program a run may read or write, as in rows.
+      handles: what its definition says that handles are: "resource", "string", or "string_ref" for an op of the first
+        versions that only graphs have.
     """
 
     def __init__(
@@ -53,13 +57,14 @@ class ResourceOp:
         patience: int,
         touches: str = "",
         keeps: Callable[[], Any] | None = None,
+        handles: str = "resource",
     ):
         before, _, after = signature.partition("->")
         self.name, self.signature, self.attrs = name, signature, dict(attrs)
         self.inputs: list[Argument] = arguments(before)
         self.outputs: list[Argument] = arguments(after)
         self.kernel, self.shapes, self.makes, self.patience = kernel, shapes, makes, patience
-        self.touches, self.keeps = touches, keeps
+        self.touches, self.keeps, self.handles = touches, keeps, handles
         self.__doc__ = kernel.__doc__
 
     def is_list(self, argument: Argument) -> bool:
@@ -115,7 +120,13 @@ class ResourceOp:
                 return []
             found = found if isinstance(found, list) else [found]
             kinds = self.output_types(attrs)
-            return [_tensor(y, kind) for y, kind in zip(found, kinds, strict=True)]
+            made = [_tensor(y, kind) for y, kind in zip(found, kinds, strict=True)]
+        for i, (y, kind) in enumerate(zip(made, kinds, strict=True)):
+            if kind is not None and y.dtype != kind:
+                raise InternalError(
+                    None, None, f"Output {i} of type {y.dtype.name} does not match declared output type {kind.name}"
+                )
+        return made
 
     def make(self, name: str, attrs: Mapping[str, Any]) -> Any:
         """A handle of a new object."""
@@ -129,6 +140,8 @@ class ResourceOp:
 
     def __call__(self, *inputs: Any, name: str | None = None, **attrs: Any) -> Any:
         """None, a tensor, or a list where the op has several outputs or one that is a list."""
+        if self.handles == "string_ref":
+            check_reference(self)
         flat: list[Any] = []
         staged = control._staged(*inputs, *(y for x in inputs if isinstance(x, list) for y in x))
         for argument, x in zip(self.inputs, inputs, strict=True):
@@ -137,6 +150,8 @@ class ResourceOp:
                 attrs.setdefault(argument.type, [y.dtype.base_dtype for y in parts])
                 flat += parts
             else:
+                if self.handles == "string_ref" and argument.type == "resource":
+                    _check_handle(self, argument, x)
                 flat.append(convert_to_tensor(x, self.dtype_of(argument, attrs)))
                 if argument.type in self.attrs:
                     attrs.setdefault(argument.type, flat[-1].dtype.base_dtype)
@@ -178,6 +193,30 @@ class ResourceOp:
         return _kept_of_process[key]
 
 
+def _check_handle(op: ResourceOp, argument: Argument, value: Any) -> None:
+    if getattr(value, "dtype", None) != dtypes.resource:
+        raise TypeError(
+            f"'{op.name}' Op requires that input '{argument.name}' be a mutable tensor (e.g.: a tf.Variable)"
+        )
+
+
+def old_handles(kind: str, name: str, **attrs: Any) -> ResourceOp:
+    """Makes the op `name`, which does what `kind` does, with references to strings for handles.
+
+    Args:
+      attrs: those that the old op lacks, with the values that it has for them.
+    """
+    new = RESOURCE_OPS[kind]
+    kernel = functools.partial(new.kernel, **attrs) if attrs else new.kernel
+    own = {key: spec for key, spec in new.attrs.items() if key not in attrs}
+    made = ResourceOp(
+        name, new.signature, own, kernel, new.shapes, new.makes, new.patience, new.touches, new.keeps, "string_ref"
+    )
+    made.__doc__ = new.__doc__
+    RESOURCE_OPS[name] = made
+    return made
+
+
 def resource_op(
     name: str,
     signature: str,
@@ -187,6 +226,7 @@ def resource_op(
     patience: int = 0,
     touches: str = "",
     keeps: Callable[[], Any] | None = None,
+    handles: str = "resource",
 ) -> Callable[[Callable[..., Any]], ResourceOp]:
     """Makes the op of the decorated kernel, which takes objects for handles, tensors, lists of these, and attrs.
 
@@ -195,11 +235,19 @@ def resource_op(
 
     def register(kernel: Callable[..., Any]) -> ResourceOp:
         RESOURCE_OPS[name] = made = ResourceOp(
-            name, signature, attrs or {}, kernel, shapes, makes, patience, touches, keeps
+            name, signature, attrs or {}, kernel, shapes, makes, patience, touches, keeps, handles
         )
         return made
 
     return register
+
+
+def check_reference(op: Any) -> None:
+    """Raises RuntimeError while nothing is staged, for an op that takes or makes a reference to a handle."""
+    if control._staged():
+        return
+    last = [a.name for a in (*op.inputs, *op.outputs) if a.type == "resource"][-1]
+    raise RuntimeError(f"{snake_case(op.name)} op does not support eager execution. Arg '{last}' is a ref.")
 
 
 def handle_of(value: Any) -> Any:

@@ -208,7 +208,41 @@ def _gradient_row(kind):
     return row
 
 
+def _compact_gradient_row(kind):
+    """The rows of the gradient that are not all zeros, and which they are."""
+
+    @op(
+        f"SparseSegment{kind}GradV2",
+        "grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32 "
+        "-> output: T, sorted_unique_indices: Tidx",
+        types={"T": FLOATING, **INDICES},
+        shape=lambda call: [None if call.shape(0) is None else (None, *call.shape(0)[1:]), (None,)],
+    )
+    def row(xp, grad, indices, segment_ids, dense_output_dim0):
+        whole = GRADIENTS[kind].kernel(xp, grad, indices, segment_ids, dense_output_dim0)
+        found = np.unique(indices)
+        return whole[found], found
+
+    row.gradient(None)
+    row.compiled(never="the shape of its results depends on values")
+
+    @row.samples
+    def _(rng):
+        ids = np.array([3, 0, 3]), np.array([0, 0, 1])
+        yield Sample(rng.normal(2, 3), *ids, 5, differentiable=False)
+        yield Sample(rng.normal(2, 3), *ids, 3, raises=InvalidArgumentError)
+
+    @row.reference
+    def _(grad, indices, segment_ids, dense_output_dim0):
+        whole = GRADIENTS[kind].formula(grad, indices, segment_ids, dense_output_dim0)
+        return whole[sorted(set(indices.tolist()))], np.array(sorted(set(indices.tolist())))
+
+    return row
+
+
 GRADIENTS = {kind: _gradient_row(kind) for kind in ("Sum", "Mean", "SqrtN")}
+for _kind in GRADIENTS:
+    _compact_gradient_row(_kind)
 SUMS = SparseSegmentSum, SparseSegmentSumWithNumSegments = _rows("Sum", REAL)
 MEANS = SparseSegmentMean, SparseSegmentMeanWithNumSegments = _rows("Mean", FLOATING)
 ROOTS = SparseSegmentSqrtN, SparseSegmentSqrtNWithNumSegments = _rows("SqrtN", FLOATING)

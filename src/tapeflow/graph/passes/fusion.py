@@ -264,7 +264,7 @@ def _steps(program: Program, each: Instruction) -> Any:
     inputs, (value,) = each.inputs, each.outputs
     result = program.values[value]
     shapes: list[Any] = [program.values[v].shape for v in inputs]
-    if result.shape is None or any(shape is None for shape in shapes):
+    if not inputs or result.shape is None or any(shape is None for shape in shapes):
         return None
     name, dtype = each.type, program.values[inputs[1 if each.type == "SelectV2" else 0]].dtype
     if name == "BiasAdd":
