@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -119,7 +120,7 @@ class Training:
         state["run_eagerly"] = bool(run_eagerly) or self.dynamic
         steps = kwargs.get("experimental_steps_per_execution") or steps_per_execution
         state["steps_per_execution"] = int(steps or 1)
-        state["jit_compile"] = jit_compile is True
+        state["jit_compile"] = jit_compile is True and self._layers_support_jit()
         names = self._names_of_outputs()
         state["compiled_loss"] = CompiledLoss(loss, loss_weights, names)
         state["compiled_metrics"] = CompiledMetrics(metrics, weighted_metrics, names)
@@ -136,6 +137,15 @@ class Training:
         for counter in ("_train_counter", "_test_counter", "_predict_counter"):
             state[counter] = 0
         self._forget_functions()
+
+    def _layers_support_jit(self):
+        """Whether XLA may compile all layers; warns if not."""
+        supported = all(layer.supports_jit for layer in self._all_layers())
+        if not supported:
+            warnings.warn(
+                "Model doesn't support `jit_compile=True`. Proceeding with `jit_compile=False`.", stacklevel=4
+            )
+        return supported
 
     def _dtype_policy_name(self):
         policy = getattr(self, "dtype_policy", None)

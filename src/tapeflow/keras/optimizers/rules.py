@@ -395,13 +395,13 @@ class Adagrad(Optimizer):
             )
         super().__init__(name, **kwargs)
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self.__dict__["_initial"] = float(initial_accumulator_value)
+        self.__dict__["initial_accumulator_value"] = float(initial_accumulator_value)
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
     _slot_lists = (SlotList("accumulator", "accumulator", "_accumulators"),)
 
     def _slot_values(self, var):
-        return (("accumulator", self._initial),)
+        return (("accumulator", self.initial_accumulator_value),)
 
     def _update_of(self, dtype):
         scalars = (self._rate(dtype), convert_to_tensor(self.epsilon, dtype))
@@ -410,7 +410,7 @@ class Adagrad(Optimizer):
 
     def get_config(self):
         config = self._config_of()
-        return {**config, "initial_accumulator_value": self._initial, "epsilon": self.epsilon}
+        return {**config, "initial_accumulator_value": self.initial_accumulator_value, "epsilon": self.epsilon}
 
 
 @with_shared_arguments
@@ -497,23 +497,23 @@ class Ftrl(Optimizer):
         self._set_hyper("l1_regularization_strength", l1_regularization_strength)
         self._set_hyper("l2_regularization_strength", l2_regularization_strength)
         self._set_hyper("beta", beta)
-        self.__dict__["_initial"] = float(initial_accumulator_value)
-        self.__dict__["_shrinkage"] = l2_shrinkage_regularization_strength
+        self.__dict__["initial_accumulator_value"] = float(initial_accumulator_value)
+        self.__dict__["l2_shrinkage_regularization_strength"] = l2_shrinkage_regularization_strength
 
     _slot_lists = (SlotList("accumulator", "accumulator", "_accumulators"), SlotList("linear", "linear", "_linears"))
 
     def _slot_values(self, var):
-        return (("accumulator", self._initial), ("linear", 0.0))
+        return (("accumulator", self.initial_accumulator_value), ("linear", 0.0))
 
     def _update_of(self, dtype):
         rate = self._rate(dtype)
         l2 = self._setting("l2_regularization_strength", dtype)
         l2 = l2 + self._setting("beta", dtype) / (2.0 * rate)
         scalars = [rate, self._setting("l1_regularization_strength", dtype), l2]
-        if self._shrinkage > 0.0:
-            scalars.append(convert_to_tensor(self._shrinkage, dtype))
+        if self.l2_shrinkage_regularization_strength > 0.0:
+            scalars.append(convert_to_tensor(self.l2_shrinkage_regularization_strength, dtype))
         scalars.append(self._setting("learning_rate_power", dtype))
-        rule = training.FtrlV2 if self._shrinkage > 0 else training.Ftrl
+        rule = training.FtrlV2 if self.l2_shrinkage_regularization_strength > 0 else training.Ftrl
         return Update(rule, self._slot_values(None), tuple(scalars))
 
     def _apply_slices(self, grad, var):
@@ -531,8 +531,8 @@ class Ftrl(Optimizer):
         )
         return {
             **config,
-            "initial_accumulator_value": self._initial,
-            "l2_shrinkage_regularization_strength": self._shrinkage,
+            "initial_accumulator_value": self.initial_accumulator_value,
+            "l2_shrinkage_regularization_strength": self.l2_shrinkage_regularization_strength,
         }
 
 

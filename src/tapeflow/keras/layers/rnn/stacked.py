@@ -7,8 +7,9 @@ from tapeflow.core.context import name_scope
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.calling import signature_of
-from tapeflow.keras.layers.rnn.cells import initial_state, is_size
+from tapeflow.keras.layers.rnn.cells import first_states, is_number, is_size
 from tapeflow.keras.registry import to_config
+from tapeflow.ops.static import size_of
 
 
 class StackedRNNCells(Layer):
@@ -58,14 +59,12 @@ class StackedRNNCells(Layer):
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """The states of the first step, cell by cell."""
-        states = []
-        for cell in self._ordered():
-            make = getattr(cell, "get_initial_state", None)
-            if make is not None:
-                states.append(make(inputs=inputs, batch_size=batch_size, dtype=dtype))
-            else:
-                states.append(initial_state(cell.state_size, inputs, batch_size, dtype))
-        return tuple(states)
+        if is_number(inputs):
+            inputs, batch_size = None, inputs
+        if inputs is not None:
+            batch_size, dtype = size_of(inputs, 0), inputs.dtype
+        dtype = self._compute_dtype_object if dtype is None else dtype
+        return tuple(first_states(cell, batch_size, dtype) for cell in self._ordered())
 
     def call(self, inputs, states, constants=None, training=None, **kwargs):
         sizes = self.state_size
