@@ -198,7 +198,7 @@ class ProgbarLogger(Callback):
         if self.progbar is not None:
             self.progbar.stateful_metrics |= set(logs or ())
             self.progbar.target = self.progbar.target or self.seen
-            self.progbar.update(self.progbar.target, in_order_of_release(logs or {}).items(), finalize=True)
+            self.progbar.update(self.progbar.target, (logs or {}).items(), finalize=True)
             self.progbar = None
 
 

@@ -66,6 +66,8 @@ class MonitorCallback(Callback):
 
     def _monitored(self, logs, what):
         """The number; warns and gives None where the logs lack it."""
+        if self.monitor_op is None:
+            self.monitor_op = self._by_metric()
         current = (logs or {}).get(self.monitor)
         if current is None:
             warnings.warn(

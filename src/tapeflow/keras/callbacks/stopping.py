@@ -157,7 +157,8 @@ class LearningRateScheduler(Callback):
         except TypeError:
             rate = self.schedule(epoch)
         if not isinstance(rate, (float, np.floating)) and not hasattr(rate, "dtype"):
-            raise ValueError(f'The output of the "schedule" function should be float. Got: {rate}')
+            function = '"schedule" function should be' if keras_2() else "`schedule` function should be a"
+            raise ValueError(f"The output of the {function} float. Got: {rate}")
         optimizer.learning_rate = float(rate)
         if self.verbose > 0:
             print(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")

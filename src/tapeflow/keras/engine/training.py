@@ -123,7 +123,7 @@ class Training:
         state["jit_compile"] = jit_compile is True and self._layers_support_jit()
         names = self._names_of_outputs()
         state["compiled_loss"] = CompiledLoss(loss, loss_weights, names)
-        state["compiled_metrics"] = CompiledMetrics(metrics, weighted_metrics, names)
+        state["compiled_metrics"] = CompiledMetrics(metrics, weighted_metrics, names, loss)
         state["_compile_arguments"] = {
             "optimizer": found,
             "loss": loss,
@@ -262,7 +262,7 @@ class Training:
             ),
             "metrics_variables": [
                 (f"{metric.name}/{name}", v)
-                for metric in self.metrics
+                for metric in self._each_metric()
                 for name, v in named(metric.variables)
             ],
         }
@@ -348,13 +348,22 @@ class Training:
 
     @property
     def metrics(self):
-        """The mean losses, the compiled metrics, and those of layers."""
-        own = []
+        """The mean losses, the compiled metrics (in Keras 3 as one, `compile_metrics`), and those of layers."""
+        own, seen = [], set()
         if self.compiled_loss is not None:
-            own += self.compiled_loss.metrics
-            own += self.compiled_metrics.metrics
-        seen = {id(metric) for metric in own}
+            total, *others = self.compiled_loss.metrics
+            compiled = self.compiled_metrics
+            if keras_2():
+                own = [total, *others, *compiled.metrics]
+            else:
+                own = [total, *([compiled] if compiled.given else []), *others]
+            seen = {id(metric) for metric in (*own, *compiled.metrics)}
         return [*own, *(metric for metric in super().metrics if id(metric) not in seen)]
+
+    def _each_metric(self):
+        """The metrics, those that were compiled one by one."""
+        compiled = self.compiled_metrics
+        return [part for m in self.metrics for part in (compiled.metrics if m is compiled else [m])]
 
     @property
     def metrics_names(self):
@@ -544,7 +553,8 @@ class Training:
                 )  # fmt: skip
                 logs |= {f"val_{name}": value for name, value in results.items()}
             batches.on_epoch_end()
-            run.on_epoch_end(epoch, logs)
+            # What callbacks add to the logs of an epoch, `on_train_end` is not told of in Keras 3.
+            run.on_epoch_end(epoch, logs if keras_2() else in_order_of_release(logs))
             if self.stop_training or source.exhausted:
                 break
         finish = getattr(self.optimizer, "finalize_variable_values", None)
@@ -736,7 +746,7 @@ class Training:
         names = list(numbers)
         if not keras_2() and self.compiled_metrics is not None:
             # Keras 3 knows the metrics of an output by their names alone, which results do not have.
-            known = [m.name for m in self.metrics if m.name not in self.compiled_metrics.prefixed]
+            known = [m.name for m in self._each_metric() if m.name not in self.compiled_metrics.prefixed]
             names = [n for n in known if n in numbers] + sorted(n for n in numbers if n not in known)
         values = [numbers[name] for name in names]
         return values[0] if len(values) == 1 else values

@@ -81,7 +81,8 @@ class AbstractRNNCell(Layer):
         """
         if dtype is None and not keras_2():
             dtype = self._compute_dtype_object
-        return initial_state(self.state_size, inputs, batch_size, dtype)
+        states = initial_state(self.state_size, inputs, batch_size, dtype)
+        return states if keras_2() or nest.is_nested(states) else [states]
 
 
 def first_states(cell, batch_size, dtype):
@@ -199,7 +200,8 @@ class GatedCell(DropoutRNNCellMixin):
         """
         if dtype is None and not keras_2():
             dtype = self._compute_dtype_object
-        return initial_state(self.state_size, inputs, batch_size, dtype)
+        states = initial_state(self.state_size, inputs, batch_size, dtype)
+        return states if keras_2() or nest.is_nested(states) else [states]
 
     def _make_weights(self, input_shape, bias_shape=None, bias_initializer=None):
         columns = self.units * self.gates

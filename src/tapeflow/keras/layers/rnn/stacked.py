@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.calling import signature_of
@@ -75,7 +76,7 @@ class StackedRNNCells(Layer):
             flat, states = nest.flatten(states), []
             for size in sizes:
                 count = 1 if is_size(size) else len(list(size))
-                states.append(flat[0] if is_size(size) else flat[:count])
+                states.append(flat[0] if is_size(size) and keras_2() else flat[:count])
                 flat = flat[count:]
         states = states[::-1] if self.reverse_state_order else states
         new_states = []
@@ -86,8 +87,8 @@ class StackedRNNCells(Layer):
                 given["constants"] = constants
             if signature is not None and signature.takes_training:
                 given["training"] = training
+            bare = is_size(cell.state_size) and (keras_2() or not nest.is_nested(state))
             state = state if nest.is_nested(state) else [state]
-            bare = is_size(cell.state_size)
             alone = len(state) == 1 and hasattr(cell, "_is_tf_rnn_cell")
             call = cell if isinstance(cell, Layer) else cell.call
             inputs, state = call(inputs, state[0] if alone else state, **given)
