@@ -1,5 +1,6 @@
 """`clone_model`: how layers, calls and models inside are copied."""
 
+import numpy as np
 import pytest
 
 import tapeflow as tf

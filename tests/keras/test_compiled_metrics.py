@@ -92,3 +92,31 @@ def test_targets_may_be_those_of_outputs_with_a_loss():
     np.testing.assert_allclose(logs["loss"], (model.predict(X, verbose=0)[1] ** 2).mean(), rtol=1e-5)
     with pytest.raises(ValueError, match="2 outputs"):
         model.evaluate(X, [Y] * 3, verbose=0)
+
+
+def test_a_single_loss_is_reported_as_the_loss_alone():
+    model = _two_outputs()
+    model.compile("sgd", {"a": "mse"})
+    assert list(model.evaluate(X, Y, verbose=0, return_dict=True)) == ["loss"]
+
+
+def test_what_weights_add_comes_after_what_layers_add():
+    class Adding(layers.Dense):
+        def call(self, x):
+            self.add_loss(7.0)
+            return super().call(x)
+
+    model = keras.Sequential([Adding(1, kernel_regularizer="l2"), Adding(1, kernel_regularizer="l2")])
+    model(X)
+    assert [float(loss) == 7.0 for loss in model.losses] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_momentum_goes_on_in_rows_without_a_gradient(nesterov):
+    rows, dense = (tf.Variable(tf.ones([3, 2])) for _ in range(2))
+    by_rows, by_all = (keras.optimizers.SGD(0.1, momentum=0.9, nesterov=nesterov) for _ in range(2))
+    for row in (0, 2, 2):
+        slices = tf.IndexedSlices(tf.ones([1, 2]), tf.constant([row]), tf.constant([3, 2]))
+        by_rows.apply_gradients([(slices, rows)])
+        by_all.apply_gradients([(tf.convert_to_tensor(slices), dense)])
+    np.testing.assert_allclose(rows, dense, rtol=1e-6)

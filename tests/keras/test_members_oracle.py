@@ -37,7 +37,8 @@ _DIFFERENT = {
     r"\w+\.autocast": "layers of preprocessing cast by themselves here, and some others in Keras",
     r"ConvLSTM\dD\.single_state": "there are two states",
     r"\w+IoU\.dtype|IoU\.dtype": "weights of samples are numbers here, whole ones in Keras",
-    r"Variable\.(aggregation|synchronization)|CallbackList\.model": "as TensorFlow's variables say it, or known earlier",
+    r"Variable\.(aggregation|synchronization)|CallbackList\.model": "as TensorFlow's variables have it, or known "
+    "earlier",
     r"KerasTensor\.row_splits_dtype|BatchNormalization\.renorm_clipping|MeanMetricWrapper\.name": "of Keras 2",
     r"\w*QuantizationConfig\.\w+|Sequence\.num_batches": "abstract, or made when asked for",
 }

@@ -23,7 +23,8 @@ class CustomObjectScope:
     """
 
     def __init__(self, custom_objects=None, *more):
-        self.custom_objects = {name: value for mapping in (custom_objects or {}, *more) for name, value in mapping.items()}
+        given = (custom_objects or {}, *more)
+        self.custom_objects = {name: value for mapping in given for name, value in mapping.items()}
         self._backup = None
 
     def __enter__(self):

@@ -77,7 +77,7 @@ class CompiledLoss:
                 1.0 if w is None else w for w in per_output(self._weights, names, "loss_weights")
             ]
         self._output_weights = weights
-        if len(names) > 1:
+        if len(names) > 1 and (keras_2() or sum(function is not None for function in self._functions) > 1):
             self._means = [
                 None if function is None else metrics_of_keras.Mean(name=f"{name}_loss")
                 for name, function in zip(names, self._functions)
@@ -216,7 +216,7 @@ class CompiledMetrics:
         names = self._names = output_names(y_pred, self._names)
         if self._made is None or len(self._known) != len(names):
             self.build(names)
-        wanted = [loss is not None for loss in nest.flatten(self._losses_given)]
+        wanted = [loss is not None for loss in per_output(self._losses_given, names, "loss")]
         targets = targets_of(y_true, y_pred, self._names, wanted=wanted)
         weights = targets_of(sample_weight, y_pred, self._names, "sample_weight")
         for i, (pairs, target, output) in enumerate(zip(self._made, targets, nest.flatten(y_pred))):

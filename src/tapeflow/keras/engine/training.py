@@ -739,7 +739,7 @@ class Training:
         if class_weight is not None:
             data = next(iter(as_batches(iter([data]), class_weight=class_weight)))
         numbers = _numbers(self._step(kind)(data))
-        return numbers if return_dict else self._one_or_all(numbers)
+        return in_order_of_release(numbers) if return_dict else self._one_or_all(numbers)
 
     def _one_or_all(self, numbers):
         """Results without their names: in the order of the metrics, and those of no metric by name."""

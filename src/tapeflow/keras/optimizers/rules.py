@@ -76,6 +76,12 @@ class SGD(Optimizer):
     def _adds_up(self):
         return not self._momentum  # then it is linear in the gradient
 
+    def _apply_slices(self, grad, var):
+        if self._momentum and not keras_2():  # the velocity of all rows goes on
+            self._apply_dense(convert_to_tensor(grad), var)
+        else:
+            super()._apply_slices(grad, var)
+
     def _apply_sparse(self, values, indices, var):
         if self._momentum:
             super()._apply_sparse(values, indices, var)
