@@ -20,12 +20,12 @@ class LayerLosses:
     _losses_exist = False
 
     @takes_old_names(losses="loss")
-    def add_loss(self, loss, **kwargs):
+    def add_loss(self, loss, inputs=None, **kwargs):
         """Add losses to what `losses` returns until the next call.
 
         Args:
           loss: a scalar tensor, a function that gives one, or a list of these.
-          **kwargs: accepted as in Keras 2.
+          inputs, **kwargs: accepted as in Keras 2.
         """
         collecting = current_scope()
         for each in nest.flatten(loss):

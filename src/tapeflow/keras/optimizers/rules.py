@@ -240,6 +240,11 @@ class Nadam(_Moments):
 
     _own_checkpointed: ClassVar[dict[str, str]] = {"_u_product": "_momentum_product"}
 
+    @property
+    def decay(self):
+        """How fast the momentum grows, as Keras 2 names it."""
+        return convert_to_tensor(self._schedule_decay)
+
     def _slot_values(self, var):
         return (("m", 0.0), ("v", 0.0))
 
