@@ -74,7 +74,7 @@ def test_a_model_is_saved_where_the_best_is_unknown(tmp_path):
     assert (tmp_path / "a.keras").exists()
 
 
-def test_the_end_of_training_is_not_told_what_callbacks_added():
+def test_the_end_of_training_is_not_given_what_callbacks_added():
     ends = []
     end = keras.callbacks.LambdaCallback(on_train_end=lambda logs: ends.append(sorted(logs)))
     _model().fit(X, Y, verbose=0, callbacks=[Given("more", [1.0]), end])

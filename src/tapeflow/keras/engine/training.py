@@ -553,7 +553,7 @@ class Training:
                 )  # fmt: skip
                 logs |= {f"val_{name}": value for name, value in results.items()}
             batches.on_epoch_end()
-            # What callbacks add to the logs of an epoch, `on_train_end` is not told of in Keras 3.
+            # In Keras 3 `on_train_end` is not given what callbacks add to the logs of an epoch.
             run.on_epoch_end(epoch, logs if keras_2() else in_order_of_release(logs))
             if self.stop_training or source.exhausted:
                 break
