@@ -1,5 +1,6 @@
 """`clone_model`: how layers, calls and models inside are copied."""
 
+import numpy as np
 import pytest
 
 import tapeflow as tf
@@ -72,3 +73,13 @@ def test_sequential_models_take_tensors_and_no_function_of_calls():
 def test_unknown_arguments_are_refused(model):
     with pytest.raises(ValueError, match="Unexpected keyword"):
         keras.models.clone_model(model, deep=True)
+
+
+def test_operators_are_copied():
+    x = tf.keras.Input((6,))
+    y = tf.keras.ops.concatenate([x[:, :3] * 2.0, x[:, 3:]], axis=-1)
+    model = tf.keras.Model(x, tf.keras.layers.Dense(2)(y))
+    clone = tf.keras.models.clone_model(model)
+    clone.set_weights(model.get_weights())
+    given = np.ones((2, 6), "float32")
+    np.testing.assert_allclose(clone(given), model(given))

@@ -9,8 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-# Keras fails where ours computes: integers where its formulas want floats, Python scalars without a dtype, no elements.
-LENIENT = ("InvalidArgumentError", "TypeError", "AttributeError", "NotFoundError", "ValueError")
+# Keras fails where ours computes: integers where its formulas want floats, Python scalars without a dtype, no elements,
+# and kernels that TensorFlow lacks on some processors.
+LENIENT = (
+    "InvalidArgumentError", "TypeError", "AttributeError", "NotFoundError", "ValueError", "UnimplementedError",
+)  # fmt: skip
 # Calls by name and, where the reason needs it, kind of arguments; and why the answers differ.
 DIFFERENT = {
     "isclose": "Keras finds everything close to infinity",

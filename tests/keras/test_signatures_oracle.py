@@ -28,9 +28,7 @@ _EXCEPTIONS = {
     "position; recurrent layers and attention have the names of Keras 2",
     r"keras\.layers\.\w+\.(transform_\w+|get_random_transformation)": "steps of preprocessing, called by Keras",
     r"keras\.layers\.\w+\.(from_config|adapt)": "what `custom_objects`, `safe_mode` and the order of Keras 2 are for",
-    r"keras\.layers\.Conv(olution)?3DTranspose": "the order of Keras 2, which is that of `Conv2DTranspose`",
-    r".*\.(Sequential\.(add|pop)|save_weights|save_model|ExportArchive)": "there is one way to do it: files are "
-    "whole, archives are of TensorFlow, and Sequential models are always built anew",
+    r".*\.(save_model|ExportArchive)": "there is one way to do it: models are saved whole, archives are of TensorFlow",
     r"keras\.Variable\.numpy": "a method of a built-in class",
 }
 

@@ -406,3 +406,15 @@ class NoiseSource:
         if self._generator is None:
             return nn_dropout(x, rate, noise_shape, self._seed)
         return dropout(x, rate, noise_shape, self._generator)
+
+
+class GeneratorOfNoise:
+    """The attribute `seed_generator` of a layer with a `NoiseSource`; subclasses may set one of their own."""
+
+    def __get__(self, layer, owner=None):
+        if layer is None:
+            return self
+        generator = getattr(layer._noise, "_generator", None)
+        if generator is None:
+            raise AttributeError(f"{layer.name} has no `seed_generator`: it draws no random numbers of Keras 3.")
+        return generator

@@ -23,12 +23,13 @@ class CustomObjectScope:
     """
 
     def __init__(self, custom_objects=None, *more):
-        self._objects = {name: value for mapping in (custom_objects or {}, *more) for name, value in mapping.items()}
+        given = (custom_objects or {}, *more)
+        self.custom_objects = {name: value for mapping in given for name, value in mapping.items()}
         self._backup = None
 
     def __enter__(self):
         self._backup = dict(_custom)
-        _custom.update(self._objects)
+        _custom.update(self.custom_objects)
         return self
 
     def __exit__(self, *exc_info):

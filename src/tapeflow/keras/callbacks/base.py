@@ -128,12 +128,18 @@ class ProgbarLogger(Callback):
     def __init__(self, count_mode="samples", stateful_metrics=None):
         super().__init__()
         self._stateful = set(stateful_metrics or ())
-        self._bar = None
+        self.progbar = self.target = None
+        self.verbose = self.epochs = 1
         self._training = False
 
+    def set_params(self, params):
+        super().set_params(params)
+        self.verbose, self.target, self.epochs = (params.get(name) for name in ("verbose", "steps", "epochs"))
+
     def _begin(self):
+        self.seen = 0
         if self.params["verbose"]:
-            self._bar = Progbar(
+            self.progbar = Progbar(
                 self.params["steps"], verbose=self.params["verbose"], unit_name="step",
                 stateful_metrics=self._names(),
             )  # fmt: skip
@@ -180,20 +186,20 @@ class ProgbarLogger(Callback):
         self._finish(None)
 
     def _step(self, batch, logs):
-        if self._bar is not None and self._bar.verbose == 1 and self._bar.is_due():
-            self._bar.stateful_metrics |= set(logs or ())
+        if self.progbar is not None and self.progbar.verbose == 1 and self.progbar.is_due():
+            self.progbar.stateful_metrics |= set(logs or ())
             values = {name: as_number(value) for name, value in in_order_of_release(logs or {}).items()}
-            self._bar.update(batch + 1, list(values.items()), finalize=False)
-        self._seen = batch + 1
+            self.progbar.update(batch + 1, list(values.items()), finalize=False)
+        self.seen = batch + 1
 
-    _seen = 0
+    seen = 0
 
     def _finish(self, logs):
-        if self._bar is not None:
-            self._bar.stateful_metrics |= set(logs or ())
-            self._bar.target = self._bar.target or self._seen
-            self._bar.update(self._bar.target, in_order_of_release(logs or {}).items(), finalize=True)
-            self._bar = None
+        if self.progbar is not None:
+            self.progbar.stateful_metrics |= set(logs or ())
+            self.progbar.target = self.progbar.target or self.seen
+            self.progbar.update(self.progbar.target, (logs or {}).items(), finalize=True)
+            self.progbar = None
 
 
 def as_number(value):
@@ -224,6 +230,7 @@ class CallbackList:
             if not found:
                 self.callbacks.append(History())
         self.set_params(params)
+        self.model = None
         if model is not None:
             self.set_model(model)
         # Most callbacks do not look at batches: only those that do are called at every step.
@@ -306,3 +313,5 @@ for _event in _EPOCHS:
     setattr(CallbackList, _event, _epoch_caller(_event))
 for _event in _BATCHES:
     setattr(CallbackList, _event, _batch_caller(_event))
+for _event in ("on_batch_begin", "on_batch_end"):  # their old names
+    setattr(CallbackList, _event, _batch_caller(_event.replace("batch", "train_batch")))

@@ -6,11 +6,13 @@ import collections
 import csv
 import os
 import re
+import warnings
 
 import numpy as np
 
+from tapeflow.core.release import keras_2
 from tapeflow.keras.callbacks.base import Callback
-from tapeflow.keras.callbacks.stopping import Monitor
+from tapeflow.keras.callbacks.monitoring import MonitorCallback
 from tapeflow.saved_model.options import SaveOptions
 from tapeflow.train.checkpoint_options import CheckpointOptions
 
@@ -82,35 +84,35 @@ class CSVLogger(Callback):
 
     def __init__(self, filename, separator=",", append=False):
         super().__init__()
-        self.filename, self.separator, self.append = os.fspath(filename), separator, append
-        self._file = self._writer = self._keys = None
+        self.filename, self.sep, self.append = os.fspath(filename), separator, append
+        self.csv_file = self.writer = self.keys = None
+        self.append_header = True
 
     def on_train_begin(self, logs=None):
-        header = True
         if self.append and os.path.exists(self.filename):
             with open(self.filename) as file:
-                header = not file.readline()
-        self._file = open(self.filename, "a" if self.append else "w", newline="")  # noqa: SIM115
-        self._header, self._writer = header, None
+                self.append_header = not file.readline()
+        self.csv_file = open(self.filename, "a" if self.append else "w", newline="")  # noqa: SIM115
+        self.writer = self.keys = None
 
     def on_epoch_end(self, epoch, logs=None):
         logs = logs or {}
-        if self._keys is None:
-            self._keys = sorted(logs)
-            if not any(key.startswith("val_") for key in self._keys):
-                self._keys += ["val_" + key for key in self._keys]
-        if self._writer is None:
-            fields = ["epoch", *self._keys]
-            self._writer = csv.DictWriter(self._file, fields, delimiter=self.separator)
-            if self._header:
-                self._writer.writeheader()
-        row = {key: _cell(logs.get(key, "NA")) for key in self._keys}
-        self._writer.writerow(collections.OrderedDict(epoch=epoch, **row))
-        self._file.flush()
+        if self.keys is None:
+            self.keys = sorted(logs)
+            if not any(key.startswith("val_") for key in self.keys):
+                self.keys += ["val_" + key for key in self.keys]
+        if self.writer is None:
+            fields = ["epoch", *self.keys]
+            self.writer = csv.DictWriter(self.csv_file, fields, delimiter=self.sep)
+            if self.append_header:
+                self.writer.writeheader()
+        row = {key: _cell(logs.get(key, "NA")) for key in self.keys}
+        self.writer.writerow(collections.OrderedDict(epoch=epoch, **row))
+        self.csv_file.flush()
 
     def on_train_end(self, logs=None):
-        self._file.close()
-        self._writer = None
+        self.csv_file.close()
+        self.writer = None
 
 
 def _cell(value):
@@ -119,7 +121,7 @@ def _cell(value):
     return value
 
 
-class ModelCheckpoint(Callback):
+class ModelCheckpoint(MonitorCallback):
     """Saves the model, or its weights, after epochs or every `save_freq` batches.
 
     Args:
@@ -152,9 +154,8 @@ class ModelCheckpoint(Callback):
         options=None,
         **kwargs,
     ):
-        super().__init__()
-        self.filepath = os.fspath(filepath)
-        self.monitor, self.verbose = monitor, verbose
+        super().__init__(monitor, mode, initial_value_threshold)
+        self.filepath, self.verbose = os.fspath(filepath), verbose
         self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
         self.save_freq, self.period = save_freq, kwargs.pop("period", 1)
         self._load_first = kwargs.pop("load_weights_on_restart", False)
@@ -171,10 +172,6 @@ class ModelCheckpoint(Callback):
                 f"{wanted.__name__}. Got {options}."
             )
         self._options = options
-        self._monitor = Monitor(monitor, mode)
-        self.best = (
-            self._monitor.worst if initial_value_threshold is None else initial_value_threshold
-        )
         self.epochs_since_last_save = 0
         self._batches = 0
         self._epoch = 0
@@ -216,21 +213,8 @@ class ModelCheckpoint(Callback):
         self.epochs_since_last_save = 0
         path = self._path(epoch, batch, logs)
         if self.save_best_only:
-            current = self._monitor.of(logs)
-            if current is None:
+            if not self._is_best(epoch, logs, path):
                 return
-            if not self._monitor.better(current, self.best):
-                if self.verbose > 0:
-                    print(
-                        f"\nEpoch {epoch + 1}: {self.monitor} did not improve from {self.best:.5f}"
-                    )
-                return
-            if self.verbose > 0:
-                print(
-                    f"\nEpoch {epoch + 1}: {self.monitor} improved from {self.best:.5f} to "
-                    f"{current:.5f}, saving model to {path}"
-                )
-            self.best = current
         elif self.verbose > 0:
             print(f"\nEpoch {epoch + 1}: saving model to {path}")
         folder = os.path.dirname(path)
@@ -242,6 +226,25 @@ class ModelCheckpoint(Callback):
             self.model.save(path, overwrite=True, options=self._options)
         if self.verbose > 0:
             print(f"\nEpoch {epoch + 1}: finished saving model to {path}")
+
+    def _is_best(self, epoch, logs, path):
+        """Whether the model is to be saved as the best so far; in Keras 3 also where that cannot be known."""
+        current = logs.get(self.monitor)
+        if current is None:
+            skipping = ", skipping" if keras_2() else ""
+            warnings.warn(f"Can save best model only with {self.monitor} available{skipping}.", stacklevel=4)
+            return not keras_2()
+        best = "None" if self.best is None else f"{self.best:.5f}"
+        if not self._is_improvement(current, self.best):
+            if self.verbose > 0:
+                print(f"\nEpoch {epoch + 1}: {self.monitor} did not improve from {best}")
+            return False
+        if self.verbose > 0:
+            print(
+                f"\nEpoch {epoch + 1}: {self.monitor} improved from {best} to {current:.5f}, saving model to {path}"
+            )
+        self.best = current
+        return True
 
     def _newest(self):
         """The newest file that the pattern of `filepath` matches, or None."""

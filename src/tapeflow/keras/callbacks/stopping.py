@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import warnings
-
 import numpy as np
 
 from tapeflow.core.release import keras_2
 from tapeflow.keras.callbacks.base import Callback
+from tapeflow.keras.callbacks.monitoring import MonitorCallback
 from tapeflow.keras.session import values_of
 from tapeflow.ops.variable import Variable
 
@@ -25,32 +23,7 @@ def rate_of(optimizer):
     return float(rate) if isinstance(rate, (int, float, np.generic, np.ndarray)) else None
 
 
-class Monitor:
-    """Whether a number got better, given its name: smaller, or larger, as for accuracies."""
-
-    def __init__(self, name, mode="auto", min_delta=0.0):
-        if mode not in ("auto", "min", "max"):
-            warnings.warn(f"mode {mode} is unknown, fallback to auto mode.", stacklevel=3)
-            mode = "auto"
-        larger = mode == "max" or (
-            mode == "auto"
-            and (name.endswith(("acc", "accuracy", "auc")) or name.startswith("fmeasure"))
-        )
-        self.name, self.min_delta = name, abs(min_delta)
-        self.sign = 1 if larger else -1
-        self.worst = -math.inf if larger else math.inf
-        self.op = np.greater if larger else np.less
-
-    def better(self, current, best):
-        """Whether current is better than best by more than min_delta."""
-        return self.sign * (current - best) > self.min_delta
-
-    def of(self, logs):
-        """The number among the logs, or None."""
-        return (logs or {}).get(self.name)
-
-
-class EarlyStopping(Callback):
+class EarlyStopping(MonitorCallback):
     """Stops when `monitor` has not improved by `min_delta` for `patience` epochs.
 
     Args:
@@ -82,49 +55,51 @@ class EarlyStopping(Callback):
         restore_best_weights=False,
         start_from_epoch=0,
     ):
-        super().__init__()
-        self.monitor, self.min_delta, self.patience = monitor, abs(min_delta), patience
-        self.verbose, self.baseline = verbose, baseline
+        super().__init__(monitor, mode, min_delta=min_delta)
+        self.patience, self.verbose, self.baseline = patience, verbose, baseline
         self.restore_best_weights, self.start_from_epoch = restore_best_weights, start_from_epoch
-        self._monitor = Monitor(monitor, mode, min_delta)
-        self.monitor_op = self._monitor.op
         self.on_train_begin()
 
     def on_train_begin(self, logs=None):
         self.wait, self.stopped_epoch = 0, 0
-        self.best, self.best_weights, self.best_epoch = self._monitor.worst, None, 0
+        self.best, self.best_weights, self.best_epoch = self._nothing(), None, 0
 
     def on_epoch_end(self, epoch, logs=None):
-        current = self._monitor.of(logs)
+        current = self.get_monitor_value(logs)
         if current is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:
-            self.best_weights = self.model.get_weights()
+            self.best_weights, self.best_epoch = self.model.get_weights(), epoch
         self.wait += 1
-        if self._monitor.better(current, self.best):
+        if self._is_improvement(current, self.best):
             self.best, self.best_epoch = current, epoch
             if self.restore_best_weights:
                 self.best_weights = self.model.get_weights()
-            if self.baseline is None or self._monitor.better(current, self.baseline):
+            if self.baseline is None or self._is_improvement(current, self.baseline):
                 self.wait = 0
             return
         if self.wait >= self.patience and epoch > 0:
             self.stopped_epoch = epoch
             self.model.stop_training = True
-            if self.best_weights is not None:
-                if self.verbose > 0:
-                    print(
-                        f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}."
-                    )
-                self.model.set_weights(self.best_weights)
+            if keras_2():
+                self._restore()
 
     def on_train_end(self, logs=None):
         if self.stopped_epoch > 0 and self.verbose > 0:
             print(f"Epoch {self.stopped_epoch + 1}: early stopping")
+        if not keras_2():  # the best weights come back also where all epochs were run
+            self._restore()
+
+    def _restore(self):
+        if self.best_weights is None:
+            return
+        if self.verbose > 0:
+            print(f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}.")
+        self.model.set_weights(self.best_weights)
 
     def get_monitor_value(self, logs):
-        """The monitored number of an epoch."""
-        return self._monitor.of(logs)
+        """The monitored number of an epoch; None, after a warning, where it is not known."""
+        return self._monitored(logs, "Early stopping")
 
 
 class TerminateOnNaN(Callback):
@@ -182,7 +157,8 @@ class LearningRateScheduler(Callback):
         except TypeError:
             rate = self.schedule(epoch)
         if not isinstance(rate, (float, np.floating)) and not hasattr(rate, "dtype"):
-            raise ValueError(f'The output of the "schedule" function should be float. Got: {rate}')
+            function = '"schedule" function should be' if keras_2() else "`schedule` function should be a"
+            raise ValueError(f"The output of the {function} float. Got: {rate}")
         optimizer.learning_rate = float(rate)
         if self.verbose > 0:
             print(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
@@ -192,7 +168,7 @@ class LearningRateScheduler(Callback):
             logs[_rate_in_logs()] = rate_of(self.model.optimizer)
 
 
-class ReduceLROnPlateau(Callback):
+class ReduceLROnPlateau(MonitorCallback):
     """Multiplies the learning rate by `factor` when `monitor` has not improved for `patience` epochs.
 
     Args:
@@ -222,16 +198,15 @@ class ReduceLROnPlateau(Callback):
         min_lr=0.0,
         **kwargs,
     ):
-        super().__init__()
+        super().__init__(monitor, mode, min_delta=kwargs.pop("epsilon", min_delta))
         if factor >= 1.0:
             raise ValueError(f"ReduceLROnPlateau does not support a factor >= 1.0. Got {factor}")
-        self.monitor, self.factor, self.patience = monitor, factor, patience
+        self.factor, self.patience = factor, patience
         self.verbose, self.cooldown, self.min_lr = verbose, cooldown, min_lr
-        self._monitor = Monitor(monitor, mode, kwargs.pop("epsilon", min_delta))
         self.on_train_begin()
 
     def on_train_begin(self, logs=None):
-        self.best, self.wait, self.cooldown_counter = self._monitor.worst, 0, 0
+        self.best, self.wait, self.cooldown_counter = self._nothing(), 0, 0
 
     def in_cooldown(self):
         """Return whether epochs do not count, because the rate changed shortly before."""
@@ -242,13 +217,13 @@ class ReduceLROnPlateau(Callback):
         rate = rate_of(optimizer)
         if logs is not None:
             logs[_rate_in_logs()] = rate
-        current = self._monitor.of(logs)
+        current = self._monitored(logs, "Learning rate reduction is")
         if current is None:
             return
         if self.in_cooldown():
             self.cooldown_counter -= 1
             self.wait = 0
-        if self._monitor.better(current, self.best):
+        if self._is_improvement(current, self.best):
             self.best, self.wait = current, 0
         elif not self.in_cooldown():
             self.wait += 1

@@ -134,7 +134,7 @@ class Layer(Connections, Protocol, Tracked):
         return name
 
     def _set_dtype(self, dtype):
-        policy = dtype_policy.get(dtype).of_path(self.path)
+        policy = dtype_policy.get(dtype).of_path(self._path or self.name)
         attributes = self.__dict__
         attributes["_dtype_given"] = dtype is not None
         attributes["_policy"] = policy

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tapeflow.core import nest
+from tapeflow.core.context import inside_graph
 from tapeflow.core.release import keras_2
 from tapeflow.keras import losses
 from tapeflow.keras import metrics as metrics_of_keras
@@ -76,7 +77,7 @@ class CompiledLoss:
                 1.0 if w is None else w for w in per_output(self._weights, names, "loss_weights")
             ]
         self._output_weights = weights
-        if len(names) > 1:
+        if len(names) > 1 and (keras_2() or sum(function is not None for function in self._functions) > 1):
             self._means = [
                 None if function is None else metrics_of_keras.Mean(name=f"{name}_loss")
                 for name, function in zip(names, self._functions)
@@ -98,7 +99,8 @@ class CompiledLoss:
         if self._functions is None:
             self.build(y_pred)
         parts = []
-        targets = targets_of(y_true, y_pred, self._names)
+        wanted = [function is not None for function in self._functions]
+        targets = targets_of(y_true, y_pred, self._names, wanted=wanted)
         weights = targets_of(sample_weight, y_pred, self._names, "sample_weight")
         outputs = nest.flatten(y_pred)
         batch = _batch_of(outputs[0])
@@ -108,7 +110,8 @@ class CompiledLoss:
             over_all = function.reduction in ("auto", "sum_over_batch_size")
             value = function(target, output, masking.weighted(output, weights[i], over_all))
             if self._means:
-                self._means[i].update_state(value, batch)
+                # In compiled steps Keras 3 does not know the size of the batch, and takes the mean over steps.
+                self._means[i].update_state(value, batch if keras_2() or not inside_graph() else None)
             scale = self._output_weights[i]
             parts.append(value if isinstance(scale, float) and scale == 1.0 else value * scale)
         parts += regularization_losses or ()
@@ -140,6 +143,31 @@ class CompiledMetrics:
         self._made = None
         if output_names is not None or _for_one_output(given, weighted):
             self.build(output_names or ["output_1"])
+
+    name = "compile_metrics"
+
+    @property
+    def given(self):
+        """Whether there were any metrics to compile."""
+        return self._given is not None or self._weighted is not None
+
+    @property
+    def variables(self):
+        """The variables of all metrics."""
+        return [variable for metric in self.metrics for variable in metric.variables]
+
+    def result(self):
+        """The values of all metrics, by name."""
+        found = {}
+        for metric in self.metrics:
+            value = metric.result()
+            found.update(value if isinstance(value, dict) else {metric.name: value})
+        return found
+
+    def reset_state(self):
+        """Starts all metrics anew."""
+        for metric in self.metrics:
+            metric.reset_state()
 
     @property
     def metrics(self):
@@ -188,7 +216,8 @@ class CompiledMetrics:
         names = self._names = output_names(y_pred, self._names)
         if self._made is None or len(self._known) != len(names):
             self.build(names)
-        targets = targets_of(y_true, y_pred, self._names)
+        wanted = [loss is not None for loss in per_output(self._losses_given, names, "loss")]
+        targets = targets_of(y_true, y_pred, self._names, wanted=wanted)
         weights = targets_of(sample_weight, y_pred, self._names, "sample_weight")
         for i, (pairs, target, output) in enumerate(zip(self._made, targets, nest.flatten(y_pred))):
             if target is None:
@@ -223,8 +252,11 @@ def output_names(y_pred, names):
     return [f"output_{i + 1}" for i in range(count)]
 
 
-def targets_of(values, y_pred, names, what="targets"):
-    """One value per output, from a structure like the outputs', a dict by names, or one for the only output."""
+def targets_of(values, y_pred, names, what="targets", wanted=()):
+    """One value per output, from a structure like the outputs', a dict by names, or one for the only output.
+
+    `wanted` says of each output whether it has a loss: values may be given for these outputs alone.
+    """
     count = len(names)
     if values is None:
         return [None] * count
@@ -235,6 +267,9 @@ def targets_of(values, y_pred, names, what="targets"):
         return flat
     if len(flat) == 1 and what == "sample_weight":
         return flat * count
+    if len(wanted) == count and len(flat) == sum(wanted) and not keras_2():
+        given = iter(flat)
+        return [next(given) if each else None for each in wanted]
     raise ValueError(f"The model has {count} outputs, and {len(flat)} {what} were given.")
 
 

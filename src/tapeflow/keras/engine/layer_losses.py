@@ -6,6 +6,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
+from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.stateless import current_scope
 from tapeflow.keras.engine.tracking import unique
 from tapeflow.keras.old_names import takes_old_names
@@ -19,12 +20,12 @@ class LayerLosses:
     _losses_exist = False
 
     @takes_old_names(losses="loss")
-    def add_loss(self, loss, **kwargs):
+    def add_loss(self, loss, inputs=None, **kwargs):
         """Add losses to what `losses` returns until the next call.
 
         Args:
           loss: a scalar tensor, a function that gives one, or a list of these.
-          **kwargs: accepted as in Keras 2.
+          inputs, **kwargs: accepted as in Keras 2.
         """
         collecting = current_scope()
         for each in nest.flatten(loss):
@@ -38,14 +39,15 @@ class LayerLosses:
 
     @property
     def losses(self):
-        """The losses added since the last call began, and the regularization of weights."""
-        found = []
+        """The losses added since the last call began, and the regularization of weights; in Keras 3 in this order."""
+        added, computed = [], []
         for layer in self._all_layers():
-            found += layer._losses
-            for function in layer._loss_functions:
-                loss = function()
-                found.append(loss if hasattr(loss, "dtype") else convert_to_tensor(loss))
-        return found
+            own = [function() for function in layer._loss_functions]
+            added += layer._losses
+            (added if keras_2() else computed).extend(
+                loss if hasattr(loss, "dtype") else convert_to_tensor(loss) for loss in own
+            )
+        return added + computed
 
     def _clear_losses(self):
         for layer in self._all_layers():

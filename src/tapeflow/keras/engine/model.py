@@ -354,17 +354,24 @@ class Model(Training, Layer):
             found[f"layer-{number}"] = layer
         return found
 
-    def save_weights(self, filepath, overwrite=True, save_format=None, options=None):
+    def save_weights(self, filepath, overwrite=True, max_shard_size=None, save_format=None, options=None):
         """Save the weights: as a TensorFlow checkpoint, or as HDF5 for names that end in .h5, .hdf5 or .keras.
 
         Args:
           filepath: the file, or the prefix of a checkpoint's files; ".weights.h5" at the end chooses the format of
             Keras 3.
           overwrite: whether a file that exists is replaced without asking.
+          max_shard_size: the size of files of which there may be several, in GB of 1024**3 bytes; `filepath` then
+            ends in ".weights.json" and lists them. None for one file. Under Keras 2 `save_format` has this place.
           save_format: "tf" or "h5", instead of what the name says.
           options: the `tf.train.CheckpointOptions` of a checkpoint.
+
+        Raises:
+          ValueError: for a model without weights yet, an unknown format, and a variable larger than a file.
         """
-        weight_files.save(self, filepath, overwrite, save_format, options)
+        if isinstance(max_shard_size, str):  # the order of Keras 2
+            max_shard_size, save_format, options = None, max_shard_size, save_format or options
+        weight_files.save(self, filepath, overwrite, save_format, options, max_shard_size)
 
     def save(self, filepath, overwrite=True, save_format=None, **kwargs):
         """Save the whole model: layers, weights, and the optimizer with its state. See `tf.keras.models.save_model`.

@@ -117,6 +117,15 @@ class Operation(TFOpLambda):
         super().__init__(function, name=name)
         self.__dict__["constants"] = constants or {}
 
+    def get_config(self):
+        config = super().get_config()
+        return {**config, "constants": self.constants} if self.constants else config
+
+    @classmethod
+    def from_config(cls, config):
+        """An operation from what `get_config` returned."""
+        return cls(config["function"], config.get("constants"), config.get("name"))
+
     def __call__(self, *args, **kwargs):
         if self.constants:
             free = [name for name in inspect.signature(self.function).parameters if name not in self.constants]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ class Protocol(LayerWeights, LayerLosses):
     _input_shape_seen: Any
     _policy: Any
     _compute_dtype_object: Any
+    _autocast: bool
+    call: Any
     _own_weights: list[Any]
 
     @property
@@ -81,7 +84,24 @@ class Protocol(LayerWeights, LayerLosses):
     @property
     def path(self):
         """The names of the layers around this one when it was built, and its own, joined by slashes."""
-        return self._path or self.name
+        return self._path or (self.name if self.built else None)
+
+    # Whether models that the layer is part of may be compiled by XLA.
+    supports_jit = True
+
+    @property
+    def autocast(self):
+        """Whether floating inputs are cast to the dtype of the computation."""
+        return self._autocast
+
+    @autocast.setter
+    def autocast(self, value):
+        self.__dict__["_autocast"] = value
+
+    @property
+    def call_signature_parameters(self):
+        """The names of the arguments of `call`."""
+        return list(inspect.signature(self.call).parameters)
 
     @property
     def quantization_mode(self):

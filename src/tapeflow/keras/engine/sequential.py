@@ -66,8 +66,16 @@ class Sequential(Model):
         """The layers, without the input layer."""
         return self._stack[1:] if self._has_input_layer else self._stack[:]
 
-    def add(self, layer):
-        """Appends a layer. Raises ValueError (TypeError in Keras 2) for anything else."""
+    def add(self, layer, rebuild=True):
+        """Append a layer.
+
+        Args:
+          layer: the layer, or a symbolic input as the first one.
+          rebuild: whether the model is made anew, with weights for the layer; if not, by the next call or `build`.
+
+        Raises:
+          ValueError: for anything else (TypeError in Keras 2), and for a name that there is already.
+        """
         if isinstance(layer, KerasTensor):
             layer = layer.layer
         if not isinstance(layer, Layer):
@@ -109,7 +117,12 @@ class Sequential(Model):
                     self.__dict__["_has_input_layer"] = True
         if not (self._stack and layer is self._stack[0]):
             self._stack.append(layer)
-        if self._output is not None and not isinstance(layer, InputLayer):
+        if not rebuild:
+            self.__dict__["_is_stale"], self.built = True, False
+            return
+        if self._is_stale:
+            self._rebuild()
+        elif self._output is not None and not isinstance(layer, InputLayer):
             with name_scope(self._scope_name()):
                 output = layer(self._output)
             if isinstance(output, (list, tuple)):
@@ -129,29 +142,53 @@ class Sequential(Model):
             trackable.look_again()
 
     _adding_many = False
+    _is_stale = False  # whether layers were added or removed without making the model anew
+
+    def _rebuild(self):
+        """Makes the output anew, of the layers that there are now, where the shape of the input is known."""
+        self.__dict__["_is_stale"] = False
+        if self._has_input_layer:
+            output = self._input
+            with name_scope(self._scope_name()):
+                for layer in self.layers:
+                    output = layer(output)
+            self.__dict__["_output"] = output
 
     @staticmethod
     def _count_network():
         """Takes a number from the names of functional models, which a Sequential with shapes is inside."""
         settings.unique_name("functional")
 
-    def pop(self):
-        """Removes the last layer. Raises TypeError when there is none."""
+    def pop(self, rebuild=True):
+        """Remove the last layer.
+
+        Args:
+          rebuild: whether the model is made anew; if not, by the next call or `build`.
+
+        Returns:
+          The layer.
+
+        Raises:
+          TypeError: when there is none.
+        """
         if not self.layers:
             raise TypeError("There are no layers in the model.")
-        self._stack.pop()
+        last = self._stack.pop()
         if not self.layers:
             self._stack.clear()
             self.__dict__["_has_input_layer"] = False
             self.__dict__["_input"] = self.__dict__["_output"] = None
-        if self._has_input_layer:
-            self.__dict__["_output"] = self._input
-            for layer in self.layers:
-                self.__dict__["_output"] = layer(self._output)
-        self.built = self.built and bool(self.layers)
+        if rebuild:
+            self._rebuild()
+        else:
+            self.__dict__["_is_stale"] = True
+        self.built = rebuild and self.built and bool(self.layers)
+        return last
 
     def build(self, input_shape=None):
         """Makes the weights for inputs of this shape."""
+        if self._is_stale:
+            self._rebuild()
         if self._input is not None or input_shape is None:
             self.built = bool(self.layers)
             return

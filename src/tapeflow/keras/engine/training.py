@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -119,10 +120,10 @@ class Training:
         state["run_eagerly"] = bool(run_eagerly) or self.dynamic
         steps = kwargs.get("experimental_steps_per_execution") or steps_per_execution
         state["steps_per_execution"] = int(steps or 1)
-        state["jit_compile"] = jit_compile is True
+        state["jit_compile"] = jit_compile is True and self._layers_support_jit()
         names = self._names_of_outputs()
         state["compiled_loss"] = CompiledLoss(loss, loss_weights, names)
-        state["compiled_metrics"] = CompiledMetrics(metrics, weighted_metrics, names)
+        state["compiled_metrics"] = CompiledMetrics(metrics, weighted_metrics, names, loss)
         state["_compile_arguments"] = {
             "optimizer": found,
             "loss": loss,
@@ -136,6 +137,15 @@ class Training:
         for counter in ("_train_counter", "_test_counter", "_predict_counter"):
             state[counter] = 0
         self._forget_functions()
+
+    def _layers_support_jit(self):
+        """Whether XLA may compile all layers; warns if not."""
+        supported = all(layer.supports_jit for layer in self._all_layers())
+        if not supported:
+            warnings.warn(
+                "Model doesn't support `jit_compile=True`. Proceeding with `jit_compile=False`.", stacklevel=4
+            )
+        return supported
 
     def _dtype_policy_name(self):
         policy = getattr(self, "dtype_policy", None)
@@ -252,7 +262,7 @@ class Training:
             ),
             "metrics_variables": [
                 (f"{metric.name}/{name}", v)
-                for metric in self.metrics
+                for metric in self._each_metric()
                 for name, v in named(metric.variables)
             ],
         }
@@ -338,13 +348,22 @@ class Training:
 
     @property
     def metrics(self):
-        """The mean losses, the compiled metrics, and those of layers."""
-        own = []
+        """The mean losses, the compiled metrics (in Keras 3 as one, `compile_metrics`), and those of layers."""
+        own, seen = [], set()
         if self.compiled_loss is not None:
-            own += self.compiled_loss.metrics
-            own += self.compiled_metrics.metrics
-        seen = {id(metric) for metric in own}
+            total, *others = self.compiled_loss.metrics
+            compiled = self.compiled_metrics
+            if keras_2():
+                own = [total, *others, *compiled.metrics]
+            else:
+                own = [total, *([compiled] if compiled.given else []), *others]
+            seen = {id(metric) for metric in (*own, *compiled.metrics)}
         return [*own, *(metric for metric in super().metrics if id(metric) not in seen)]
+
+    def _each_metric(self):
+        """The metrics, those that were compiled one by one."""
+        compiled = self.compiled_metrics
+        return [part for m in self.metrics for part in (compiled.metrics if m is compiled else [m])]
 
     @property
     def metrics_names(self):
@@ -534,7 +553,8 @@ class Training:
                 )  # fmt: skip
                 logs |= {f"val_{name}": value for name, value in results.items()}
             batches.on_epoch_end()
-            run.on_epoch_end(epoch, logs)
+            # In Keras 3 `on_train_end` is not given what callbacks add to the logs of an epoch.
+            run.on_epoch_end(epoch, logs if keras_2() else in_order_of_release(logs))
             if self.stop_training or source.exhausted:
                 break
         finish = getattr(self.optimizer, "finalize_variable_values", None)
@@ -719,14 +739,14 @@ class Training:
         if class_weight is not None:
             data = next(iter(as_batches(iter([data]), class_weight=class_weight)))
         numbers = _numbers(self._step(kind)(data))
-        return numbers if return_dict else self._one_or_all(numbers)
+        return in_order_of_release(numbers) if return_dict else self._one_or_all(numbers)
 
     def _one_or_all(self, numbers):
         """Results without their names: in the order of the metrics, and those of no metric by name."""
         names = list(numbers)
         if not keras_2() and self.compiled_metrics is not None:
             # Keras 3 knows the metrics of an output by their names alone, which results do not have.
-            known = [m.name for m in self.metrics if m.name not in self.compiled_metrics.prefixed]
+            known = [m.name for m in self._each_metric() if m.name not in self.compiled_metrics.prefixed]
             names = [n for n in known if n in numbers] + sorted(n for n in numbers if n not in known)
         values = [numbers[name] for name in names]
         return values[0] if len(values) == 1 else values

@@ -57,9 +57,12 @@ def _refuse_options(options, path):
         raise ValueError(f"`options` are those of a TensorFlow checkpoint, and {path} is an HDF5 file: {options!r}.")
 
 
-def save(model, filepath, overwrite=True, save_format=None, options=None):
+def save(model, filepath, overwrite=True, save_format=None, options=None, max_shard_size=None):
     """Saves the weights of a model. Raises ValueError for a model without weights yet, or an unknown format."""
     path = os.fspath(filepath)
+    if max_shard_size is not None:
+        _save_in_parts(model, path, overwrite, max_shard_size)
+        return
     if path.endswith(".weights.h5") and save_format in (None, "h5", "keras"):
         _refuse_options(options, path)
         _require_built(model)
@@ -104,6 +107,19 @@ def save(model, filepath, overwrite=True, save_format=None, options=None):
         update_checkpoint_state(folder, path, [path], save_relative_paths=True)
         return
     write_hdf5(path, lambda file: save_to_group(file, model))
+
+
+def _save_in_parts(model, path, overwrite, max_shard_size):
+    from tapeflow.keras.saving import shards, weights_store
+
+    if not path.endswith(("weights.h5", "weights.json")):
+        raise ValueError(
+            "The filename must end in `.weights.json` when `max_shard_size` is specified. Received: "
+            f"filepath={path}"
+        )
+    _require_built(model)
+    if overwrite or may_overwrite(path):
+        shards.save(lambda file: weights_store.save(model, file), path, max_shard_size)
 
 
 class _Streamed(list):
@@ -164,6 +180,13 @@ def _require_built(model):
 def load(model, filepath, skip_mismatch=False, by_name=False, options=None):
     """Loads weights; the status of a checkpoint, None for HDF5."""
     path = os.fspath(filepath)
+    if path.endswith(".weights.json"):
+        _refuse_options(options, path)
+        from tapeflow.keras.saving import archive, shards
+
+        with shards.joined(path) as file:
+            archive.load_weights(model, file, path, skip_mismatch)
+        return None
     if os.path.isdir(path):
         path = latest_checkpoint(path) or path
     if not is_h5_name(path) or os.path.exists(index_path(path)):

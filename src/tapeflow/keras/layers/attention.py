@@ -6,6 +6,9 @@ import math
 import string
 
 from tapeflow.core.context import name_scope
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
@@ -13,7 +16,7 @@ from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.core import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
-from tapeflow.keras.random import NoiseSource
+from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import logical_and
@@ -52,6 +55,8 @@ def masked_scores(scores, mask):
 
 class _DotAttention(Layer):
     """What Attention and AdditiveAttention share: inputs [query, value] or [query, value, key]."""
+
+    seed_generator = GeneratorOfNoise()
 
     def __init__(self, dropout=0.0, seed=None, **kwargs):
         self_causal = kwargs.pop("causal", False)
@@ -199,6 +204,8 @@ class AdditiveAttention(_DotAttention):
       **kwargs: `seed` and the arguments of `Layer`.
     """
 
+    score_mode = "dot"  # what Keras 3 says of it, as a kind of `Attention`
+
     def __init__(self, use_scale=True, dropout=0.0, **kwargs):
         super().__init__(dropout, **kwargs)
         self.use_scale = use_scale
@@ -222,8 +229,9 @@ class MultiHeadAttention(Layer):
     """Attention in `num_heads` projections of queries, keys and values (Vaswani et al., 2017).
 
     Call it with `query`, `value` and, if they differ from the values, `key`; `attention_mask` is `(batch, T, S)`,
-    True where attention is allowed, and joined with masks that the inputs carry and, with `use_causal_mask=True`,
-    with one that hides later values.
+    True where attention is allowed, and joined with `query_mask`, `value_mask` and `key_mask`, `(batch, T)` and
+    `(batch, S)`, which are by default those that the inputs carry, and, with `use_causal_mask=True`, with one that
+    hides later values.
 
     Input shape: queries `(batch, T, dim)`, values and keys `(batch, S, dim)`.
     Output shape: `(batch, T, dim)`, or the sizes of `output_shape` instead of the last; with
@@ -403,18 +411,30 @@ class MultiHeadAttention(Layer):
         self._softmax_axes = tuple(range(-count, 0))
         self._mask_dims = count
 
+    @public
+    def __call__(self, *args, **kwargs):
+        if len(args) > 3 and keras_2():  # whose order has no masks of the inputs
+            names = ("attention_mask", "return_attention_scores", "training", "use_causal_mask")
+            args, kwargs = args[:3], {**kwargs, **dict(zip(names, args[3:]))}
+        return super().__call__(*args, **kwargs)
+
     def call(
         self,
         query,
         value,
         key=None,
+        query_mask=None,
+        value_mask=None,
+        key_mask=None,
         attention_mask=None,
         return_attention_scores=False,
         training=None,
         use_causal_mask=False,
     ):
         key = value if key is None else key
-        attention_mask = self._with_masks(query, value, key, attention_mask, use_causal_mask)
+        masks = [_mask_of(query, query_mask), _mask_of(value, value_mask)]
+        masks.append(_mask_of(None if key is value else key, key_mask))
+        attention_mask = self._with_masks(query, value, masks, attention_mask, use_causal_mask)
         if not self._built_from_signature:
             self._build(query, value, key)
         gate = None if self._gate_dense is None else self._gate_dense(query)
@@ -434,13 +454,9 @@ class MultiHeadAttention(Layer):
         output = self._output_dense(found if gate is None else found * gate)
         return (output, weights) if return_attention_scores else output
 
-    def _with_masks(self, query, value, key, attention_mask, causal):
-        """The attention mask with the masks that the inputs carry, and the causal one."""
-        found = []
-        for tensor, axis in ((query, -1), (value, -2), (key if key is not value else None, -2)):
-            mask = getattr(tensor, "_keras_mask", None)
-            if mask is not None:
-                found.append(expand_dims(cast(mask, "bool"), axis))
+    def _with_masks(self, query, value, masks, attention_mask, causal):
+        """The attention mask with those of queries, values and keys, and the causal one."""
+        found = [expand_dims(cast(mask, "bool"), axis) for mask, axis in zip(masks, (-1, -2, -2)) if mask is not None]
         if causal:
             found.append(causal_mask(_size(query, 1), _size(value, 1)))
         if self._sliding_window is not None:
@@ -494,6 +510,11 @@ class MultiHeadAttention(Layer):
             **self._optional_settings(),
             **self._settings(),
         }
+
+
+def _mask_of(tensor, given):
+    """The mask of an input: the one that a call gives, else the one that the tensor carries."""
+    return getattr(tensor, "_keras_mask", None) if given is None else convert_to_tensor(given)
 
 
 def _softmax_over(x, axes):

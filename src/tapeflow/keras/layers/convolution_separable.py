@@ -92,6 +92,11 @@ class DepthwiseConv2D(Convolution):
             self.bias = self._weight("bias", (channels * self.depth_multiplier,))
         self.built = True
 
+    @property
+    def kernel(self):
+        """The kernel, by its name of Keras 3."""
+        return self.depthwise_kernel
+
     def _output_channels(self, channels):
         return None if channels is None else channels * self.depth_multiplier
 

@@ -182,9 +182,9 @@ class Conv3DTranspose(Conv2DTranspose):
       kernel_size: the sizes of the window, three integers or one for all.
       strides: how far the window moves between outputs along each axis; three integers or one for all.
       padding: "valid" or "same".
-      output_padding: by how much the outputs are larger at the end, an integer or one per axis, below the stride;
-        None for the sizes above.
       data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      output_padding: by how much the outputs are larger at the end, an integer or one per axis, below the stride;
+        None for the sizes above. Under Keras 2 it comes before `data_format`.
       dilation_rate: the distance of the inputs of a window, an integer or one per axis; above 1 only with strides of
         1.
       activation: a function of the outputs, its name, or None for none.
@@ -199,3 +199,17 @@ class Conv3DTranspose(Conv2DTranspose):
     """
 
     rank = 3
+
+    def __init__(
+        self, filters, kernel_size, strides=1, padding="valid", data_format=None, output_padding=None,
+        dilation_rate=1, activation=None, use_bias=True, kernel_initializer="glorot_uniform",
+        bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None,
+        kernel_constraint=None, bias_constraint=None, **kwargs,
+    ):  # fmt: skip
+        if isinstance(output_padding, str) or (data_format is not None and not isinstance(data_format, str)):
+            data_format, output_padding = output_padding, data_format  # the order of Keras 2
+        super().__init__(
+            filters, kernel_size, strides, padding, output_padding, data_format, dilation_rate, activation, use_bias,
+            kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer,
+            kernel_constraint, bias_constraint, **kwargs,
+        )  # fmt: skip

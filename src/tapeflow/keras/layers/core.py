@@ -18,7 +18,7 @@ from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor, Node
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
-from tapeflow.keras.random import NoiseSource
+from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
 from tapeflow.ops.array import identity
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.bias import bias_add
@@ -377,6 +377,8 @@ class Dropout(SameShape):
     >>> print(layer(tf.ones([4]), training=True).shape)
     (4,)
     """
+
+    seed_generator = GeneratorOfNoise()
 
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(**kwargs)

@@ -8,7 +8,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
-from tapeflow.keras.random import NoiseSource
+from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
 
@@ -29,6 +29,8 @@ class GaussianNoise(SameShape):
     Raises:
       ValueError: for a standard deviation outside of 0 to 1.
     """
+
+    seed_generator = GeneratorOfNoise()
 
     def __init__(self, stddev, seed=None, **kwargs):
         super().__init__(**kwargs)
@@ -65,6 +67,8 @@ class GaussianDropout(SameShape):
     Raises:
       ValueError: for a rate outside of 0 to 1.
     """
+
+    seed_generator = GeneratorOfNoise()
 
     def __init__(self, rate, seed=None, **kwargs):
         super().__init__(**kwargs)
@@ -103,6 +107,8 @@ class AlphaDropout(SameShape):
     Raises:
       ValueError: for a rate outside of 0 to 1.
     """
+
+    seed_generator = GeneratorOfNoise()
 
     _LOWEST = -1.6732632423543772 * 1.0507009873554805
 

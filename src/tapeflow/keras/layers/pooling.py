@@ -71,6 +71,12 @@ class _Pooling(Layer):
         }
 
 
+    @property
+    def pool_mode(self):
+        """Which number of each window is given: "max" or "average"."""
+        return "max" if self._pool is max_pool else "average"
+
+
 class _Pooling1D(_Pooling):
     rank = 1
 

@@ -1,6 +1,7 @@
 """`tf.keras.metrics`: sums over batches, kept in variables, and functions of one batch."""
 
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.keras.losses import _FUNCTIONS as _LOSSES
 from tapeflow.keras.losses import (
     KLD,
@@ -202,6 +203,8 @@ def get_metric(identifier):
     """Like get, but a function becomes the mean of its values."""
     found = get(identifier)
     if isinstance(found, Metric):
+        if isinstance(identifier, str) and not keras_2():
+            found._name = identifier  # results have the name that was given
         return found
     return MeanMetricWrapper(found, name=identifier if isinstance(identifier, str) else None)
 

@@ -48,6 +48,8 @@ class AUC(ThresholdCounts):
     0.75
     """
 
+    _direction = "up"
+
     def __init__(
         self,
         num_thresholds=200,

@@ -25,7 +25,9 @@ def _made(name, function, given_name, first=(), example="", **defaults):
     order |= {n: v for n, v in defaults.items() if n not in first}
     about = f"The mean of `{function.__name__}` over all examples of all batches, weighted by `sample_weight`."
     doc = docstrings.of_class(function, about, order, _SAID, example)
-    return class_of(name, MeanMetricWrapper, function, order, doc, __name__)
+    made = class_of(name, MeanMetricWrapper, function, order, doc, __name__)
+    made._direction = "up"  # but of losses, whose instances say so
+    return made
 
 
 Accuracy = _made(
@@ -136,6 +138,8 @@ class RootMeanSquaredError(Mean):
     3.0
     """
 
+    _direction = "down"
+
     def __init__(self, name="root_mean_squared_error", dtype=None):
         super().__init__(name, dtype)
 
@@ -182,6 +186,7 @@ class MetricByShape(Mean):
     def __init__(self, name, dtype=None):
         super().__init__(name, dtype)
         self.__dict__["_fn"] = None
+        self.__dict__["_direction"] = "up" if name.startswith("acc") else "down"
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         y_true, y_pred, sample_weight = ragged.flat(y_true, y_pred, sample_weight)

@@ -12,8 +12,10 @@ from tapeflow.core.module import SetByInit
 from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import snake_case
 from tapeflow.keras import initializers, settings
+from tapeflow.keras.engine.static import shown_dtype
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.engine.weight import make_weight
+from tapeflow.keras.losses import _FUNCTIONS as LOSSES_BY_NAME
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import ragged
 from tapeflow.keras.registry import to_config
@@ -58,6 +60,8 @@ class Metric(Tracked):
 
     _is_metric = True
     _dtype = SetByInit(RuntimeError)
+    # Where models get better: "up" or "down", for callbacks that watch the metric; None if it does not say.
+    _direction: str | None = None
 
     def __init_subclass__(cls, **kwargs):
         if "update_state" in cls.__dict__:
@@ -81,8 +85,8 @@ class Metric(Tracked):
 
     @property
     def dtype(self):
-        """The dtype of the results."""
-        return self._dtype
+        """The name of the dtype of the results."""
+        return shown_dtype(self._dtype)
 
     def add_weight(self, *args, **kwargs):
         """Make a variable, zero at first, that `reset_state` sets to zero.
@@ -375,6 +379,9 @@ class Mean(Metric):
         return divide_no_nan(self.total, self.count)
 
 
+_LOSSES = frozenset(LOSSES_BY_NAME.values())
+
+
 class MeanMetricWrapper(Mean):
     """The mean of a function of labels and predictions.
 
@@ -399,6 +406,8 @@ class MeanMetricWrapper(Mean):
             fn = get(fn)
         self.__dict__["_fn"] = fn
         self.__dict__["_settings"] = kwargs
+        if fn in _LOSSES:
+            self.__dict__["_direction"] = "down"
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         y_true, y_pred, sample_weight = ragged.flat(y_true, y_pred, sample_weight)

@@ -178,6 +178,8 @@ class TrueNegatives(_Confusion):
 class _PerClass(_Confusion):
     """Counts that may look at the k largest predictions, or at one class, only."""
 
+    _direction = "up"
+
     def __init__(self, thresholds=None, top_k=None, class_id=None, name=None, dtype=None):
         Metric.__init__(self, dtype, name)
         state = self.__dict__
@@ -247,6 +249,8 @@ class Recall(_PerClass):
 
 class _BestUnder(ThresholdCounts):
     """The best value of one ratio, where another is at least `value`, over many thresholds."""
+
+    _direction = "up"
 
     _argument = "value"
 

@@ -19,6 +19,8 @@ from tapeflow.ops.reduction import reduce_sum
 class _Overlap(Metric):
     """A confusion matrix, and means over classes of it."""
 
+    _direction = "up"
+
     def __init__(self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_true=True,
                  sparse_y_pred=True, axis=-1):  # fmt: skip
         super().__init__(dtype, name)
@@ -26,6 +28,7 @@ class _Overlap(Metric):
         state["num_classes"], state["ignore_class"] = num_classes, ignore_class
         state["sparse_y_true"], state["sparse_y_pred"] = sparse_y_true, sparse_y_pred
         state["axis"] = axis
+        state["target_class_ids"] = list(range(num_classes))
         self.total_cm = self.add_weight(
             "total_confusion_matrix", (num_classes, num_classes), initializer="zeros"
         )

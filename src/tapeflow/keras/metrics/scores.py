@@ -35,6 +35,8 @@ class FBetaScore(Metric):
       ValueError: for an unknown average, and for numbers out of range.
     """
 
+    _direction = "up"
+
     def __init__(self, average=None, beta=1.0, threshold=None, name="fbeta_score", dtype=None):
         super().__init__(dtype, name)
         if average not in (None, "micro", "macro", "weighted"):
@@ -158,6 +160,8 @@ class R2Score(Metric):
     Raises:
       ValueError: for an unknown aggregation and a negative number.
     """
+
+    _direction = "up"
 
     def __init__(self, class_aggregation="uniform_average", num_regressors=0, name="r2_score",
                  dtype=None):  # fmt: skip

@@ -212,8 +212,12 @@ class Optimizer(Subclassed, ByRule, Tracked):
         if name == "lr":
             name = "learning_rate"
         if name in hyper:
-            return self._hyper_variable(name)
+            plain = not keras_2() and name not in self._hyper_variables
+            return hyper[name] if plain else self._hyper_variable(name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._hyper]
 
     @boundary
     def __setattr__(self, name, value):

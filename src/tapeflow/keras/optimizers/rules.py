@@ -76,6 +76,12 @@ class SGD(Optimizer):
     def _adds_up(self):
         return not self._momentum  # then it is linear in the gradient
 
+    def _apply_slices(self, grad, var):
+        if self._momentum and not keras_2():  # the velocity of all rows goes on
+            self._apply_dense(convert_to_tensor(grad), var)
+        else:
+            super()._apply_slices(grad, var)
+
     def _apply_sparse(self, values, indices, var):
         if self._momentum:
             super()._apply_sparse(values, indices, var)
@@ -233,6 +239,11 @@ class Nadam(_Moments):
         self.__dict__["_momentum_product"] = None
 
     _own_checkpointed: ClassVar[dict[str, str]] = {"_u_product": "_momentum_product"}
+
+    @property
+    def decay(self):
+        """How fast the momentum grows, as Keras 2 names it."""
+        return convert_to_tensor(self._schedule_decay)
 
     def _slot_values(self, var):
         return (("m", 0.0), ("v", 0.0))
@@ -395,13 +406,13 @@ class Adagrad(Optimizer):
             )
         super().__init__(name, **kwargs)
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self.__dict__["_initial"] = float(initial_accumulator_value)
+        self.__dict__["initial_accumulator_value"] = float(initial_accumulator_value)
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
     _slot_lists = (SlotList("accumulator", "accumulator", "_accumulators"),)
 
     def _slot_values(self, var):
-        return (("accumulator", self._initial),)
+        return (("accumulator", self.initial_accumulator_value),)
 
     def _update_of(self, dtype):
         scalars = (self._rate(dtype), convert_to_tensor(self.epsilon, dtype))
@@ -410,7 +421,7 @@ class Adagrad(Optimizer):
 
     def get_config(self):
         config = self._config_of()
-        return {**config, "initial_accumulator_value": self._initial, "epsilon": self.epsilon}
+        return {**config, "initial_accumulator_value": self.initial_accumulator_value, "epsilon": self.epsilon}
 
 
 @with_shared_arguments
@@ -497,23 +508,23 @@ class Ftrl(Optimizer):
         self._set_hyper("l1_regularization_strength", l1_regularization_strength)
         self._set_hyper("l2_regularization_strength", l2_regularization_strength)
         self._set_hyper("beta", beta)
-        self.__dict__["_initial"] = float(initial_accumulator_value)
-        self.__dict__["_shrinkage"] = l2_shrinkage_regularization_strength
+        self.__dict__["initial_accumulator_value"] = float(initial_accumulator_value)
+        self.__dict__["l2_shrinkage_regularization_strength"] = l2_shrinkage_regularization_strength
 
     _slot_lists = (SlotList("accumulator", "accumulator", "_accumulators"), SlotList("linear", "linear", "_linears"))
 
     def _slot_values(self, var):
-        return (("accumulator", self._initial), ("linear", 0.0))
+        return (("accumulator", self.initial_accumulator_value), ("linear", 0.0))
 
     def _update_of(self, dtype):
         rate = self._rate(dtype)
         l2 = self._setting("l2_regularization_strength", dtype)
         l2 = l2 + self._setting("beta", dtype) / (2.0 * rate)
         scalars = [rate, self._setting("l1_regularization_strength", dtype), l2]
-        if self._shrinkage > 0.0:
-            scalars.append(convert_to_tensor(self._shrinkage, dtype))
+        if self.l2_shrinkage_regularization_strength > 0.0:
+            scalars.append(convert_to_tensor(self.l2_shrinkage_regularization_strength, dtype))
         scalars.append(self._setting("learning_rate_power", dtype))
-        rule = training.FtrlV2 if self._shrinkage > 0 else training.Ftrl
+        rule = training.FtrlV2 if self.l2_shrinkage_regularization_strength > 0 else training.Ftrl
         return Update(rule, self._slot_values(None), tuple(scalars))
 
     def _apply_slices(self, grad, var):
@@ -531,8 +542,8 @@ class Ftrl(Optimizer):
         )
         return {
             **config,
-            "initial_accumulator_value": self._initial,
-            "l2_shrinkage_regularization_strength": self._shrinkage,
+            "initial_accumulator_value": self.initial_accumulator_value,
+            "l2_shrinkage_regularization_strength": self.l2_shrinkage_regularization_strength,
         }
 
 

@@ -138,7 +138,8 @@ class Progbar:
             parts.append(f"{dash}{_duration(per_step)}/{self.unit_name}")
         for name, (total, weight) in self._sums.items():
             mean = total / max(weight, 1)
-            parts.append(f"- {name}: {mean:.4f}" if abs(mean) > 1e-3 else f"- {name}: {mean:.4e}")
+            size = abs(mean) if keras_2() else mean  # Keras 3 writes negative numbers with exponents
+            parts.append(f"- {name}: {mean:.4f}" if size > 1e-3 else f"- {name}: {mean:.4e}")
         if old:
             parts += [f"- {_duration(now - self._start)}/epoch", f"- {_duration(per_step)}/{self.unit_name}"]
         line = " ".join(parts)

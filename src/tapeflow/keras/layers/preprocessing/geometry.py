@@ -103,6 +103,8 @@ class RandomFlip(GeometricLayer):
 class _Projected(GeometricLayer):
     """A layer that moves pixels by a matrix per image."""
 
+    supports_jit = False
+
     def __init__(self, fill_mode="reflect", interpolation="bilinear", fill_value=0.0, **kwargs):
         check_filling(fill_mode, interpolation)
         super().__init__(**kwargs)
@@ -529,6 +531,8 @@ class RandomCrop(ImageLayer):
     (4, 2, 3, 3)
     """
 
+    supports_jit = False
+
     def __init__(self, height, width, seed=None, data_format=None, name=None, **kwargs):
         super().__init__(name=name, data_format=data_format, **kwargs)
         self.height, self.width, self.seed = height, width, seed
@@ -602,6 +606,9 @@ class _RandomSize(ImageLayer):
     def __init__(self, factor, interpolation="bilinear", seed=None, **kwargs):
         super().__init__(factor=factor, **kwargs)
         self.interpolation, self.seed = interpolation, seed
+        side = "height" if self._axis == 1 else "width"
+        bounds = factor if isinstance(factor, (tuple, list)) else (-factor, factor)
+        self.__dict__.update({f"{side}_lower": bounds[0], f"{side}_upper": bounds[1]})
 
     def get_random_transformation(self, data, training=True, seed=None):
         """The new height and width."""

@@ -44,6 +44,8 @@ class Hashing(PreprocessingLayer):
       ValueError: for `num_bins` below 1, an unknown mode, `sparse` with "int", and other salts.
     """
 
+    supports_jit = False
+
     def __init__(
         self, num_bins, mask_value=None, salt=None, output_mode="int", sparse=False, **kwargs
     ):
@@ -133,6 +135,8 @@ class HashedCrossing(PreprocessingLayer):
     Raises:
       ValueError: for an unknown mode, `sparse` with "int", and at the call for inputs of another kind.
     """
+
+    supports_jit = False
 
     def __init__(self, num_bins, output_mode="int", sparse=False, name=None, dtype=None, **kwargs):
         if dtype is None:

@@ -43,6 +43,8 @@ class IndexLookup(AdaptiveLayer):
     The vocabulary is given, or `adapt` learns it: the most frequent tokens come first.
     """
 
+    supports_jit = False
+
     def __init__(
         self,
         max_tokens,

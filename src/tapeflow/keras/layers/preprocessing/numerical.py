@@ -81,7 +81,7 @@ class Normalization(AdaptiveLayer):
         self.axis = () if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
         self.input_mean, self.input_variance, self.invert = mean, variance, invert
         self.supports_masking = True
-        self.mean = self.variance = None
+        self.__dict__["_mean"] = self.__dict__["_variance"] = None
         if (mean is None) != (variance is None):
             raise ValueError(
                 "When setting values directly, both `mean` and `variance` must be set. Received: "
@@ -120,7 +120,7 @@ class Normalization(AdaptiveLayer):
             self.built = True
             self.finalize_state()
             return
-        attributes["mean"], attributes["variance"] = (
+        attributes["_mean"], attributes["_variance"] = (
             self._given(value, rank, kept) for value in (self.input_mean, self.input_variance)
         )
         self.built = True
@@ -176,11 +176,21 @@ class Normalization(AdaptiveLayer):
         if self.input_mean is not None or not self.built:
             return
         for name, weight in (("mean", self.adapt_mean), ("variance", self.adapt_variance)):
-            self.__dict__[name] = weight
+            self.__dict__[f"_{name}"] = weight
+
+    @property
+    def mean(self):
+        """The mean of each feature, in a shape that inputs can be computed with; None before it is known."""
+        return None if self._mean is None else self._statistic("mean")
+
+    @property
+    def variance(self):
+        """The variance of each feature, likewise."""
+        return None if self._variance is None else self._statistic("variance")
 
     def _statistic(self, name):
         return cast(
-            reshape(as_tensor(self.__dict__[name]), self._broadcast), self._compute_dtype_object
+            reshape(as_tensor(self.__dict__[f"_{name}"]), self._broadcast), self._compute_dtype_object
         )
 
     def call(self, inputs):

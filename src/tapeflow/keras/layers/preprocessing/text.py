@@ -57,6 +57,8 @@ class TextVectorization(AdaptiveLayer):
      [1 0 0]]
     """
 
+    supports_jit = False
+
     def __init__(
         self,
         max_tokens=None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
 from tapeflow._native import Tensor
@@ -15,12 +17,13 @@ from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.symbolic import KerasTensor
-from tapeflow.keras.layers.rnn.cells import flat_sizes, initial_state, is_size, map_sizes
+from tapeflow.keras.layers.rnn.cells import first_states, flat_sizes, is_number, is_size, map_sizes
 from tapeflow.keras.layers.rnn.loop import rnn
 from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
+from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.registry import to_config
-from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.construction import zeros
+from tapeflow.ops.static import size_of
 from tapeflow.ops.variable import Variable
 
 
@@ -103,18 +106,40 @@ class RNN(Layer):
     def states(self, states):
         self.__dict__["_states"] = states
 
-    def get_initial_state(self, inputs):
-        """The states of the first step: the cell's, zeros if it says nothing."""
-        first = nest.flatten(inputs)[0]
-        axis = 1 if self.time_major else 0
-        batch = first.shape.as_list()[axis]
-        batch = shape_of(first)[axis] if batch is None else batch
-        make = getattr(self.cell, "get_initial_state", None)
-        if make is not None:
-            states = make(inputs=None, batch_size=batch, dtype=first.dtype)
-        else:
-            states = initial_state(self.cell.state_size, None, batch, first.dtype)
+    @takes_old_names(inputs="batch_size")
+    def get_initial_state(self, batch_size):
+        """Make the states of the first step: the cell's, zeros if it says nothing.
+
+        Args:
+          batch_size: the number of sequences; or, as in Keras 2, the sequences.
+
+        Returns:
+          A list of the states.
+        """
+        dtype = getattr(self.cell, "_compute_dtype_object", self._compute_dtype_object)
+        if not is_number(batch_size):
+            first = nest.flatten(batch_size)[0]
+            batch_size, dtype = size_of(first, 1 if self.time_major else 0), first.dtype
+        states = first_states(self.cell, batch_size, dtype)
         return list(states) if nest.is_nested(states) else [states]
+
+    def _first_states(self, inputs):
+        """The states of the first step for these inputs, of what a program's class may define for either Keras."""
+        if "batch_size" not in inspect.signature(self.get_initial_state).parameters:
+            return self.get_initial_state(inputs)
+        own = type(self).get_initial_state.__module__.startswith("tapeflow.")
+        first = nest.flatten(inputs)[0]
+        return self.get_initial_state(inputs if own else size_of(first, 1 if self.time_major else 0))
+
+    @property
+    def state_size(self):
+        """The sizes of the states, a list."""
+        return [self.cell.state_size] if self.single_state else list(self.cell.state_size)
+
+    @property
+    def single_state(self):
+        """Whether there is one state alone."""
+        return is_size(self.cell.state_size)
 
     def reset_state(self):
         """Sets the states of a stateful layer to zeros."""
@@ -371,7 +396,7 @@ class RNN(Layer):
                 lambda v: v.read_value() if isinstance(v, Variable) else v, initial_state
             )
         elif initial_state is None:
-            initial_state = self.get_initial_state(inputs)
+            initial_state = self._first_states(inputs)
         if len(initial_state) != len(self.states):
             raise ValueError(
                 f"Layer {self.name} expects {len(self.states)} state(s), but it received "
@@ -435,8 +460,7 @@ class CellLayer(RNN):
         own = {name: arguments.pop(name) for name in _LAYER_SETTINGS if name in arguments}
         own["time_major"] = kwargs.pop("time_major", False)
         # Which kernels run is decided by what is asked for, never by name.
-        arguments.pop("use_cudnn", None)
-        kwargs.pop("use_cudnn", None)
+        use_cudnn = arguments.pop("use_cudnn", kwargs.pop("use_cudnn", "auto"))
         if "implementation" in kwargs:
             arguments["implementation"] = kwargs.pop("implementation")
         cell_class = cell or self._cell_class
@@ -450,6 +474,7 @@ class CellLayer(RNN):
             name for name in made.get_config() if name not in ("name", "trainable", "dtype")
         )
         RNN.__init__(self, made, **own, **kwargs)
+        self.use_cudnn = use_cudnn
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self.input_spec = [InputSpec(ndim=3)]
 

@@ -5,8 +5,13 @@ The projection does not depend on the states, so that a layer does it for all ti
 
 from __future__ import annotations
 
+import inspect
+
+import numpy as np
+
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer
@@ -61,12 +66,41 @@ class AbstractRNNCell(Layer):
         raise NotImplementedError("Abstract method")
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """States of zeros."""
-        return initial_state(self.state_size, inputs, batch_size, dtype)
+        """Make states of zeros.
+
+        Args:
+          inputs: the inputs of a step, or the size of the batch; None where that is the second argument.
+          batch_size: the size of the batch.
+          dtype: of the states; None for that of the inputs, in Keras 3 otherwise for that of the computation.
+
+        Returns:
+          A tensor, or a structure of tensors.
+
+        Raises:
+          ValueError: where the size of the batch, or in Keras 2 the dtype, is not given.
+        """
+        if dtype is None and not keras_2():
+            dtype = self._compute_dtype_object
+        states = initial_state(self.state_size, inputs, batch_size, dtype)
+        return states if keras_2() or nest.is_nested(states) else [states]
+
+
+def first_states(cell, batch_size, dtype):
+    """The states that a cell of any kind begins with: its own, or zeros where it says nothing."""
+    make = getattr(cell, "get_initial_state", None)
+    if make is None:
+        return initial_state(cell.state_size, None, batch_size, dtype)
+    given = {"inputs": None, "batch_size": batch_size, "dtype": dtype}
+    taken = inspect.signature(make).parameters
+    if not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
+        given = {name: value for name, value in given.items() if name in taken}
+    return make(**given)
 
 
 def initial_state(state_size, inputs, batch_size, dtype):
     """Zeros of (batch_size, *size) for each size of the structure, the batch taken from inputs if given."""
+    if is_number(inputs):
+        inputs, batch_size = None, inputs
     if inputs is not None:
         inputs = convert_to_tensor(inputs)
         batch_size = inputs.shape.as_list()[0]
@@ -82,6 +116,13 @@ def initial_state(state_size, inputs, batch_size, dtype):
         return zeros([batch_size, *TensorShape(size).as_list()], dtype)
 
     return map_sizes(make, state_size)
+
+
+def is_number(value):
+    """Whether a value is a whole number, as a size of batches is: an int, an array or a tensor of rank 0."""
+    return isinstance(value, (int, np.integer)) or (
+        not nest.is_nested(value) and getattr(getattr(value, "shape", None), "rank", None) == 0
+    )
 
 
 def is_size(value):
@@ -144,8 +185,23 @@ class GatedCell(DropoutRNNCellMixin):
         return self.units
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """States of zeros."""
-        return initial_state(self.state_size, inputs, batch_size, dtype)
+        """Make states of zeros.
+
+        Args:
+          inputs: the inputs of a step, or the size of the batch; None where that is the second argument.
+          batch_size: the size of the batch.
+          dtype: of the states; None for that of the inputs, in Keras 3 otherwise for that of the computation.
+
+        Returns:
+          A tensor, or a structure of tensors.
+
+        Raises:
+          ValueError: where the size of the batch, or in Keras 2 the dtype, is not given.
+        """
+        if dtype is None and not keras_2():
+            dtype = self._compute_dtype_object
+        states = initial_state(self.state_size, inputs, batch_size, dtype)
+        return states if keras_2() or nest.is_nested(states) else [states]
 
     def _make_weights(self, input_shape, bias_shape=None, bias_initializer=None):
         columns = self.units * self.gates

@@ -13,8 +13,9 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     to_nn_format,
 )
 from tapeflow.keras.layers.rnn.base import RNN, SETTINGS, of_cell
-from tapeflow.keras.layers.rnn.cells import set_weight_settings, weight_config
+from tapeflow.keras.layers.rnn.cells import is_number, set_weight_settings, weight_config
 from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
+from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.construction import ones, zeros
 from tapeflow.ops.convolve import convolution
@@ -275,11 +276,22 @@ class _ConvLSTM(RNN):
             return TensorShape(output)
         return [TensorShape(output), TensorShape(image), TensorShape(image)]
 
-    def get_initial_state(self, inputs):
-        """Images of zeros."""
-        sizes = sizes_of(inputs)
+    @takes_old_names(inputs="batch_size")
+    def get_initial_state(self, batch_size):
+        """Images of zeros.
+
+        Args:
+          batch_size: the number of sequences, for a layer that is built; or, as in Keras 2, the sequences.
+
+        Returns:
+          A list of two tensors.
+        """
+        if is_number(batch_size):
+            image = [batch_size, *TensorShape(self.cell.state_size[0]).as_list()]
+            return [zeros(as_shape(image), self._compute_dtype_object) for _ in range(2)]
+        sizes = sizes_of(batch_size)
         image = as_shape(self._image([sizes[0], *sizes[2:]]))
-        return [zeros(image, inputs.dtype), zeros(image, inputs.dtype)]
+        return [zeros(image, batch_size.dtype), zeros(image, batch_size.dtype)]
 
     def build(self, input_shape):
         shape = input_shape[0] if isinstance(input_shape, list) else input_shape

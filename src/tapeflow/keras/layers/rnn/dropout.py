@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.phases import by_phase
-from tapeflow.keras.random import NoiseSource
+from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
 from tapeflow.ops.construction import ones_like
 
 
 class DropoutRNNCellMixin(Layer):
     """Keeps the dropout masks of a cell until they are reset, which RNN layers do at every call."""
+
+    seed_generator = GeneratorOfNoise()
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

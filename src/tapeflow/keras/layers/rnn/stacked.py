@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.calling import signature_of
-from tapeflow.keras.layers.rnn.cells import initial_state, is_size
+from tapeflow.keras.layers.rnn.cells import first_states, is_number, is_size
 from tapeflow.keras.registry import to_config
+from tapeflow.ops.static import size_of
 
 
 class StackedRNNCells(Layer):
@@ -58,14 +60,12 @@ class StackedRNNCells(Layer):
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """The states of the first step, cell by cell."""
-        states = []
-        for cell in self._ordered():
-            make = getattr(cell, "get_initial_state", None)
-            if make is not None:
-                states.append(make(inputs=inputs, batch_size=batch_size, dtype=dtype))
-            else:
-                states.append(initial_state(cell.state_size, inputs, batch_size, dtype))
-        return tuple(states)
+        if is_number(inputs):
+            inputs, batch_size = None, inputs
+        if inputs is not None:
+            batch_size, dtype = size_of(inputs, 0), inputs.dtype
+        dtype = self._compute_dtype_object if dtype is None else dtype
+        return tuple(first_states(cell, batch_size, dtype) for cell in self._ordered())
 
     def call(self, inputs, states, constants=None, training=None, **kwargs):
         sizes = self.state_size
@@ -76,7 +76,7 @@ class StackedRNNCells(Layer):
             flat, states = nest.flatten(states), []
             for size in sizes:
                 count = 1 if is_size(size) else len(list(size))
-                states.append(flat[0] if is_size(size) else flat[:count])
+                states.append(flat[0] if is_size(size) and keras_2() else flat[:count])
                 flat = flat[count:]
         states = states[::-1] if self.reverse_state_order else states
         new_states = []
@@ -87,8 +87,8 @@ class StackedRNNCells(Layer):
                 given["constants"] = constants
             if signature is not None and signature.takes_training:
                 given["training"] = training
+            bare = is_size(cell.state_size) and (keras_2() or not nest.is_nested(state))
             state = state if nest.is_nested(state) else [state]
-            bare = is_size(cell.state_size)
             alone = len(state) == 1 and hasattr(cell, "_is_tf_rnn_cell")
             call = cell if isinstance(cell, Layer) else cell.call
             inputs, state = call(inputs, state[0] if alone else state, **given)
