@@ -33,6 +33,9 @@ class _ByIdentity:
     def __setitem__(self, key: Any, value: Any) -> None:
         self._items[id(key)] = (key, value)
 
+    def __delitem__(self, key: Any) -> None:
+        del self._items[id(key)]
+
     def items(self) -> list[tuple[Any, Any]]:
         return list(self._items.values())
 
