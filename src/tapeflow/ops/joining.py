@@ -245,6 +245,8 @@ def stack(values, axis=0, name="stack"):
     array([[1, 3, 5],
            [2, 4, 6]], dtype=int32)>
     """
+    if isinstance(values, (str, bytes)):  # one value, not a list of characters
+        return convert_to_tensor(values)
     if not isinstance(values, (list, tuple)):
         values = unstack(values) if hasattr(values, "dtype") else list(values)
     first = next((v for v in values if hasattr(v, "shape")), None)
