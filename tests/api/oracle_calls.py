@@ -126,7 +126,10 @@ def told(tf, value):
         return ["python", type(value).__name__, [], plain(np.array(value, object))]
     if isinstance(value, tf.DType):
         return ["dtype", value.name]
-    if isinstance(value, (tf.TensorShape, tf.TypeSpec)):
+    if isinstance(value, tf.TensorShape):
+        sizes = None if value.rank is None else [each and int(each) for each in value.as_list()]
+        return ["python", "TensorShape", [], [str(sizes)]]
+    if isinstance(value, tf.TypeSpec):
         return ["python", type(value).__name__, [], [str(value)]]
     return ["object", type(value).__name__]
 
