@@ -164,6 +164,17 @@ DIFFERENT = {
         "image.resize_with_pad: other values",
     ),
     "a complex fraction, of which TensorFlow takes the real part": ("image.central_crop: only we raise TypeError",),
+    "a permutation is known to be non-singular": ("linalg.LinearOperatorPermutation: bool for NoneType",),
+    "an eager TensorArray is a list in TensorFlow, whose elements keep the dtypes that they have": (
+        "TensorArray: only we raise InvalidArgumentError",
+        "TensorArray: only we raise OutOfRangeError",
+    ),
+    "arrays of no dimensions": ("constant: array for python",),
+    "bytes that are no UTF-8 are shown escaped": ("strings.format: other values",),
+    "linear operators are one object to `nest`, not the tensors that they are made of": (
+        "nest.flatten: another number of results",
+        "nest.flatten: object for tensor",
+    ),
     "an infinite attr": ("nn.lrn: other values",),
     "complex numbers by zero or infinity: TensorFlow's answer depends on the place in the array": (
         "math.truediv: other values",
@@ -196,6 +207,7 @@ DIFFERENT = {
         "math.special.bessel_y1: other values",
     ),
     "special functions outside of where they are defined": (
+        "math.digamma: other values",
         "math.polygamma: other values",
         "math.special.bessel_k0: other values",
         "math.special.bessel_k0e: other values",
