@@ -305,7 +305,10 @@ def _reachable(tensor: Any) -> Any:
     while isinstance(around[-1], FuncGraph):
         around.append(around[-1].enclosing_graph)
     while isinstance(tensor, SymbolicTensor) and tensor.op.graph not in around:
-        tensor = next(outer for outer, inner in tensor.op.graph.captures if inner is tensor)
+        found = [outer for outer, inner in tensor.op.graph.captures if inner is tensor]
+        if not found:
+            break  # using it says that it is out of scope
+        tensor = found[0]
     return tensor
 
 
