@@ -163,6 +163,10 @@ class Call {
           type_error("Expected list for '" + py_str(specs[i].name) + "' argument to '" + *op_->name + "' Op, not " + py_repr(values_[i]) + ".");
         }
         const Py_ssize_t n = PySequence_Fast_GET_SIZE(values_[i]);
+        if (n < specs[i].least) {
+          throw invalid("List argument '", py_str(specs[i].name), "' to '", *op_->name, "' Op with length ", n,
+                        " shorter than minimum length ", int{specs[i].least}, ".");
+        }
         list_sizes_.push_back(static_cast<int>(n));
         for (Py_ssize_t k = 0; k < n; ++k) see_dtype(specs[i], element(specs[i], values_[i], n, k).get());
       } else {
@@ -174,9 +178,6 @@ class Call {
       if (!specs[i].list) { convert_one(specs[i], values_[i]); continue; }
       const Py_ssize_t n = list_sizes_[list++];
       for (Py_ssize_t k = 0; k < n; ++k) convert_one(specs[i], element(specs[i], values_[i], n, k).get());
-      if (n == 0 && specs[i].type_var >= 0 && types_[specs[i].type_var] == DType::kInvalid && specs.size() == 1) {
-        throw invalid("List argument '", py_str(specs[i].name), "' to '", *op_->name, "' Op with length 0 shorter than minimum length 1.");
-      }
     }
   }
 
@@ -260,7 +261,10 @@ class Call {
         PyErr_SetString(PyExc_ValueError, text("Number of outputs is too big: ", k).c_str());
         throw PythonError();
       }
-      if (k < 0) throw invalid("Value for attr '", py_str((*op_->attrs)[static_cast<size_t>(o.count_attr)].name), "' of ", k, " must be at least minimum 0");
+      if (k < o.least) {
+        throw invalid("Value for attr '", py_str((*op_->attrs)[static_cast<size_t>(o.count_attr)].name), "' of ", k,
+                      " must be at least minimum ", int{o.least});
+      }
       n += k;
       out_sizes_.push_back(static_cast<int>(k));
     }

@@ -20,6 +20,7 @@ struct Arg {
   int type_attr;      // outputs: index of the attr that gives the dtype, or -1
   DType fixed;        // when neither
   bool list;
+  uint8_t least;      // the least length of a list
   int count_attr;     // list outputs: index of the attr that gives the length; -1: that of the first list input
 };
 

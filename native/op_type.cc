@@ -32,10 +32,11 @@ bool parse_args(PyObject* list, std::vector<Arg>* out, bool outputs) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
     PyObject* name;
     int var, attr = -1, fixed, is_list, count = -1;
+    unsigned char least;
     PyObject* t = PyList_GET_ITEM(list, i);
-    if (outputs ? !PyArg_ParseTuple(t, "Uiiipi", &name, &var, &attr, &fixed, &is_list, &count)
-                : !PyArg_ParseTuple(t, "Uiip", &name, &var, &fixed, &is_list)) return false;
-    out->push_back(Arg{intern(name), var, attr, static_cast<DType>(fixed), is_list != 0, count});
+    if (outputs ? !PyArg_ParseTuple(t, "Uiiipbi", &name, &var, &attr, &fixed, &is_list, &least, &count)
+                : !PyArg_ParseTuple(t, "Uiipb", &name, &var, &fixed, &is_list, &least)) return false;
+    out->push_back(Arg{intern(name), var, attr, static_cast<DType>(fixed), is_list != 0, least, count});
   }
   return true;
 }

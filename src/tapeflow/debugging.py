@@ -16,7 +16,6 @@ from tapeflow.ops.assertions import (
     assert_equal,
     assert_greater,
     assert_greater_equal,
-    assert_integer,
     assert_less,
     assert_less_equal,
     assert_near,
@@ -30,11 +29,10 @@ from tapeflow.ops.assertions import (
     assert_rank_at_least,
     assert_rank_in,
     assert_same_float_dtype,
-    assert_shapes,
-    assert_type,
     is_numeric_tensor,
 )
 from tapeflow.ops.assertions import assert_scalar_v2 as assert_scalar
+from tapeflow.ops.assertions_v2 import assert_integer, assert_shapes, assert_type
 from tapeflow.ops.check import assert_all_finite, check_numerics
 
 __all__ = [

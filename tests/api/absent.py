@@ -41,7 +41,6 @@ REASONS: dict[str, str] = {
         "keras.applications.InceptionResNetV2 keras.applications.NASNet* keras.applications.inception_resnet_v2* "
         "keras.applications.nasnet*",
     "Rewriting graphs for float16 is for GPUs": "mixed_precision.*mixed_precision_graph_rewrite "
-        "mixed_precision.MixedPrecisionLossScaleOptimizer train.experimental.MixedPrecisionLossScaleOptimizer "
         "train.experimental.*mixed_precision_graph_rewrite",
     "The profiler of 1.x reads traces of TensorFlow's own executor": "profiler.*",
     "Ops of estimators": "train.sdca_* train.do_quantize_training_on_graphdef",

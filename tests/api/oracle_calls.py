@@ -19,6 +19,7 @@ import pathlib
 import resource
 import signal
 import sys
+import tempfile
 import warnings
 
 import numpy as np
@@ -50,6 +51,25 @@ def names(tf):
             value = call(*tensors)
         return tape.gradient(value, tensors)
 
+    def unknown(call, *tensors):
+        """The call's value inside of a function that was traced for tensors of which no rank is known."""
+        tensors = [tf.convert_to_tensor(each) for each in tensors]
+        signature = [tf.TensorSpec(None, each.dtype) for each in tensors]
+        return tf.function(call, autograph=False, input_signature=signature)(*tensors)
+
+    def unknown_ragged(call, ragged):
+        """The same for a ragged tensor of which only the dtypes and ranks are known."""
+        shape, splits = [None] * ragged.shape.rank, ragged.row_splits.dtype
+        spec = tf.RaggedTensorSpec(shape, ragged.dtype, ragged.ragged_rank, splits)
+        return tf.function(call, autograph=False, input_signature=[spec])(ragged)
+
+    def printed(*values, **options):
+        """What `tf.print` prints."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "printed")
+            tf.print(*values, output_stream=f"file://{path}", **options)
+            return path.read_text()
+
     def number(element):
         """One number of all tensors of a dataset's element."""
         total = tf.constant(0, tf.int64)
@@ -62,7 +82,8 @@ def names(tf):
 
     return {
         "tf": tf, "np": np, "nan": math.nan, "inf": math.inf, "array": array,
-        "in_function": in_function, "gradient": gradient, "number": number,
+        "in_function": in_function, "gradient": gradient, "unknown": unknown, "unknown_ragged": unknown_ragged,
+        "number": number, "printed": printed,
     }  # fmt: skip
 
 
@@ -105,6 +126,11 @@ def told(tf, value):
         return ["python", type(value).__name__, [], plain(np.array(value, object))]
     if isinstance(value, tf.DType):
         return ["dtype", value.name]
+    if isinstance(value, tf.TensorShape):
+        sizes = None if value.rank is None else [each and int(each) for each in value.as_list()]
+        return ["python", "TensorShape", [], [str(sizes)]]
+    if isinstance(value, tf.TypeSpec):
+        return ["python", type(value).__name__, [], [str(value)]]
     return ["object", type(value).__name__]
 
 

@@ -418,8 +418,8 @@ class Draw:
 class Caller:
     """Makes the calls of one function."""
 
-    def __init__(self, name, draw, row):
-        self.name, self.draw = name, draw
+    def __init__(self, name, draw, row, how=""):
+        self.name, self.draw, self.how = name, draw, how
         self.function = tf
         for part in name.split("."):
             self.function = getattr(self.function, part)
@@ -468,8 +468,8 @@ class Caller:
     def line(self, given):
         """The call as Python, in one of the ways to make it."""
         draw, parts, tensors, positional = self.draw, [], [], True
-        traced = draw.chance(0.15)
-        differentiated = not traced and draw.chance(0.1)
+        how = self.how or ("in_function" if draw.chance(0.15) else "gradient" if draw.chance(0.1) else "")
+        traced, differentiated = how in ("in_function", "unknown"), how == "gradient"
         keywords = draw.chance(0.3)
         for each in self.parameters:
             if each.name not in given:
@@ -493,21 +493,20 @@ class Caller:
             positional = positional and not named
             parts.append(f"{each.name}={written}" if named else written)
         call = f"tf.{self.name}({', '.join(parts)})"
-        if not tensors or not (traced or differentiated):
+        if not tensors:
             return call
-        how = "in_function" if traced else "gradient"
         names = ", ".join(f"v{i + 1}" for i in range(len(tensors)))
         return f"{how}(lambda {names}: {call}, {', '.join(tensors)})"
 
 
-def lines(seed, calls, wanted, known, run):
-    """So many random calls, spread over the functions evenly."""
+def lines(seed, calls, wanted, known, run, how=""):
+    """So many random calls, spread over the functions evenly; with `how`, only those that can be made so."""
     draw, rows, callers = Draw(seed), rows_by_function(), []
     for name in public_functions():
         if wanted and not any(name == each or name.startswith(each + ".") for each in wanted):
             continue
         try:
-            callers.append(Caller(name, draw, rows.get(name.rsplit(".", 1)[-1].replace("_", ""))))
+            callers.append(Caller(name, draw, rows.get(name.rsplit(".", 1)[-1].replace("_", "")), how))
         except (AttributeError, ValueError, TypeError):
             continue  # not here; other tests count what is missing
     made = 0
@@ -517,6 +516,10 @@ def lines(seed, calls, wanted, known, run):
                 given = each.arguments()
                 line = each.line(given)
                 if "\n" in line or len(line) > 1500:
+                    continue
+                if how and not line.startswith(how + "("):
+                    if len(each.worked) < 40 and run(line):
+                        each.worked.append(given)
                     continue
                 # One call in eight may fail; failures all look alike.
                 ok = run(line)
@@ -536,6 +539,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--calls", type=int, default=3000)
     parser.add_argument("--names", default="", help="functions and namespaces, with commas")
+    parser.add_argument("--how", default="", choices=("", "in_function", "gradient", "unknown"))
     parser.add_argument("file")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -548,7 +552,7 @@ def main():
 
     wanted = [each for each in given.names.split(",") if each]
     with open(given.file, "w") as file:
-        for line in lines(given.seed, given.calls, wanted, known, run):
+        for line in lines(given.seed, given.calls, wanted, known, run, given.how):
             file.write(line + "\n")
             file.flush()
 

@@ -64,10 +64,12 @@ DIFFERENT = {
     ),
     "TensorFlow computes what is no number, or reads unset memory": (
         "dtypes.saturate_cast: other values",
+        "linalg.lstsq: other values",
         "linalg.qr: other values",
         "math.xdivy: other values",
         "saturate_cast: other values",
         "signal.irfft: other values",
+        "signal.rfft2d: other values",
     ),
     "TensorFlow has 0 for the mean of nothing": (
         "math.reduce_mean: other values",
@@ -125,7 +127,9 @@ DIFFERENT = {
         "image.adjust_saturation: other values",
         "image.convert_image_dtype: other values",
         "image.random_hue: other values",
+        "image.rgb_to_hsv: other values",
         "image.stateless_random_hue: other values",
+        "image.stateless_random_saturation: other values",
     ),
     "conversion of Python bools in lists, and of strings to bools": (
         "linalg.adjoint: only we raise TypeError",
@@ -149,7 +153,37 @@ DIFFERENT = {
         "nn.ctc_greedy_decoder: float64 for float32",
         "nn.ctc_greedy_decoder: other shape",
     ),
-    "lists of arrays have their own dtype": ("raw_ops.ConcatOffset: int64 for int32",),
+    "lists of arrays have their own dtype": (
+        "math.unsorted_segment_mean: float64 for float32",
+        "raw_ops.ConcatOffset: int64 for int32",
+        "sparse.segment_sqrt_n: bfloat16 for float32",
+    ),
+    "NumPy's version decides what an array of bfloat16 and a float are together": (
+        "nn.batch_norm_with_global_normalization: other values",
+    ),
+    "an array of another dtype takes the divisor's": ("math.divide: only we raise TypeError",),
+    "an image with infinities that has its size already: TensorFlow copies it": (
+        "image.resize_with_pad: other values",
+    ),
+    "a complex fraction, of which TensorFlow takes the real part": ("image.central_crop: only we raise TypeError",),
+    "a permutation is known to be non-singular": ("linalg.LinearOperatorPermutation: bool for NoneType",),
+    "an eager TensorArray is a list in TensorFlow, whose elements keep the dtypes that they have": (
+        "TensorArray: only we raise InvalidArgumentError",
+        "TensorArray: only we raise OutOfRangeError",
+    ),
+    "arrays of no dimensions": ("constant: array for python",),
+    "bytes that are no UTF-8 are shown escaped": ("strings.format: other values",),
+    "linear operators are one object to `nest`, not the tensors that they are made of": (
+        "nest.flatten: another number of results",
+        "nest.flatten: object for tensor",
+    ),
+    "an infinite attr": ("nn.lrn: other values",),
+    "complex numbers by zero or infinity: TensorFlow's answer depends on the place in the array": (
+        "math.truediv: other values",
+        "nn.swish: other values",
+    ),
+    "noise has its own stream of random numbers": ("image.extract_glimpse: other values",),
+    "not sorted: any order": ("nn.top_k: other values",),
     "no elements of bfloat16": ("stack: bfloat16 for float32",),
     "of a matrix that is not positive definite": (
         "linalg.cholesky: other values",
@@ -161,17 +195,21 @@ DIFFERENT = {
         "quantization.quantize_and_dequantize: other values",
     ),
     "NaN or a number as the largest: either, depending on the order": (
+        "image.non_max_suppression: other values",
         "math.top_k: other values",
         "nn.ctc_greedy_decoder: other values",
         "nn.fractional_max_pool: other values",
         "nn.max_pool_with_argmax: other values",
     ),
-    "Bessel functions at infinity: TensorFlow has NaN for their limit of 0": (
+    "Bessel functions at infinity: TensorFlow has NaN for their limit": (
+        "math.bessel_i1: other values",
+        "math.special.bessel_i1: other values",
         "math.special.bessel_j0: other values",
         "math.special.bessel_j1: other values",
         "math.special.bessel_y1: other values",
     ),
     "special functions outside of where they are defined": (
+        "math.digamma: other values",
         "math.polygamma: other values",
         "math.special.bessel_k0: other values",
         "math.special.bessel_k0e: other values",
@@ -348,6 +386,15 @@ def test_random_pipelines(tmp_path):
     assert len(found) <= count // 100, found
 
 
+def test_random_methods(tmp_path):
+    """Random calls of methods, operators and of what prints objects."""
+    calls = tmp_path / "calls"
+    seed, count = os.environ.get("SEED", "1"), int(os.environ.get("CALLS", "1500")) // 3
+    generate(calls, seed, count, script="random_methods.py")
+    found = wrong(calls, tmp_path, errors=False)
+    assert len(found) <= count // 100, found
+
+
 def generate(calls, seed, count, *options, script="random_calls.py"):
     """Have a script write a file of calls."""
     options = [f"--seed={seed}", f"--calls={count}", *options]
@@ -361,6 +408,8 @@ def main():
     parser.add_argument("--calls", default="20000")
     parser.add_argument("--names", default="")
     parser.add_argument("--pipelines", action="store_true", help="of tf.data, instead of calls")
+    parser.add_argument("--methods", default="", help="topics of random_methods.py, instead of calls")
+    parser.add_argument("--how", default="", help="how random_calls.py makes calls")
     parser.add_argument("--folder", default=None, help="where the calls and answers are kept")
     parser.add_argument("--errors", action="store_true", help="compare also the classes of errors")
     given = parser.parse_args()
@@ -369,8 +418,10 @@ def main():
     if not calls.exists():
         if given.pipelines:
             generate(calls, given.seed, given.calls, script="random_pipelines.py")
+        elif given.methods:
+            generate(calls, given.seed, given.calls, f"--of={given.methods}", script="random_methods.py")
         else:
-            generate(calls, given.seed, given.calls, f"--names={given.names}")
+            generate(calls, given.seed, given.calls, f"--names={given.names}", f"--how={given.how}")
     found = collections.defaultdict(list)
     for call, how, a, b in wrong(calls, folder, given.errors):
         found[function_of(call), how].append((call, a, b))

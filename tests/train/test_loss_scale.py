@@ -82,3 +82,37 @@ def test_configs_and_checkpoints(tmp_path):
     other = type(scale).from_config(scale.get_config())
     tf.train.Checkpoint(scale=other).restore(path).assert_consumed()
     assert repr(other) == repr(scale)
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_optimizer_leaves_bad_steps_out(graph):
+    factors, expected, count = [1.0, np.inf, 2.0, np.nan, 1.0], 1.0, 0
+    with contextlib.ExitStack() as stack:
+        if graph:
+            stack.enter_context(tf.Graph().as_default())
+            session = stack.enter_context(v1.Session())
+        variable, step = v1.get_variable("w", initializer=1.0), v1.train.get_or_create_global_step()
+        scale = v1.mixed_precision.DynamicLossScale(8.0, 2)
+        optimizer = v1.train.experimental.MixedPrecisionLossScaleOptimizer(
+            v1.train.GradientDescentOptimizer(0.1), scale
+        )
+        if graph:
+            factor = v1.placeholder(tf.float32, [])
+            update = optimizer.minimize(factor * variable**2, global_step=step)
+            session.run(v1.global_variables_initializer())
+        for each in factors:
+            if graph:
+                session.run(update, {factor: each})
+                found = session.run([variable, step])
+            else:
+                optimizer.minimize(lambda each=each: each * variable**2, global_step=step, var_list=[variable])
+                found = [variable.numpy(), step.numpy()]
+            if np.isfinite(each):
+                expected, count = expected - 0.2 * each * expected, count + 1
+            np.testing.assert_allclose(found, [expected, count], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("given", "message"), [(None, "cannot be None"), (0.5, "at least 1"), ("x", "interpret")])
+def test_optimizer_refuses_scales(given, message):
+    with pytest.raises(ValueError, match=message):
+        v1.mixed_precision.MixedPrecisionLossScaleOptimizer(v1.train.GradientDescentOptimizer(0.1), given)

@@ -312,7 +312,8 @@ def unbatched(dataset):
     known = [size for size in sizes if size is not None]
     if len(set(known)) > 1:
         raise ValueError(
-            f"Cannot unbatch a dataset whose components have different batch sizes: {known}."
+            "`unbatch()` is only supported for datasets of elements whose components have a matching leading "
+            f"dimension. Encountered both {known[0]} and {next(n for n in known if n != known[0])}."
         )
     count = dataset._size
     if count != _INFINITE:

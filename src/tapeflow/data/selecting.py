@@ -40,7 +40,7 @@ def taken(dataset, count):
     rows = _over_rows(dataset, lambda blocks: first_rows(blocks(), count))
     start = rows.start if rows is not None else lambda: _Taken(dataset._start(), count)
     size = count if size == _INFINITE else min(size, count) if size >= 0 else _UNKNOWN
-    return "Take", start, _spec(dataset), 0 if count == 0 else size, rows
+    return "Take", start, _spec(dataset), size, rows
 
 
 class _Taken(Over):
@@ -72,7 +72,7 @@ def skipped(dataset, count):
     count = integer(count, "SkipDataset")
     size = dataset._size
     if count < 0:
-        return "Skip", lambda: Counted(tuple), _spec(dataset), 0
+        return "Skip", lambda: Counted(tuple), _spec(dataset), min(size, 0)
     rows = _over_rows(dataset, lambda blocks: after_rows(blocks(), count))
     start = rows.start if rows is not None else lambda: _Skipped(dataset._start(), count)
     return "Skip", start, _spec(dataset), max(0, size - count) if size >= 0 else size, rows

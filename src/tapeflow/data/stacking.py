@@ -297,6 +297,8 @@ def outer_size(leaf):
         return len(leaf._stacked)
     if isinstance(leaf, BatchableExtensionType):
         return int(nest.flatten(leaf, expand_composites=True)[0].shape[0])
+    if not leaf.shape.rank:
+        raise InvalidArgumentError(None, None, "Input element must have a non-scalar value in each component.")
     return int(leaf.shape[0])
 
 

@@ -271,13 +271,14 @@ def _inputs(
                 raise TypeError(
                     f"Expected list for '{argument.name}' argument to '{row.name}' Op, not {value}."
                 )
+            if len(value) < argument.least:
+                raise ValueError(
+                    f"List argument '{argument.name}' to '{row.name}' Op with length {len(value)} shorter than minimum "
+                    f"length {argument.least}."
+                )
             sizes.append(len(value))
             for i, x in enumerate(value):
                 flat.append(_input(graph, row, argument, x, bound, f"{name}/{argument.name}_{i}/"))
-            if not value and len(schema.inputs) == 1 and argument.variable:
-                raise ValueError(
-                    f"List argument '{argument.name}' to '{row.name}' Op with length 0 shorter than minimum length 1."
-                )
         else:
             sizes.append(None)
             flat.append(_input(graph, row, argument, value, bound, f"{name}/{argument.name}/"))

@@ -36,7 +36,10 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     captured = []
     for tensor, _ in back.captures:
         place = places.get(id(tensor))
-        captured.append(op.inputs[place] if place is not None else _output(op, tensor))
+        if place is not None:
+            captured.append(op.inputs[place])
+        else:
+            captured.append(_output(op, tensor) if conditional.inside(body, tensor) else tensor)
     upstream = [conditional._dense(dys[i]) for i in given]
     values = inline(back, results, [building.as_symbolic(graph, x) for x in (*upstream, *captured)])
     gradient: list[Any] = [None] * len(op.inputs)

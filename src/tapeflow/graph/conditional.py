@@ -287,8 +287,10 @@ def backward(
 ) -> tuple[FuncGraph, list[Any]]:
     """The graph of the gradients of a body, and these for the inputs `wanted`.
 
-    Its own inputs are the gradients of the outputs `given`; it captures tensors of the body's graph.
+    Its own inputs are the gradients of the outputs `given`; it captures tensors of the body's graph, and from
+    outside of it what only the gradients use.
     """
+    known = len(body.graph.inputs)
     with body.graph.as_default():
         back = FuncGraph(f"{body.graph.name}_grad")
     with back.as_default():
@@ -299,9 +301,26 @@ def backward(
         found = gradients.gradients(
             [body.outputs[i] for i in given], [body.graph.inputs[i] for i in wanted], dys
         )
-        return back, [
-            None if dx is None else building.as_symbolic(back, _dense(dx)) for dx in found
-        ]
+        dxs = [None if dx is None else building.as_symbolic(back, _dense(dx)) for dx in found]
+    gone = body.graph.forget_captures(body.graph.inputs[known:])
+    for tensor, inner in back.captures:
+        if id(tensor) in gone:
+            del back._captured[id(tensor)]
+            back.replace_capture(_reachable(gone[id(tensor)]), inner)
+    return back, dxs
+
+
+def _reachable(tensor: Any) -> Any:
+    """A tensor as the graph being built can have it; the bodies of copied nodes are still inside of the original."""
+    around: list[Any] = [context.current_graph()]
+    while isinstance(around[-1], FuncGraph):
+        around.append(around[-1].enclosing_graph)
+    while isinstance(tensor, SymbolicTensor) and tensor.op.graph not in around:
+        found = [outer for outer, inner in tensor.op.graph.captures if inner is tensor]
+        if not found:
+            break  # using it says that it is out of scope
+        tensor = found[0]
+    return tensor
 
 
 def _connect(op: Operation, k: int, body: Body, back: FuncGraph) -> None:
@@ -310,13 +329,17 @@ def _connect(op: Operation, k: int, body: Body, back: FuncGraph) -> None:
     places = {id(x): i for i, x in enumerate(body.graph.inputs)}
     for tensor, inner in back.captures:
         place = places.get(id(tensor))
-        outer = op.inputs[1 + place] if place is not None else intermediate(op, k, tensor)
+        if place is not None:
+            outer = op.inputs[1 + place]
+        else:
+            outer = intermediate(op, k, tensor) if inside(body, tensor) else tensor
         del back._captured[id(tensor)]
-        back._captured[id(outer)] = (building.as_symbolic(graph, outer), inner)
-        if outer.op.graph is not graph:
-            outer_in = building.as_symbolic(graph, outer)
-            del back._captured[id(outer)]
-            back._captured[id(outer_in)] = (outer_in, inner)
+        back.replace_capture(building.as_symbolic(graph, outer), inner)
+
+
+def inside(body: Body, tensor: Any) -> bool:
+    """Whether a tensor that the gradients of a body read is one of it."""
+    return isinstance(tensor, SymbolicTensor) and tensor.op.graph is body.graph
 
 
 def intermediate(op: Operation, k: int, tensor: SymbolicTensor) -> SymbolicTensor:

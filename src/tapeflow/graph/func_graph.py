@@ -198,6 +198,19 @@ class FuncGraph(Graph):
         self.watch_variable(variable)
         return inner
 
+    def forget_captures(self, inputs: Sequence[SymbolicTensor]) -> dict[int, Any]:
+        """Drop captures that nothing here uses: by the id of each one's placeholder, the tensor from outside."""
+        outer = {id(inner): tensor for tensor, inner in self.captures}
+        gone = {id(x): outer[id(x)] for x in inputs}
+        self.inputs = [x for x in self.inputs if id(x) not in gone]
+        self._operations = [op for op in self._operations if not (op.outputs and id(op.outputs[0]) in gone)]
+        self._captured = {key: pair for key, pair in self._captured.items() if id(pair[1]) not in gone}
+        known = self.variables_by_handle
+        for variable in [v for v, x in known.items() if id(x) in gone]:
+            del known[variable]
+        self.version += 1
+        return gone
+
     def replace_capture(self, tensor: Any, placeholder: SymbolicTensor) -> None:
         """Let `placeholder` stand for `tensor` from now on."""
         self._captured[id(tensor)] = (tensor, placeholder)

@@ -42,6 +42,9 @@ class VariableHandles:
         self._items[id(variable)] = (variable, handle)
         self._variables.setdefault(id(handle), variable)
 
+    def __delitem__(self, key: Any) -> None:
+        del self._items[id(key)]
+
     def items(self) -> list[tuple[Any, Any]]:
         return list(self._items.values())
 

@@ -249,6 +249,8 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
         place = places.get(id(tensor))
         if place is not None and place in same:
             given[id(inner)] = outer[place]
+        elif not conditional.inside(body, tensor):
+            given[id(inner)] = tensor
         else:
             given[id(inner)] = len(lists)
             lists.append(tensor)

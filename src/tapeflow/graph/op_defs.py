@@ -281,17 +281,14 @@ def _of_row(row: Any) -> Any:
         default = type_defaults().get((row.name, name))
         if default is not None:
             own.default_value.type = default.as_datatype_enum
-    numbers = {a.number_attr: None for a in (*made.input_arg, *made.output_arg) if a.number_attr}
-    for name in numbers:
+    least = {a.times: a.least for text in row.signature.split("->") for a in arguments(text) if a.times}
+    for name, minimum in least.items():
         if name not in row.attrs:
-            made.attr.add(
-                name=name,
-                type="int",
-                has_minimum=True,
-                minimum=0 if _may_be_empty(made, name) else 1,
-            )
+            made.attr.add(name=name, type="int", has_minimum=True, minimum=minimum)
     for name, kind in row.attrs.items():
         own = made.attr.add(name=name, type=_kind(row, name, kind))
+        if name in least:
+            own.has_minimum, own.minimum = True, least[name]
         if not kind.required and not (
             own.type == "func" or (kind.default is None and own.type in ("type", "int"))
         ):
@@ -309,11 +306,6 @@ def _kind(row: Any, name: str, kind: Any) -> str:
 
 def _default(value: Any, kind: str) -> Any:
     return attributes.of("" if value is None and kind == "string" else value, kind)
-
-
-def _may_be_empty(made: Any, name: str) -> bool:
-    """A list next to other inputs of its type can be empty; on its own it must tell the type."""
-    return any(not a.number_attr for a in made.input_arg)
 
 
 def _add_arguments(made: Any, signature: str, variables: Any, lists: set[str]) -> None:

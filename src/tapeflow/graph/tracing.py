@@ -49,12 +49,12 @@ def _shape(x: Any) -> tuple[int | None, ...] | None:
 
 
 def finish(graph: FuncGraph, result: Any, identities: bool = False) -> None:
-    """Takes what the function returned for the outputs of its graph. Operations stand for None.
+    """Takes what the function returned for the outputs of its graph. In bodies of nodes operations stand for None.
 
-    With `identities` each output has a node of its own, as functions of TensorFlow have.
+    With `identities`, for functions of programs, each output has a node of its own, and operations are refused.
     Raises TypeError for values that are no tensors and cannot become some.
     """
-    returned = nest.map_structure(lambda x: _returned(graph, x), result)
+    returned = nest.map_structure(lambda x: _returned(graph, x, not identities), result)
     if identities:
         returned = nest.map_structure(_identity, returned, expand_composites=True)
     graph.structured_outputs = returned
@@ -69,8 +69,8 @@ def _identity(x: Any) -> Any:
     return array.identity(x) if isinstance(x, SymbolicTensor) else x
 
 
-def _returned(graph: FuncGraph, value: Any) -> Any:
-    if value is None or isinstance(value, Operation):
+def _returned(graph: FuncGraph, value: Any, operations: bool) -> Any:
+    if value is None or (operations and isinstance(value, Operation)):
         return None
     if isinstance(value, SymbolicTensor):
         return value if value.op.graph is graph else graph.capture(value)
@@ -79,6 +79,8 @@ def _returned(graph: FuncGraph, value: Any) -> Any:
             lambda x: building.as_symbolic(graph, x), value, expand_composites=True
         )
     try:
+        if isinstance(value, Operation):
+            raise TypeError
         return building.as_symbolic(graph, value, None, "Const")
     except (TypeError, ValueError):
         raise TypeError(

@@ -1,6 +1,9 @@
 """tf.linalg: matrices, their products, decompositions and equations."""
 
 from tapeflow.linalg import experimental
+from tapeflow.ops import (
+    linear_operator_dispatch as _linear_operator_dispatch,  # functions of matrices take operators
+)
 from tapeflow.ops.clip import global_norm
 from tapeflow.ops.cross import cross
 from tapeflow.ops.decomposition import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd

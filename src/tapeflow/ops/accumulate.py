@@ -18,7 +18,7 @@ from tapeflow.ops.validate import invalid, shape_text
 def _row(name, **attrs):
     types = {"T": (*NUMERIC, dtypes.variant)}  # lists of tensors, as gradients of loops are
 
-    @op(name, "inputs: N*T -> sum: T", types=types, attrs=attrs, shape=shapes.merged)
+    @op(name, "inputs: N>=1*T -> sum: T", types=types, attrs=attrs, shape=shapes.merged)
     def row(xp, inputs, **_):
         for i, x in enumerate(inputs):
             if x.shape != inputs[0].shape:

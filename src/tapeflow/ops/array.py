@@ -292,7 +292,7 @@ def shape_v1(input, name=None, out_type=dtypes.int32):
 
 @op(
     "ShapeN",
-    "input: N*T -> output: N*out_type",
+    "input: N>=1*T -> output: N*out_type",
     types={"T": ANY},
     attrs={"out_type": dtype(dtypes.int32)},
     shape=lambda call: [

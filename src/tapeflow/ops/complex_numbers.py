@@ -72,7 +72,11 @@ Imag.reference(lambda input, Tout: (input * -1j).real)
 def imag(input, name=None):
     """The imaginary part of each element; zeros for real tensors."""
     x = convert_to_tensor(input)
-    return Imag(x, _real_dtype(x)) if x.dtype.is_complex else arithmetic.Mul(x, 0)
+    if x.dtype.is_complex:
+        return Imag(x, _real_dtype(x))
+    from tapeflow.ops.construction import ZerosLike
+
+    return ZerosLike(x)
 
 
 @op("Angle", "input: T -> output: Tout", shape=shapes.same_as_first, **TO_REAL)

@@ -10,7 +10,7 @@ from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 @op(
     "ConcatOffset",
-    "concat_dim: int32, shape: N*shape_type -> offset: N*shape_type",
+    "concat_dim: int32, shape: N>=2*shape_type -> offset: N*shape_type",
     types={"shape_type": Preferring(INDEX)},
     shape=lambda call: [call.shape(i) for i in range(1, call.count)],
 )

@@ -503,8 +503,8 @@ def linspace(start, stop, num, name=None, axis=0):
     at = axis % (rank + 1) if axis < 0 else axis
     start, stop = ExpandDims(start, at), ExpandDims(stop, at)
     part = np.arange(max(n, 1)).reshape([-1] + [1] * (rank - at))
-    weight = convert_to_tensor(part / max(n - 1, 1), dtype=start.dtype)
-    out = start + (stop - start) * weight
+    step = (stop - start) / max(n - 1, 1)
+    out = start + step * convert_to_tensor(part, dtype=start.dtype)
     if n > 1:
         # The last value is `stop` itself, whatever rounding made of it.
         last = convert_to_tensor(part == n - 1)
@@ -527,9 +527,9 @@ def _spaced(start, stop, n, axis):
     places = range(arithmetic.maximum(n, comparison.SelectV2(comparison.less(n, 0), n, 1)))
     behind = -axis - 1 if axis < 0 else rank_of(start) - 1 - axis
     part = Reshape(places, joined([-1], behind))
-    weight = casting.cast(part, start.dtype) / casting.cast(arithmetic.maximum(n - 1, 1), start.dtype)
+    step = (stop - start) / casting.cast(arithmetic.maximum(n - 1, 1), start.dtype)
     last = comparison.logical_and(comparison.equal(part, n - 1), n > 1)
-    out = comparison.where(last, stop, start + (stop - start) * weight)
+    out = comparison.where(last, stop, start + step * casting.cast(part, start.dtype))
     return gather(out, range(n), axis=axis)
 
 

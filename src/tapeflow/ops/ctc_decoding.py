@@ -202,8 +202,8 @@ def _beam_rule(call):
 
 @op(
     "CTCBeamSearchDecoder",
-    "inputs: T, sequence_length: int32 -> decoded_indices: top_paths*int64, decoded_values: top_paths*int64, "
-    "decoded_shape: top_paths*int64, log_probability: T",
+    "inputs: T, sequence_length: int32 -> decoded_indices: top_paths>=1*int64, decoded_values: top_paths>=1*int64, "
+    "decoded_shape: top_paths>=1*int64, log_probability: T",
     types={"T": Preferring(_TYPES)},
     attrs={"beam_width": integer, "top_paths": integer, "merge_repeated": True},
     shape=_beam_rule,

@@ -110,7 +110,7 @@ def _joined_dimension(a: int | None, b: int | None, broadcasts: bool) -> int | N
 
 @op(
     "Einsum",
-    "inputs: N*T -> output: T",
+    "inputs: N>=1*T -> output: T",
     types={"T": NUMERIC},
     attrs={"equation": text},
     shape=_rule,

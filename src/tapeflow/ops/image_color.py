@@ -131,6 +131,9 @@ def _(call, dy):
         most - least
     )
     d_saturation = divide_no_nan(most * bottom, value * value) - divide_no_nan(least, value)
+    # A channel without light has no part in the saturation, a black pixel no hue.
+    d_saturation *= cast(call.images > 0, kind)
+    d_hue *= cast(value > 0, kind)
     return dy[..., 0:1] * d_hue + dy[..., 1:2] * d_saturation + dy[..., 2:3] * most
 
 

@@ -11,16 +11,14 @@ from tapeflow.ops.image_decoding import decoded
 from tapeflow.ops.image_files import as_contents, content_of, format_of
 from tapeflow.ops.image_samples import WEBP, bad_contents
 from tapeflow.ops.table import Sample, dtype, op
-from tapeflow.ops.validate import invalid
 
 
 @op("DecodeWebP", "contents: string -> image: dtype",
     attrs={"channels": 0, "dtype": dtype(dtypes.uint8)}, shape=shapes.unknown)  # fmt: skip
 def DecodeWebP(xp, contents, channels, dtype):
-    data = content_of(contents)
-    if format_of(data) != "WEBP":
-        raise invalid("The contents are no WebP image. Op used: DecodeWebP")
-    return decoded(data, channels, dtype, "DecodeWebP", ("WEBP",))[None]
+    # PNG and JPEG are recognised, and have no dimension of frames.
+    image = decoded(contents, channels, dtype, "DecodeWebP", ("WEBP", "PNG", "JPEG"))
+    return image[None] if format_of(content_of(contents)) == "WEBP" else image
 
 
 @DecodeWebP.samples

@@ -47,7 +47,7 @@ def _concat_axis(values, axis) -> int:
 
 @op(
     "ConcatV2",
-    "values: N*T, axis: Tidx -> output: T",
+    "values: N>=2*T, axis: Tidx -> output: T",
     types={"T": ANY, "Tidx": Preferring(INDEX)},
     shape=shapes.concat,
 )
@@ -84,7 +84,7 @@ def _(rng):
     yield Sample([rng.normal(2, 3), rng.normal(1, 3)], 0)
     yield Sample([rng.normal(2, 3), rng.normal(2, 1), rng.normal(2, 2)], -1)
     yield Sample([rng.normal(2, 0), rng.normal(2, 3)], 1)
-    yield Sample([rng.normal(4)], 0)
+    yield Sample([rng.normal(4)], 0, raises=InvalidArgumentError)
     yield Sample([rng.normal(2, 3), rng.normal(2, 4)], 0, raises=InvalidArgumentError)
     yield Sample([rng.normal(2, 3), rng.normal(2)], 0, raises=InvalidArgumentError)
     yield Sample([rng.normal(2, 3), rng.normal(2, 3)], 2, raises=InvalidArgumentError)
@@ -101,7 +101,7 @@ def _(values, axis):
 
 @op(
     "Concat",
-    "concat_dim: int32, values: N*T -> output: T",
+    "concat_dim: int32, values: N>=2*T -> output: T",
     types={"T": ANY},
     shape=lambda call: [
         shapes.joined([call.shape(i) for i in range(1, call.count)], call.value(0))
@@ -156,8 +156,6 @@ def concat(values, axis, name="concat"):
     """
     if not isinstance(values, (list, tuple)):
         values = [values]
-    if not len(values):
-        raise invalid("concat needs at least one tensor, got an empty list")
     if len(values) == 1:
         # A single tensor is passed on, but the axis must still be a scalar integer.
         axis = convert_to_tensor(axis, dtype=dtypes.int32)
@@ -177,7 +175,7 @@ def _pack_rule(call):
 
 @op(
     "Pack",
-    "values: N*T -> output: T",
+    "values: N>=1*T -> output: T",
     types={"T": ANY},
     attrs={"axis": 0},
     shape=_pack_rule,
@@ -247,6 +245,8 @@ def stack(values, axis=0, name="stack"):
     array([[1, 3, 5],
            [2, 4, 6]], dtype=int32)>
     """
+    if isinstance(values, (str, bytes)):  # one value, not a list of characters
+        return convert_to_tensor(values)
     if not isinstance(values, (list, tuple)):
         values = unstack(values) if hasattr(values, "dtype") else list(values)
     first = next((v for v in values if hasattr(v, "shape")), None)
@@ -359,8 +359,6 @@ def _split_axis(axis, rank: int) -> int:
 
 def _split_rule(call):
     shape, axis, count = call.shape(1), shapes.scalar_value(call, 0), call.attr("num_split")
-    if count < 1:
-        raise invalid(f"Attr 'num_split' of 'Split' Op passed {count} less than minimum 1.")
     if shape is None or axis is None:
         return [None if shape is None else (None,) * len(shape)] * count
     rank = len(shape)
@@ -379,14 +377,12 @@ def _split_rule(call):
 
 @op(
     "Split",
-    "split_dim: int32, value: T -> output: num_split*T",
+    "split_dim: int32, value: T -> output: num_split>=1*T",
     types={"T": ANY},
     attrs={"num_split": integer},
     shape=_split_rule,
 )
 def Split(xp, split_dim, value, num_split):
-    if num_split < 1:
-        raise invalid(f"Value for attr 'num_split' of {num_split} must be at least minimum 1")
     axis = _split_axis(split_dim, value.ndim)
     if value.shape[axis] % num_split:
         raise invalid(
@@ -445,14 +441,12 @@ def _split_v_rule(call):
 
 @op(
     "SplitV",
-    "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T",
+    "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split>=1*T",
     types={"T": ANY, "Tlen": Preferring((dtypes.int64, dtypes.int32, dtypes.int8))},
     attrs={"num_split": integer},
     shape=_split_v_rule,
 )
 def SplitV(xp, value, size_splits, split_dim, num_split):
-    if num_split < 1:
-        raise invalid(f"Value for attr 'num_split' of {num_split} must be at least minimum 1")
     sizes = [int(s) for s in np.ravel(size_splits)]
     if np.ndim(size_splits) != 1 or len(sizes) != num_split:
         raise invalid(

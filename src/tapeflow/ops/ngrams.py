@@ -10,8 +10,10 @@ from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.array import Shape as shape_of
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
+from tapeflow.ops.static import joined
 from tapeflow.ops.strings import attr_bytes, texts
 from tapeflow.ops.table import INDEX, Preferring, Sample, boolean, integer, ints, op, string
 from tapeflow.ops.validate import invalid, shape_text
@@ -70,7 +72,9 @@ def StringNGrams(
     _check(data, data_splits, ngram_widths, pad_width)
     glue, left, right = (attr_bytes(text) for text in (separator, left_pad, right_pad))
     out: list[bytes] = []
-    counts = [0] if len(data_splits) else []
+    if not len(data):  # nothing but padding is no n-gram
+        return np.empty(0, object), np.zeros(data_splits.shape, data_splits.dtype)
+    counts = [0]
     for start, stop in itertools.pairwise(data_splits):
         row, before = data[start:stop], len(out)
         for width in ngram_widths:
@@ -101,6 +105,9 @@ def _(rng):
     short = {**rest, "preserve_short_sequences": True}
     yield Sample(data, splits, separator="", ngram_widths=[3], pad_width=0, **short,
                  expect=(texts("abc", "d"), np.array([0, 1, 2, 2])))  # fmt: skip
+    for none in ([], [0], [0, 0]):
+        yield Sample(texts(), np.array(none, np.int64), separator="", ngram_widths=[2], pad_width=-1, **short,
+                     expect=(texts(), np.zeros(len(none), np.int64)))  # fmt: skip
     for wrong in ([1, 4], [0, 3], [0, 9], [0, 3, 2, 4]):
         yield Sample(data, np.array(wrong), separator="", ngram_widths=[2], pad_width=0, **rest,
                      raises=InvalidArgumentError)  # fmt: skip
@@ -177,7 +184,7 @@ def ngrams(
         )
         ragged = ragged.with_flat_values(inner)
     out = _of_rows(ragged, separator, widths, left, right, pad_width, preserve_short_sequences)
-    return out.to_tensor(default_value="") if dense else out
+    return reshape(out.flat_values, joined(shape_of(data)[:-1], [-1])) if dense else out
 
 
 def _of_rows(ragged, separator, widths, left, right, pad_width, preserve):

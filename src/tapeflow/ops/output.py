@@ -50,6 +50,10 @@ def _number(v) -> str:
 
 def tensor_text(value: np.ndarray, summarize: int = 3) -> str:
     """An array as `tf.print` shows it: the first and last `summarize` of each dimension (-1: all)."""
+    if value.ndim and not len(value):
+        return "[]"
+    if not summarize or not value.size:
+        return "[" + _gap(value.ndim, 0) + "...]" if value.ndim else "..."
     if value.ndim == 0:
         return _number(value[()])
     return _block(value, summarize, value.ndim, 0)
@@ -59,8 +63,7 @@ def _block(value, summarize: int, rank: int, depth: int) -> str:
     if depth == rank:
         return _number(value)
     count = len(value)
-    last = depth == rank - 1
-    gap = " " if last else "\n" * (rank - depth - 1) + " " * (depth + 1)
+    gap = _gap(rank, depth)
     if summarize < 0 or count <= 2 * summarize:
         shown = [_block(v, summarize, rank, depth + 1) for v in value]
     else:
@@ -68,6 +71,11 @@ def _block(value, summarize: int, rank: int, depth: int) -> str:
         shown.append("...")
         shown += [_block(v, summarize, rank, depth + 1) for v in value[count - summarize :]]
     return "[" + gap.join(shown) + "]"
+
+
+def _gap(rank: int, depth: int) -> str:
+    """What stands between the parts of a dimension."""
+    return " " if depth == rank - 1 else "\n" * (rank - depth - 1) + " " * (depth + 1)
 
 
 class _Text(str):

@@ -18,8 +18,6 @@ from tapeflow.ops.validate import first_out_of_range, invalid, shape_text
 
 def _partition_rule(call):
     data, partitions = call.shape(0), call.shape(1)
-    if call.attr("num_partitions") < 1:
-        raise invalid(f"num_partitions must be at least 1, got {call.attr('num_partitions')}")
     out = None
     if data is not None and partitions is not None:
         shapes.merge(shapes.at_least(data, len(partitions))[: len(partitions)], partitions)
@@ -29,16 +27,12 @@ def _partition_rule(call):
 
 @op(
     "DynamicPartition",
-    "data: T, partitions: int32 -> outputs: num_partitions*T",
+    "data: T, partitions: int32 -> outputs: num_partitions>=1*T",
     types={"T": ANY},
     attrs={"num_partitions": integer},
     shape=_partition_rule,
 )
 def DynamicPartition(xp, data, partitions, num_partitions):
-    if num_partitions < 1:
-        raise invalid(
-            f"Value for attr 'num_partitions' of {num_partitions} must be at least minimum 1"
-        )
     if data.shape[: partitions.ndim] != partitions.shape:
         raise invalid(
             "data.shape must start with partitions.shape, got data.shape = "
@@ -155,7 +149,7 @@ def _stitch_rule(call):
     return [None if rest is None else (length, *rest)]
 
 
-_STITCH = "indices: N*int32, data: N*T -> merged: T"
+_STITCH = "indices: N>=1*int32, data: N>=1*T -> merged: T"
 
 
 def _stitch_gradient(call, dy):

@@ -181,13 +181,11 @@ def _concat_rule(call):
 
 
 @op("QuantizedConcat",
-    "concat_dim: int32, values: N*T, input_mins: N*float32, input_maxes: N*float32 "
+    "concat_dim: int32, values: N>=2*T, input_mins: N>=2*float32, input_maxes: N>=2*float32 "
     "-> output: T, output_min: float32, output_max: float32",
     types={"T": (dtypes.quint8, dtypes.qint8, dtypes.qint32, dtypes.qint16, dtypes.quint16)},
     shape=_concat_rule)  # fmt: skip
 def QuantizedConcat(xp, concat_dim, values, input_mins, input_maxes):
-    if len(values) < 2:
-        raise invalid(f"Value for attr 'N' of {len(values)} must be at least minimum 2")
     if not len(values) == len(input_mins) == len(input_maxes):
         raise invalid(
             f"There are {len(values)} values, {len(input_mins)} input_mins and {len(input_maxes)} input_maxes"

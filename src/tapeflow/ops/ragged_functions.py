@@ -70,6 +70,8 @@ def _parts(pylist, dtype, ragged_rank, inner_shape, row_splits_dtype):
         raise ValueError(
             f"Invalid pylist={pylist}: ragged_rank must be non-negative, got {ragged_rank}"
         )
+    if isinstance(pylist, np.ndarray) and pylist.ndim and not len(pylist) and not ragged_rank and inner_shape is None:
+        return pylist, [], None  # nothing says that its other dimensions are ragged
     scalars, depth = _scalar_depth(pylist), _depth(pylist)
     if scalars is not None and depth > scalars:
         raise ValueError(
@@ -109,7 +111,7 @@ def _parts(pylist, dtype, ragged_rank, inner_shape, row_splits_dtype):
 
 def _flat(values, dtype, shape):
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if wanted is None and not _any_scalar(values):
+    if wanted is None and not _any_scalar(values) and not isinstance(values, np.ndarray):
         wanted = dtypes.float32
     tensor = convert_to_tensor(values, wanted)
     return tensor if shape in (None, ()) else dense_layout.reshape(tensor, list(shape))

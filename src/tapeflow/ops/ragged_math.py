@@ -62,7 +62,10 @@ def reduce_along(of_all, aggregate, value, axis, keepdims):
     if known is None and axis is not None:
         raise ValueError("axis must be known at graph construction time.")
     if axis is None:
-        return of_all(value.flat_values, None, keepdims)
+        out = of_all(value.flat_values, None, keepdims)
+        for _ in range(value.shape.rank - 1 if keepdims else 0):
+            out = expand_dims(out, 0)
+        return out
     flat = known if isinstance(known, (list, tuple)) else [known]
     for a in flat:
         if isinstance(a, (str, bytes, float)):
@@ -73,7 +76,8 @@ def reduce_along(of_all, aggregate, value, axis, keepdims):
         else [int(known)]
     )
     rank = value.shape.rank
-    axes = [positive_axis(a, rank) for a in axes]
+    names = ["axis"] if len(axes) == 1 else [f"axis[{i}]" for i in range(len(axes))]
+    axes = [positive_axis(a, rank, name) for a, name in zip(axes, names, strict=True)]
     out: Any = value
     for a in sorted(set(axes), reverse=True):
         out = _reduce_one(of_all, aggregate, out, a)

@@ -95,7 +95,7 @@ def _gather_rule(call):
 
 @op(
     "RaggedGather",
-    "params_nested_splits: PARAMS_RAGGED_RANK*Tsplits, params_dense_values: Tvalues, indices: Tindices "
+    "params_nested_splits: PARAMS_RAGGED_RANK>=1*Tsplits, params_dense_values: Tvalues, indices: Tindices "
     "-> output_nested_splits: OUTPUT_RAGGED_RANK*Tsplits, output_dense_values: Tvalues",
     types={"Tvalues": ANY, "Tindices": INDEX, "Tsplits": Preferring(INDEX[::-1])},
     attrs={"OUTPUT_RAGGED_RANK": integer},

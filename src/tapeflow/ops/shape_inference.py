@@ -97,6 +97,7 @@ class _Input(NamedTuple):
     variable: str  # the type variable, or "" where the dtype is fixed
     fixed: DType | None
     is_list: bool
+    least: int  # how long a list is at least
 
 
 class _Output(NamedTuple):
@@ -105,6 +106,7 @@ class _Output(NamedTuple):
     fixed: DType | None
     is_list: bool
     count_attr: str  # of a list: the attr that is its length; "" for that of the first list input
+    least: int
 
 
 class Schema(NamedTuple):
@@ -132,14 +134,14 @@ def _parse(row: Any) -> Schema:
     for a in arguments(before):
         known = a.type in row.types
         fixed = None if known else dtypes.as_dtype(a.type)
-        inputs.append(_Input(a.name, a.type if known else "", fixed, bool(a.times)))
+        inputs.append(_Input(a.name, a.type if known else "", fixed, bool(a.times), a.least))
     outputs = []
     for a in arguments(after):
         variable = a.type if a.type in row.types else ""
         attr = a.type if not variable and a.type in row.attrs else ""
         fixed = None if variable or attr else dtypes.as_dtype(a.type)
         count = a.times if a.times in row.attrs else ""
-        outputs.append(_Output(variable, attr, fixed, bool(a.times), count))
+        outputs.append(_Output(variable, attr, fixed, bool(a.times), count, a.least))
     lists = sum(a.is_list for a in inputs)
     return Schema(
         tuple(inputs), tuple(outputs), lists, not lists and not any(a.is_list for a in outputs)
@@ -175,6 +177,8 @@ def _length(row: Any, output: _Output, attrs: Mapping[str, Any], sizes: Sequence
         count = int(attrs[name] if name in attrs else row.defaults[name])
         if count > _MOST_OUTPUTS:
             raise ValueError(f"Number of outputs is too big: {count}")
+        if count < output.least:
+            raise ValueError(f"Attr '{name}' of '{row.name}' Op passed {count} less than minimum {output.least}.")
         return count
     return sizes[0] if sizes else 0
 

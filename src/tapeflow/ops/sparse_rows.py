@@ -376,7 +376,7 @@ def _concat_rule(call):
     return [(None, rank), (None,), (rank,)]
 
 
-@op("SparseConcat", f"indices: N*int64, values: N*T, shapes: N*int64 -> {RESULT}", types={"T": ANY},
+@op("SparseConcat", f"indices: N>=2*int64, values: N>=2*T, shapes: N>=2*int64 -> {RESULT}", types={"T": ANY},
     attrs={"concat_dim": integer}, shape=_concat_rule)  # fmt: skip
 def SparseConcat(xp, indices, values, shapes, concat_dim):
     if not indices:
@@ -444,15 +444,13 @@ def _(indices, values, shapes, concat_dim):
 
 def _split_rule(call):
     count = call.attr("num_split")
-    if count < 1:
-        raise invalid(f"Attr 'num_split' of 'SparseSplit' Op passed {count} less than minimum 1.")
     shape = call.shape(3)
     rank = None if shape is None else shape[0]
     return [(None, rank)] * count + [(None,)] * count + [(rank,)] * count
 
 
-@op("SparseSplit", f"split_dim: int64, {PARTS} -> output_indices: num_split*int64, "
-    "output_values: num_split*T, output_shape: num_split*int64", types={"T": ANY},
+@op("SparseSplit", f"split_dim: int64, {PARTS} -> output_indices: num_split>=1*int64, "
+    "output_values: num_split>=1*T, output_shape: num_split>=1*int64", types={"T": ANY},
     attrs={"num_split": integer}, shape=_split_rule)  # fmt: skip
 def SparseSplit(xp, split_dim, indices, values, shape, num_split):
     if split_dim.size != 1:

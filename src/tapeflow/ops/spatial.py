@@ -545,11 +545,12 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
     known = [static_value(convert_to_tensor(x)) for x in given]
     if any(x is None for x in known):
         return _dynamic_paddings(*map(convert_to_tensor, given))
-    shape, blocks = known[:2]
+    shape, blocks = (np.asarray(x, np.int64) for x in known[:2])
     if not blocks.size:
         return (convert_to_tensor(np.zeros((0, 2), np.int32)),) * 2
     base = np.zeros((len(blocks), 2), np.int32) if base_paddings is None else known[2]
-    extra = -(shape + base.sum(1)) % blocks
+    with np.errstate(divide="ignore"):  # a block of size 0 asks for nothing
+        extra = -(shape + base.sum(1)) % blocks
     paddings = np.stack([base[:, 0], base[:, 1] + extra], 1).astype(np.int32)
     crops = np.stack([np.zeros_like(extra), extra], 1).astype(np.int32)
     return convert_to_tensor(paddings), convert_to_tensor(crops)

@@ -168,7 +168,7 @@ def joined(*parts):
         np.array(part, np.int32) if isinstance(part, list) else part if part.shape.rank else fill([part], 1)
         for part in parts
     ]
-    return ConcatV2(vectors, 0)
+    return ConcatV2(vectors, 0) if len(vectors) > 1 else vectors[0]
 
 
 def constant_value_as_shape(tensor):

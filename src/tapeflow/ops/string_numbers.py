@@ -44,13 +44,13 @@ def AsString(xp, input, precision, scientific, shortest, width, fill):
         if given and not number:
             raise invalid(f"{label} not supported for datatype {dtypes.as_dtype(input.dtype).name}")
     if kind == "O":
-        return input
+        return input if width < 0 else each(lambda v: _justified(v, width, fill), input)
     if precision >= 2**31:
         raise invalid(f"precision must be less than 2**31, got {precision}")
     check_expansion(max(width, precision) * input.size, input.nbytes, "The strings")
     size = (fill + (str(width) if width > -1 else "")) if width > -1 or fill else ""
     if kind == "b":
-        return each(lambda v: _justified(b"true" if v else b"false", width, fill), input)
+        return each(lambda v: b"true" if v else b"false", input)  # of any width
     if not number:
         return each(lambda v: f"%{size}d".encode() % int(v), input)
     digits = f".{precision}" if precision > -1 else ""
@@ -62,8 +62,6 @@ def AsString(xp, input, precision, scientific, shortest, width, fill):
 
 
 def _justified(text: bytes, width: int, fill: str) -> bytes:
-    if width < 0:
-        return text
     return text.ljust(width) if fill == "-" else text.rjust(width)
 
 

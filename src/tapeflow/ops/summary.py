@@ -229,7 +229,7 @@ def _(tag, tensor, serialized_summary_metadata):
     return np.array(protos.Summary(value=[value]).SerializeToString(), object)
 
 
-@op("MergeSummary", "inputs: N*string -> summary: string", shape=shapes.scalar)
+@op("MergeSummary", "inputs: N>=1*string -> summary: string", shape=shapes.scalar)
 def MergeSummary(xp, inputs):
     """All values of summaries. Raises InvalidArgumentError for two of one tag, or bytes that are no Summary."""
     merged, tags = protos.Summary(), set()

@@ -123,6 +123,7 @@ class Argument(NamedTuple):
     name: str
     type: str
     times: str  # "" for a single tensor, else what stands before the `*`
+    least: int  # how long a list is at least
 
 
 def arguments(text: str) -> list[Argument]:
@@ -132,7 +133,8 @@ def arguments(text: str) -> list[Argument]:
             continue
         name, _, kind = part.partition(":")
         count, star, element = kind.strip().partition("*")
-        parsed.append(Argument(name.strip(), element if star else count, count if star else ""))
+        times, _, least = count.partition(">=") if star else ("", "", "")
+        parsed.append(Argument(name.strip(), element if star else count, times, int(least or 0)))
     return parsed
 
 
@@ -150,7 +152,7 @@ def op(
     """Make the row `name` of the decorated Python kernel.
 
     Args:
-      signature: "x: T, axis: int32 -> out: T"; `N*T` is a list.
+      signature: "x: T, axis: int32 -> out: T"; `N*T` is a list, `N>=2*T` one of two tensors at least.
       types: the dtypes that each type variable may be; `Preferring` ones where TensorFlow has a default.
       attrs: the default of each attr, or its kind if it has none.
       shape: the shape rule, for graphs.
@@ -180,12 +182,13 @@ def op(
             (key, _mask(allowed), int(allowed[0]), isinstance(allowed, Preferring))
             for key, allowed in (types or {}).items()
         ],
-        [(a.name, type_of(a)[0], type_of(a)[2], bool(a.times)) for a in inputs],
+        [(a.name, type_of(a)[0], type_of(a)[2], bool(a.times), a.least) for a in inputs],
         [
             (
                 a.name,
                 *type_of(a),
                 bool(a.times),
+                a.least,
                 attr_names.index(a.times) if a.times in kinds else -1,
             )
             for a in outputs

@@ -59,7 +59,13 @@ Atan = _function(
 Sinh = _function("Sinh", "sinh", line, lambda x: Cosh(x))
 Cosh = _function("Cosh", "cosh", line, lambda x: Sinh(x))
 Asinh = _function("Asinh", "arcsinh", line, _inverse_root(_one_plus))
-Acosh = _function("Acosh", "arccosh", above_one, _inverse_root(_minus_one))
+# Two roots: the product under one would be right for numbers below -1 too, where the function is not defined.
+Acosh = _function(
+    "Acosh",
+    "arccosh",
+    above_one,
+    lambda x: arithmetic.Mul(elementwise.Rsqrt(_minus_one(x)), elementwise.Rsqrt(_one_plus(x))),
+)
 Atanh = _function(
     "Atanh", "arctanh", unit, lambda x: elementwise.Reciprocal(_one_minus(elementwise.Square(x)))
 )

@@ -1,6 +1,7 @@
 """`tf.train.experimental`."""
 
 from tapeflow.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale
+from tapeflow.train.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
 from tapeflow.train.sharding import (
     MaxShardSizePolicy,
     ShardableTensor,
@@ -14,6 +15,7 @@ __all__ = [
     "FixedLossScale",
     "LossScale",
     "MaxShardSizePolicy",
+    "MixedPrecisionLossScaleOptimizer",
     "PythonState",
     "ShardByTaskPolicy",
     "ShardableTensor",

@@ -156,7 +156,9 @@ class Optimizer(Protocol, ByRule):
             return last
         self._update(pairs)
         self._finish_by_protocol([], self._name)
-        return None if global_step is None else global_step.assign_add(1)
+        if global_step is not None:
+            global_step.assign_add(1)
+        return None
 
     def _update(self, pairs):
         """Changes the variables."""
