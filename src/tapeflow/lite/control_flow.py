@@ -1,4 +1,4 @@
-"""Branches and loops: taken and unrolled where that is known, else `tf.If`, `tf.Case` and `tf.While`."""
+"""Branches and loops: taken and unrolled where that is known, else `tf.If` and `tfl.while`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core import dtypes
 from tapeflow.graph.conditional import relaxed
 from tapeflow.graph.operation import Operation
 from tapeflow.lite import tensor_lists
 from tapeflow.lite.emitter import Emitter, Known, emits
+from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.values import ListValue, Value
 
 # Loops of more steps, or that would become more operations, stay loops.
 _MOST_STEPS = 128
 _MOST_OPERATIONS = 20_000
+# How often the shapes of a loop's variables may turn out to be less known than was thought.
+_MOST_ROUNDS = 5
 
 
 @emits("If", "Case")
@@ -28,21 +32,43 @@ def _branches(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Kn
         return emitter.body(chosen.graph, chosen.outputs, given)
     passed = [i for i, x in enumerate(given) if not _is_constant(x)]
     arguments = [flat(emitter, given[i], op) for i in passed]
+    if op.type == "Case":  # its functions take the number as well
+        arguments.append(choice)
     names, results = [], []
     for body in bodies:
-        inner = Emitter(emitter.module, arguments)
-        found = inner.body(body.graph, body.outputs, _inside(given, passed, inner.arguments))
-        names.append(f"branch_{len(emitter.module.functions)}")
-        inner.finish(names[-1], [flat(inner, y, op) for y in found])
+        inner = Emitter(emitter.module, arguments, emitter.module.new_name("branch"))
+        found = inner.body(body.graph, body.outputs, _inside(given, passed, inner.arguments[: len(passed)]))
+        names.append(inner.name)
+        inner.finish([flat(inner, y, op) for y in found])
         results.append(found)
     wanted = [Value(ys[0].dtype, _common([_shape(y) for y in ys])) for ys in zip(*results, strict=True)]
-    attrs = {"is_stateless": "false"}
-    if op.type == "If":
-        attrs |= {"then_branch": f"@{names[0]}", "else_branch": f"@{names[1]}"}
+    if op.type == "Case":
+        made = _choice(emitter, op, 0, names, arguments, wanted)
     else:
-        attrs |= {"branches": "[" + ", ".join(f"@{name}" for name in names) + "]"}
-    made = emitter.instruction(f"tf.{op.type}", [choice, *arguments], attrs, wanted, op)
+        made = _if(emitter, op, choice, names, arguments, wanted)
     return [_like(y, ys[0]) for y, ys in zip(made, zip(*results, strict=True), strict=True)]
+
+
+def _if(
+    emitter: Emitter, op: Operation, choice: Value, names: list[str], arguments: list[Value], wanted: list[Value]
+) -> list[Value]:
+    attrs = {"then_branch": f"@{names[0]}", "else_branch": f"@{names[1]}", "is_stateless": "false"}
+    return emitter.instruction("tf.If", [choice, *arguments], attrs, wanted, op)
+
+
+def _choice(
+    emitter: Emitter, op: Operation, number: int, names: list[str], arguments: list[Value], wanted: list[Value]
+) -> list[Value]:
+    """One of several functions by nested `tf.If`s: TensorFlow Lite has no more. The last argument is its number."""
+    rest = names[number + 1 :]
+    other = rest[0]
+    if len(rest) > 1:
+        inner = Emitter(emitter.module, arguments, emitter.module.new_name("branch"))
+        inner.finish(_choice(inner, op, number + 1, names, inner.arguments, wanted))
+        other = inner.name
+    place = Value.of_array(number, arguments[-1].dtype)
+    here = emitter.op("Equal", [arguments[-1], place], dtypes.bool, (), op, incompatible_shape_error="true")
+    return _if(emitter, op, here, [names[number], other], arguments, wanted)
 
 
 @emits("While")
@@ -62,7 +88,7 @@ def _while(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known
 def _goes_on(emitter: Emitter, op: Operation, values: list[Any]) -> bool | None:
     """Whether the loop makes another step; None if that is not known."""
     cond = op.attrs["cond"]
-    scratch = Emitter(emitter.module, [])
+    scratch = Emitter(emitter.module, [], "scratch")
     start = scratch.mark()
     found = scratch.body(cond.graph, cond.outputs, [_renewed(x) for x in values])[0].constant_value()
     scratch.back(start)
@@ -70,37 +96,31 @@ def _goes_on(emitter: Emitter, op: Operation, values: list[Any]) -> bool | None:
 
 
 def _loop(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
-    """`tf.While`. Constants that no step changes are constants of its functions."""
+    """A loop of its own functions. Constants that no step changes are constants of its functions."""
     cond, body, count = op.attrs["cond"], op.attrs["body"], op.attrs["n_vars"]
     same = [i >= count or body.outputs[i] is body.graph.inputs[i] for i in range(len(inputs))]
     passed = [i for i, x in enumerate(inputs) if not (same[i] and _is_constant(x))]
-    given = list(inputs)
-    for i in passed:
-        given[i] = tensor_lists.whole(emitter, inputs[i], op) if isinstance(inputs[i], ListValue) else inputs[i]
+    given = [tensor_lists.whole(emitter, x, op) if isinstance(x, ListValue) else x for x in inputs]
     start = [_value(given[i]) for i in passed]
-    kinds = [x if same[i] else Value(x.dtype, _loop_shape(given[i], op, i)) for i, x in zip(passed, start, strict=True)]
-
-    inner = Emitter(emitter.module, kinds)
-    results = inner.body(body.graph, body.outputs, _inside(given, passed, inner.arguments))
-    after = [results[i] if i < count else _inside(given, passed, inner.arguments)[i] for i in passed]
-    names = [f"body_{len(emitter.module.functions)}"]
-    inner.finish(names[0], [flat(inner, y, op) for y in after])
-
-    test = Emitter(emitter.module, kinds)
+    kinds = [Value(x.dtype, x.shape_tuple) for x in start]
+    before = emitter.mark()
+    for _ in range(_MOST_ROUNDS):  # until the shapes are those that all steps have
+        inner = Emitter(emitter.module, kinds, emitter.module.new_name("body"))
+        variables = _inside(given, passed, inner.arguments)
+        results = inner.body(body.graph, body.outputs, variables)
+        after = [flat(inner, results[i] if i < count else variables[i], op) for i in passed]
+        if all(y.shape_tuple == x.shape_tuple for x, y in zip(kinds, after, strict=True)):
+            break
+        emitter.back(before)
+        kinds = [Value(x.dtype, relaxed(x.shape_tuple, y.shape_tuple)) for x, y in zip(kinds, after, strict=True)]
+    else:
+        raise ConverterError(f"{op.type} (node '{op.name}') has variables whose shapes differ from step to step")
+    inner.finish(after)
+    test = Emitter(emitter.module, kinds, emitter.module.new_name("cond"))
     goes_on = test.body(cond.graph, cond.outputs, _inside(given, passed, test.arguments))
-    names.append(f"cond_{len(emitter.module.functions)}")
-    test.finish(names[1], [_value(goes_on[0])])
-
-    attrs = {"body": f"@{names[0]}", "cond": f"@{names[1]}", "is_stateless": "false"}
-    made = dict(zip(passed, emitter.instruction("tf.While", start, attrs, kinds, op), strict=True))
+    test.finish([_value(goes_on[0])])
+    made = dict(zip(passed, emitter.loop(test.name, inner.name, start, kinds, op), strict=True))
     return [_like(made[i], given[i]) if i in made else given[i] for i in range(count)]
-
-
-def _loop_shape(x: Known, op: Operation, i: int) -> Any:
-    """The shape of a variable of a loop, as far as it is the same in all steps."""
-    if isinstance(x, ListValue):
-        return _shape(x)
-    return relaxed(x.shape_tuple, op.outputs[i].shape_tuple)
 
 
 def _common(found: list[Any]) -> Any:

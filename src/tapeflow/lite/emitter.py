@@ -61,6 +61,12 @@ class Module:
         self.place_of = place_of
         self.custom = frozenset(custom)
         self.functions: list[str] = []
+        self._named = 0
+
+    def new_name(self, kind: str) -> str:
+        """The name of a function of a branch or loop."""
+        self._named += 1
+        return f"{kind}_{self._named}"
 
     def text(self) -> str:
         return "\n".join(["module attributes {tf.versions = {producer = 2000 : i32}} {", *self.functions, "}\n"])
@@ -71,24 +77,30 @@ class Emitter:
 
     Args:
       inputs: dtypes and shapes of the arguments.
+      name: of the function.
+      public: whether it is called from outside, and not by a branch or loop.
 
     Attributes:
       arguments: the values of the arguments.
     """
 
-    def __init__(self, module: Module, inputs: Sequence[Value]):
+    def __init__(self, module: Module, inputs: Sequence[Value], name: str, public: bool = False):
         self.module = module
+        self.name = name
+        self.public = public
         self.arguments = [Value(x.dtype, x.shape_tuple, f"%arg{i}") for i, x in enumerate(inputs)]
         self._constants: list[str] = []
         self._lines: list[str] = []
         self._count = 0
 
-    def finish(self, name: str, results: Sequence[Value], public: bool = False) -> None:
+    def finish(self, results: Sequence[Value]) -> None:
         """Adds the function to the module."""
         given = ", ".join(f"{x.name}: {x.type}" for x in self.arguments)
         names = ", ".join(self.named(y) for y in results)
         kinds = ", ".join(y.type for y in results)
-        head = f"func.func {'' if public else 'private '}@{name}({given}) -> ({kinds}) {{"
+        head = f"func.func @{self.name}({given}) -> ({kinds}) {{"
+        if not self.public:
+            head = f"func.func private @{self.name}({given}) -> ({kinds}) attributes {{no_inline}} {{"
         end = f"  return {names} : {kinds}" if results else "  return"
         self.module.functions.append("\n".join([head, *self._constants, *self._lines, end, "}"]))
 
@@ -175,14 +187,38 @@ class Emitter:
           results: dtypes and shapes of the results.
           op: the operation that it belongs to.
         """
+        listed = ", ".join(f"{name} = {text}" for name, text in attrs.items())
+        return self._add(f'"{kind}"', f"{{{listed}}}", inputs, results, op)
+
+    def loop(self, cond: str, body: str, inputs: Sequence[Value], variables: Sequence[Value], op: Operation) -> list[Value]:
+        """Adds a loop of two functions of the module; the last values of its variables.
+
+        It is in the form in which the converter writes loops: others it would have to outline first.
+        """
+        kinds = ", ".join(x.type for x in variables)
+        names = ", ".join(f"%b{i}" for i in range(len(variables)))
+        given = ", ".join(f"%b{i}: {x.type}" for i, x in enumerate(variables))
+        after = ", ".join(f"%r#{i}" for i in range(len(variables))) if len(variables) > 1 else "%r"
+        count = f":{len(variables)}" if len(variables) > 1 else ""
+        regions = (
+            f"({{ ^bb0({given}): %r = func.call @{cond}({names}) : ({kinds}) -> tensor<i1>\n"
+            f'"tfl.yield"(%r) : (tensor<i1>) -> () }}, {{ ^bb0({given}): '
+            f"%r{count} = func.call @{body}({names}) : ({kinds}) -> ({kinds})\n"
+            f'"tfl.yield"({after}) : ({kinds}) -> () }}) {{is_stateless = false}}'
+        )
+        return self._add('"tfl.while"', regions, inputs, variables, op)
+
+    def _add(
+        self, head: str, tail: str, inputs: Sequence[Value], results: Sequence[Value], op: Operation
+    ) -> list[Value]:
         made = [Value(y.dtype, y.shape_tuple, f"%{self._count + i}") for i, y in enumerate(results)]
         self._count += len(made)
         left = ", ".join(str(y.name) for y in made) + " = " if made else ""
         names = ", ".join(self.named(x) for x in inputs)
-        listed = ", ".join(f"{name} = {text}" for name, text in attrs.items())
         types = f"({', '.join(x.type for x in inputs)}) -> ({', '.join(y.type for y in made)})"
-        place = mlir_text.location(op.name, self.module.place_of(op.name))
-        self._lines.append(f'  {left}"{kind}"({names}) {{{listed}}} : {types} {place}')
+        name = op.name if self.public else f"{self.name}/{op.name}"
+        place = mlir_text.location(name, self.module.place_of(op.name))
+        self._lines.append(f"  {left}{head}({names}) {tail} : {types} {place}")
         return made
 
     def op(self, kind: str, inputs: Sequence[Value], dtype: Any, shape: Any, op: Operation, **attrs: str) -> Value:

@@ -54,9 +54,9 @@ def add_function(module: Module, name: str, key: str, function: Any) -> Signatur
                 f"Function '{function.graph.name}' uses a table or another resource, '{x.name}', which cannot be "
                 "converted to TensorFlow Lite"
             )
-    emitter = Emitter(module, [Value(x.dtype, x.shape_tuple) for x in graph.inputs])
+    emitter = Emitter(module, [Value(x.dtype, x.shape_tuple) for x in graph.inputs], name, public=True)
     results = emitter.body(graph, graph.outputs, emitter.arguments)
-    emitter.finish(name, [control_flow.flat(emitter, y, graph.outputs[i].op) for i, y in enumerate(results)], public=True)
+    emitter.finish([control_flow.flat(emitter, y, graph.outputs[i].op) for i, y in enumerate(results)])
     keys = [f"output_{i}" for i in range(len(results))]
     structure = function.structured_outputs
     if isinstance(structure, dict) and len(structure) == len(keys):

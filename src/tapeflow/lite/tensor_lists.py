@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.errors import UnimplementedError
 from tapeflow.graph.operation import Operation
 from tapeflow.lite.emitter import Emitter, Known, emits
+from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.values import ListValue, Value
 from tapeflow.ops import partial_values, shapes
 
@@ -42,11 +42,10 @@ def whole(emitter: Emitter, x: ListValue, op: Operation) -> ListValue:
         x.shape = shapes.merge(x.shape, y.shape_tuple)
     if x.shape is None or (None in x.shape and len(found) < max(1, len(x.elements))):
         file, line = emitter.module.place_of(op.name) or ("<unknown>", 0)
-        raise UnimplementedError(
-            None, op,
+        raise ConverterError(
             f"{op.type} (node '{op.name}', defined at {file}:{line}) has a list of tensors whose shape is not known, "
-            f"{x.shape}: give the inputs of the function known shapes",
-        )  # fmt: skip
+            f"{x.shape}: give the inputs of the function known shapes"
+        )
     if not found:
         empty = np.zeros((len(x.elements), *x.shape), x.dtype.as_numpy_dtype)
         return ListValue(x.dtype, x.shape, None, Value.of_array(empty, x.dtype))
