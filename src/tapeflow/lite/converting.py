@@ -7,9 +7,9 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.lite import modes
+from tapeflow.lite import interface, modes
 from tapeflow.lite.exporting import module_of
-from tapeflow.lite.interface import float_operators, with_interface
+from tapeflow.lite.integers import keep_integers
 from tapeflow.lite.lowering import ConverterError, Signature, UnsupportedOpsError, flatbuffer
 from tapeflow.lite.modes import Mode
 from tapeflow.lite.options import TargetSpec
@@ -60,7 +60,7 @@ def convert(settings: Settings, functions: dict[str, Any]) -> bytes:
             if not settings.allow_custom_ops or set(error.types) <= set(custom):
                 raise
             custom += error.types
-    return _quantized(settings, mode, model, signatures, given, returned, module.place_of)
+    return _quantized(settings, mode, model, signatures, given, returned, module.place_of_tensor)
 
 
 def convert_lowered(settings: Settings, text: str, signatures: list[Signature]) -> bytes:
@@ -92,11 +92,14 @@ def _quantized(
     made = quantized(model, mode, signatures, samples, given, returned)
     if mode not in _ACTIVATIONS:
         return made
+    opened = interface.unpacked(made)
+    keep_integers(opened)
     if not modes.allows_float(settings.target_spec):
-        left = [f"{op} ('{name}'{_at(place_of(name))})" for op, name in float_operators(made)]
+        left = [f"{op} ('{name}'{_at(place_of(name))})" for op, name in interface.float_operators(opened)]
         if left:
             raise ConverterError(f"These operations cannot compute with integers only: {', '.join(left)}")
-    return with_interface(made, _ACTIVATIONS[mode], given, returned)
+    interface.with_interface(opened, _ACTIVATIONS[mode], given, returned)
+    return interface.packed(opened)
 
 
 def _at(place: tuple[str, int] | None) -> str:

@@ -61,7 +61,16 @@ class Module:
         self.place_of = place_of
         self.custom = frozenset(custom)
         self.functions: list[str] = []
+        self.labels: dict[str, str] = {}  # of tensors that are results: the operations that compute them
         self._named = 0
+
+    def place_of_tensor(self, name: str) -> tuple[str, int] | None:
+        """As `place_of`, for the name of a tensor of the model: several operations may be one, and names are numbered."""
+        for part in self.labels.get(name, name).split(";"):
+            found = self.place_of(part) or self.place_of(part.rstrip("0123456789"))
+            if found is not None:
+                return found
+        return None
 
     def new_name(self, kind: str) -> str:
         """The name of a function of a branch or loop."""

@@ -9,7 +9,7 @@ from tapeflow.core import dtypes
 from tapeflow.function.freezing import convert_variables_to_constants_v2
 from tapeflow.lite import control_flow
 from tapeflow.lite.emitter import Emitter, Module
-from tapeflow.lite.lowering import Signature
+from tapeflow.lite.lowering import Signature, output_labels
 from tapeflow.lite.values import Value
 
 
@@ -40,8 +40,8 @@ def places_of(graph: Any) -> Callable[[str], tuple[str, int] | None]:
     return place
 
 
-def add_function(module: Module, name: str, key: str, function: Any) -> Signature:
-    """Adds a concrete function to a module, as a public function; its signature.
+def add_function(module: Module, number: int, key: str, function: Any) -> Signature:
+    """Adds a concrete function to a module, as the public function of this number; its signature.
 
     Raises:
       ValueError: the function does more with a variable than read it, or takes a table or another resource.
@@ -54,6 +54,7 @@ def add_function(module: Module, name: str, key: str, function: Any) -> Signatur
                 f"Function '{function.graph.name}' uses a table or another resource, '{x.name}', which cannot be "
                 "converted to TensorFlow Lite"
             )
+    name = f"signature_{number}"
     emitter = Emitter(module, [Value(x.dtype, x.shape_tuple) for x in graph.inputs], name, public=True)
     results = emitter.body(graph, graph.outputs, emitter.arguments)
     emitter.finish([control_flow.flat(emitter, y, graph.outputs[i].op) for i, y in enumerate(results)])
@@ -61,7 +62,10 @@ def add_function(module: Module, name: str, key: str, function: Any) -> Signatur
     structure = function.structured_outputs
     if isinstance(structure, dict) and len(structure) == len(keys):
         keys = sorted(map(str, structure))
-    return Signature(name, key, [x.op.name for x in graph.inputs], keys)
+    signature = Signature(name, key, [x.op.name for x in graph.inputs], keys)
+    for label, y in zip(output_labels(signature, number), graph.outputs, strict=True):
+        module.labels[label] = y.op.name
+    return signature
 
 
 def module_of(functions: dict[str, Any], custom: Sequence[str] = ()) -> tuple[Module, list[Signature]]:
@@ -77,6 +81,6 @@ def module_of(functions: dict[str, Any], custom: Sequence[str] = ()) -> tuple[Mo
 
     module = Module(place_of, custom)
     signatures = [
-        add_function(module, f"signature_{i}", key, function) for i, (key, function) in enumerate(functions.items())
+        add_function(module, i, key, function) for i, (key, function) in enumerate(functions.items())
     ]
     return module, signatures

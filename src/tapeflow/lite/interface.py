@@ -42,33 +42,28 @@ def op_name(model: Any, operator: Any) -> str:
     return next(name for name, value in vars(codes).items() if value == number)
 
 
-def with_interface(model: bytes, activations: DType, given: DType, returned: DType) -> bytes:
-    """A quantized model whose inputs and outputs of the dtype of the activations have others, of the same numbers.
+def with_interface(model: Any, activations: DType, given: DType, returned: DType) -> None:
+    """Gives inputs and outputs of a quantized `ModelT` other dtypes than that of the activations.
 
     Args:
       given, returned: uint8 or int16 in place of int8; float32 and `activations` itself change nothing.
     """
-    wanted = [(name, dtype) for name, dtype in (("inputs", given), ("outputs", returned))]
-    wanted = [(name, dtype) for name, dtype in wanted if dtype not in (dtypes.float32, activations)]
-    if not wanted:
-        return model
-    opened = unpacked(model)
-    for graph in _public(opened):
-        for end, dtype in wanted:
+    for end, dtype in (("inputs", given), ("outputs", returned)):
+        if dtype in (dtypes.float32, activations):
+            continue
+        for graph in _public(model):
             for place, number in enumerate(getattr(graph, end)):
                 if graph.tensors[number].type == _kind(activations):
-                    _requantize(opened, graph, end, place, dtype)
-    return packed(opened)
+                    _requantize(model, graph, end, place, dtype)
 
 
-def float_operators(model: bytes) -> list[tuple[str, str]]:
-    """The operators of a model that compute with float32: the name of the op, and of its first output."""
-    opened = unpacked(model)
+def float_operators(model: Any) -> list[tuple[str, str]]:
+    """The operators of a `ModelT` that compute with float32: the name of the op, and of its first output."""
     kind = _kind(dtypes.float32)
     found = []
-    for graph in opened.subgraphs:
+    for graph in model.subgraphs:
         for operator in graph.operators or ():
-            name = op_name(opened, operator)
+            name = op_name(model, operator)
             touched = [*operator.inputs, *operator.outputs]
             if name in ("QUANTIZE", "DEQUANTIZE") or not any(i >= 0 and graph.tensors[i].type == kind for i in touched):
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import warnings
 from typing import Any
@@ -28,7 +29,9 @@ def load_delegate(library, options=None):
       OSError: there is no such library.
       UnimplementedError: the extra `lite` is not installed.
     """
-    return load("ai_edge_litert.interpreter").load_delegate(library, options)
+    runtime = load("ai_edge_litert.interpreter")
+    ctypes.CDLL(library)  # the runtime's object would complain of itself once more when it is deleted
+    return runtime.load_delegate(library, options)
 
 
 @public_methods

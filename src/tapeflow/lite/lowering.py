@@ -36,6 +36,12 @@ class Signature(NamedTuple):
     outputs: Sequence[str]
 
 
+def output_labels(signature: Signature, number: int) -> list[str]:
+    """The names of the results of the function of this number, as TensorFlow's converter gives them."""
+    call = f"StatefulPartitionedCall{f'_{number}' if number else ''}"
+    return [f"{call}:{k}" for k in range(len(signature.outputs))]
+
+
 # The converter loads TensorFlow's dialect when it runs, but a module can only be read once that is there.
 _EMPTY = "func.func @nothing() { return }"
 
@@ -76,10 +82,9 @@ def _sign(api: Any, ir: Any, module: Any, signatures: Sequence[Signature]) -> No
     for i, each in enumerate(signatures):
         function = functions[each.function].operation
         api.set_signature(function, each.key, list(each.inputs), list(each.outputs))
-        call = f"StatefulPartitionedCall{f'_{i}' if i else ''}"
         names = {
             "inputs": ",".join(f"{each.key}_{name}:0" for name in each.inputs),
-            "outputs": ",".join(f"{call}:{k}" for k in range(len(each.outputs))),
+            "outputs": ",".join(output_labels(each, i)),
         }
         entry = ir.DictAttr.get({name: ir.StringAttr.get(text) for name, text in names.items()})
         function.attributes["tf.entry_function"] = entry
