@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core import dtypes
 from tapeflow.graph.conditional import relaxed
 from tapeflow.graph.operation import Operation
 from tapeflow.lite import tensor_lists

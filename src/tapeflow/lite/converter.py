@@ -7,7 +7,6 @@ from typing import Any
 from tapeflow.core.public import public_methods
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
-from tapeflow.function.function import function as compile_function
 from tapeflow.lite.converting import Settings, convert, convert_lowered
 from tapeflow.lite.importing import load
 from tapeflow.lite.lowering import Signature
@@ -97,7 +96,9 @@ class TFLiteConverter(Settings):
         Raises:
           ValueError: the model has not been built.
         """
-        from tapeflow.keras.export import inference_function  # here, as other converters do not need Keras
+        from tapeflow.keras.export import (
+            inference_function,  # here, as other converters do not need Keras
+        )
 
         return cls([inference_function(model)], model)
 

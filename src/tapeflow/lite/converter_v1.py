@@ -23,6 +23,13 @@ from tapeflow.saved_model.loading import load as load_saved_model
 
 TFLITE, GRAPHVIZ_DOT = 2, 3  # the formats of what `convert` writes
 _DEFAULT_KEY = "serving_default"
+# Attributes with the only value that is supported.
+_FIXED: dict[str, Any] = {
+    "inference_type": dtypes.float32, "output_format": TFLITE, "quantized_input_stats": {},
+    "default_ranges_stats": None, "drop_control_dependency": True, "reorder_across_fake_quant": False,
+    "change_concat_input_ranges": False, "dump_graphviz_dir": None, "dump_graphviz_video": False,
+    "conversion_summary_dir": None,
+}  # fmt: skip
 
 
 @public_methods
@@ -43,14 +50,6 @@ class TFLiteConverter(Settings):
       experimental_debug_info_func: not used: errors name the lines of the program anyway.
     """
 
-    # With the only value that is supported.
-    _fixed = {
-        "inference_type": dtypes.float32, "output_format": TFLITE, "quantized_input_stats": {},
-        "default_ranges_stats": None, "drop_control_dependency": True, "reorder_across_fake_quant": False,
-        "change_concat_input_ranges": False, "dump_graphviz_dir": None, "dump_graphviz_video": False,
-        "conversion_summary_dir": None,
-    }  # fmt: skip
-
     def __init__(
         self,
         graph_def,
@@ -61,7 +60,7 @@ class TFLiteConverter(Settings):
         experimental_debug_info_func=None,
     ):
         super().__init__()
-        self.__dict__.update(self._fixed)
+        self.__dict__.update(_FIXED)
         self.inference_input_type = self.inference_output_type = None
         self._graph_def = graph_def
         self._shapes: dict[str, Any] = {}
@@ -195,8 +194,10 @@ class TFLiteConverter(Settings):
         Returns:
           A `TFLiteConverter`.
         """
-        from tapeflow.keras.export import inference_function  # here, as other converters do not need Keras
         from tapeflow.keras.engine.model_files import load_model
+        from tapeflow.keras.export import (
+            inference_function,  # here, as other converters do not need Keras
+        )
 
         model = load_model(model_file, custom_objects=custom_objects)
         function = inference_function(model)
@@ -221,7 +222,7 @@ class TFLiteConverter(Settings):
           ValueError: settings contradict each other, or one is not supported.
           UnimplementedError: the extra `lite` is not installed, or a setting is not supported.
         """
-        for name, value in self._fixed.items():
+        for name, value in _FIXED.items():
             if getattr(self, name) not in (value, None if value == {} else value):
                 raise ValueError(f"{name}={getattr(self, name)!r} is not supported; it must be {value!r}")
         given, returned = self.inference_input_type, self.inference_output_type

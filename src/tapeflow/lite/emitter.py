@@ -65,7 +65,7 @@ class Module:
         self._named = 0
 
     def place_of_tensor(self, name: str) -> tuple[str, int] | None:
-        """As `place_of`, for the name of a tensor of the model: several operations may be one, and names are numbered."""
+        """As `place_of`, for a tensor of the model: it may be made of several operations, and have a number."""
         for part in self.labels.get(name, name).split(";"):
             found = self.place_of(part) or self.place_of(part.rstrip("0123456789"))
             if found is not None:
@@ -173,7 +173,7 @@ class Emitter:
 
     @staticmethod
     def _results(op: Operation, inputs: Sequence[Value]) -> list[Value]:
-        """Dtypes and shapes of the outputs; shapes may be better known where a body was put than where it was traced."""
+        """Dtypes and shapes of the outputs; shapes may be better known than where the operation was traced."""
         found = [y.shape_tuple for y in op.outputs]
         if op.row is not None and any(shape is None or None in shape for shape in found):
             sizes = [size for size in op.input_sizes if size is not None]
@@ -199,7 +199,9 @@ class Emitter:
         listed = ", ".join(f"{name} = {text}" for name, text in attrs.items())
         return self._add(f'"{kind}"', f"{{{listed}}}", inputs, results, op)
 
-    def loop(self, cond: str, body: str, inputs: Sequence[Value], variables: Sequence[Value], op: Operation) -> list[Value]:
+    def loop(
+        self, cond: str, body: str, inputs: Sequence[Value], variables: Sequence[Value], op: Operation
+    ) -> list[Value]:
         """Adds a loop of two functions of the module; the last values of its variables.
 
         It is in the form in which the converter writes loops: others it would have to outline first.

@@ -88,11 +88,11 @@ class _Graph:
     def _constant(self, number: float, like: Any) -> int:
         """The tensor of a scalar that is quantized as another tensor is."""
         kinds = self._schema.TensorType
-        dtype = np.dtype({kinds.INT8: np.int8, kinds.INT16: np.int16}[like.type])
+        dtype: Any = np.int8 if like.type == kinds.INT8 else np.int16
         limits = np.iinfo(dtype)
         stored = np.round(number / like.quantization.scale[0]) + like.quantization.zeroPoint[0]
         buffer = self._schema.BufferT()
-        buffer.data = np.frombuffer(dtype.type(np.clip(stored, limits.min, limits.max)).tobytes(), np.uint8)
+        buffer.data = np.frombuffer(dtype(np.clip(stored, limits.min, limits.max)).tobytes(), np.uint8)
         self._model.buffers.append(buffer)
         tensor = self._schema.TensorT()
         tensor.shape, tensor.hasRank, tensor.type = [], True, like.type

@@ -86,9 +86,9 @@ def _requantize(model: Any, graph: Any, end: str, place: int, dtype: DType) -> N
     quantization = schema.QuantizationParametersT()
     if dtype == dtypes.int16:  # symmetric: the larger end of the range
         limit = scale * max(127 - zero, zero + 128)
-        quantization.scale, quantization.zeroPoint = np.float32([limit / 32767]), np.int64([0])
+        quantization.scale, quantization.zeroPoint = np.array([limit / 32767], np.float32), np.array([0], np.int64)
     else:
-        quantization.scale, quantization.zeroPoint = np.float32([scale]), np.int64([zero + 128])
+        quantization.scale, quantization.zeroPoint = np.array([scale], np.float32), np.array([zero + 128], np.int64)
     tensor = schema.TensorT()
     tensor.shape, tensor.shapeSignature, tensor.hasRank = known.shape, known.shapeSignature, known.hasRank
     tensor.type, tensor.buffer, tensor.quantization = _kind(dtype), 0, quantization

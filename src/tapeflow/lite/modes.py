@@ -8,7 +8,7 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import UnimplementedError
-from tapeflow.lite.options import Optimize, OpsSet, RepresentativeDataset
+from tapeflow.lite.options import OpsSet, Optimize, RepresentativeDataset
 
 _INT16 = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
 

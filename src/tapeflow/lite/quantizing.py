@@ -65,9 +65,8 @@ def quantized(
             for end, dtype in ((types.TFLOperationName.INPUT, given), (types.TFLOperationName.OUTPUT, returned)):
                 if dtype == dtypes.float32:
                     quantizer.update_quantization_recipe(".*", end, algorithm_key=names.NO_QUANTIZE)
-            calibration = quantizer.calibrate(
-                by_signature(samples, signatures), num_threads=1, mode=calibrator.CalibrationMode.CALIBRATION_PROFILER_BASED
-            )
+            way = calibrator.CalibrationMode.CALIBRATION_PROFILER_BASED
+            calibration = quantizer.calibrate(by_signature(samples, signatures), num_threads=1, mode=way)
         return bytes(quantizer.quantize(calibration).quantized_model)
 
 

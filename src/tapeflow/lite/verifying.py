@@ -114,7 +114,8 @@ class _Verifier:
         ready = set(ends["inputs"]) | {i for i, known in enumerate(constant) if known or tensors[i].IsVariable()}
         self._calls[number] = set()
         for place in range(self._listed(graph.OperatorsLength())):
-            self._operator(f"operator {place} of subgraph {number}", number, graph.Operators(place), count, ready, constant)
+            what = f"operator {place} of subgraph {number}"
+            self._operator(what, number, graph.Operators(place), count, ready, constant)
         missing = [i for i in ends["outputs"] if i not in ready]
         _require(not missing, f"nothing computes the outputs {missing} of subgraph {number}")
 
@@ -146,7 +147,8 @@ class _Verifier:
         self._listed(scales)
         if scales:
             values = np.array([known.Scale(i) for i in range(scales)])
-            _require(np.isfinite(values).all() and (values >= 0).all(), f"{what} has a scale that is no positive number")
+            fine = np.isfinite(values).all() and (values >= 0).all()
+            _require(fine, f"{what} has a scale that is no positive number")
         zeros = self._listed(known.ZeroPointLength())
         _require(zeros in (0, 1, scales), f"{what} has {zeros} zero points and {scales} scales")
         for i in range(zeros):
