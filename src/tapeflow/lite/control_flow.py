@@ -89,7 +89,7 @@ def _goes_on(emitter: Emitter, op: Operation, values: list[Any]) -> bool | None:
     cond = op.attrs["cond"]
     scratch = Emitter(emitter.module, [], "scratch")
     start = scratch.mark()
-    found = scratch.body(cond.graph, cond.outputs, [_renewed(x) for x in values])[0].constant_value()
+    found = _value(scratch.body(cond.graph, cond.outputs, [_renewed(x) for x in values])[0]).constant_value()
     scratch.back(start)
     return None if found is None else bool(found)
 

@@ -140,8 +140,9 @@ class Emitter:
         """The outputs of an operation as far as they are known without running it."""
         if op.row is None or op.stateful:
             return None
-        if op.type in _OF_SHAPES and inputs[0].shape_tuple is not None and None not in inputs[0].shape_tuple:
-            return [Value.of_array(_OF_SHAPES[op.type](inputs[0].shape_tuple), op.outputs[0].dtype)]
+        found_shape: Any = inputs[0].shape_tuple if op.type in _OF_SHAPES else None
+        if found_shape is not None and None not in found_shape:
+            return [Value.of_array(_OF_SHAPES[op.type](found_shape), op.outputs[0].dtype)]
         if not inputs or any(x.tensor is None for x in inputs):
             return None
         if any((y.shape.num_elements() or 0) > _LARGEST_FOLDED for y in op.outputs):
@@ -166,7 +167,7 @@ class Emitter:
         call = Call(op.type, list(inputs), op.attrs, made)
         for i, y in enumerate(made):
             y.op = call if len(made) == 1 else None
-            known = partial_values.elements(y) if y.dtype in (dtypes.int32, dtypes.int64) else None
+            known: Any = partial_values.elements(y) if y.dtype in (dtypes.int32, dtypes.int64) else None
             if known is not None and None not in known and y.shape_tuple is not None:
                 made[i] = Value.of_array(np.reshape(known, y.shape_tuple), y.dtype)
         return made

@@ -1,4 +1,4 @@
-"""What a converter is told: optimizations, ops and dtypes of the target, samples of its inputs."""
+"""Settings of a converter: optimizations, ops and dtypes of the target, samples of its inputs."""
 
 from __future__ import annotations
 

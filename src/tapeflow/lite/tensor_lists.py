@@ -46,14 +46,15 @@ def whole(emitter: Emitter, x: ListValue, op: Operation) -> ListValue:
             f"{op.type} (node '{op.name}', defined at {file}:{line}) has a list of tensors whose shape is not known, "
             f"{x.shape}: give the inputs of the function known shapes"
         )
+    known: Any = x.shape
     if not found:
-        empty = np.zeros((len(x.elements), *x.shape), x.dtype.as_numpy_dtype)
+        empty = np.zeros((len(x.elements), *known), x.dtype.as_numpy_dtype)
         return ListValue(x.dtype, x.shape, None, Value.of_array(empty, x.dtype))
-    elements = []
-    for y in x.elements:
-        elements.append(y if y is not None else Value.of_array(np.zeros(x.shape, x.dtype.as_numpy_dtype), x.dtype))
-    shape = (len(elements), *x.shape)
-    return ListValue(x.dtype, x.shape, None, emitter.op("Pack", elements, x.dtype, shape, op, axis="0 : i64"))
+    elements = [
+        Value.of_array(np.zeros(known, x.dtype.as_numpy_dtype), x.dtype) if y is None else y for y in x.elements
+    ]
+    made = emitter.op("Pack", elements, x.dtype, (len(elements), *known), op, axis="0 : i64")
+    return ListValue(x.dtype, x.shape, None, made)
 
 
 def _tensor(emitter: Emitter, x: ListValue, op: Operation) -> Value:
@@ -118,13 +119,14 @@ def _set(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     shape = shapes.merge(x.shape, value.shape_tuple)
     if x.elements is not None and number is not None and 0 <= number < len(x.elements):
         return [ListValue(x.dtype, shape, [*x.elements[:number], value, *x.elements[number + 1 :]])]
-    x = whole(emitter, ListValue(x.dtype, shape, x.elements, x.whole), op)
-    rank = 1 + len(shape)
-    row = emitter.op("ExpandDims", [value, _scalar(0)], x.dtype, (1, *shape), op)
-    numbers = emitter.op("Range", [_scalar(0), _length_of(emitter, x, op), _scalar(1)], dtypes.int32, (None,), op)
+    tensor = _tensor(emitter, ListValue(x.dtype, shape, x.elements, x.whole), op)
+    rank = len(tensor.shape_tuple or ())
+    row = emitter.op("ExpandDims", [value, _scalar(0)], x.dtype, None if shape is None else (1, *shape), op)
+    length = _length_of(emitter, ListValue(x.dtype, shape, None, tensor), op)
+    numbers = emitter.op("Range", [_scalar(0), length, _scalar(1)], dtypes.int32, (None,), op)
     here = emitter.op("Equal", [numbers, place], dtypes.bool, (None,), op, incompatible_shape_error="true")
     column = emitter.op("Reshape", [here, _vector([-1] + [1] * (rank - 1))], dtypes.bool, (None, *[1] * (rank - 1)), op)
-    made = emitter.op("SelectV2", [column, row, x.whole], x.dtype, x.whole.shape_tuple, op)
+    made = emitter.op("SelectV2", [column, row, tensor], x.dtype, tensor.shape_tuple, op)
     return [ListValue(x.dtype, shape, None, made)]
 
 
@@ -134,8 +136,9 @@ def _push(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]
     shape = shapes.merge(x.shape, value.shape_tuple)
     if x.elements is not None:
         return [ListValue(x.dtype, shape, [*x.elements, value])]
-    row = emitter.op("ExpandDims", [value, _scalar(0)], x.dtype, (1, *shape), op)
-    made = emitter.op("ConcatV2", [x.whole, row, _scalar(0)], x.dtype, (None, *shape), op)
+    one, more = ((1, *shape), (None, *shape)) if shape is not None else (None, None)
+    row = emitter.op("ExpandDims", [value, _scalar(0)], x.dtype, one, op)
+    made = emitter.op("ConcatV2", [x.whole, row, _scalar(0)], x.dtype, more, op)
     return [ListValue(x.dtype, shape, None, made)]
 
 
