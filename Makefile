@@ -13,7 +13,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-base wheel sbom test-slow test-stress test-tsan test-oracle test-js test-onnx test-c fuzz-oracle test-xla bench api lint docs \
+.PHONY: demo test test-base wheel sbom test-slow test-stress test-tsan test-oracle test-js test-lite test-onnx test-c fuzz-oracle test-xla bench api lint docs \
 	build sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
 build: $(VENV)/.ready-base
@@ -80,6 +80,10 @@ build/js/.ready:
 	@mkdir -p build/js
 	npm install --silent --no-audit --no-fund --prefix build/js @tensorflow/tfjs@4.22.0
 	@touch $@
+
+# Models of TensorFlow Lite; installs its converter, quantizer and runtime.
+test-lite: build $(VENV)/.ready-test $(VENV)/.ready-lite
+	$(PY) -m pytest tests/lite $(ARGS)
 
 # A long run of random calls of public functions against TensorFlow; ARGS="--names math,linalg.trace --errors".
 CALLS ?= 20000

@@ -261,6 +261,7 @@ _LAZY_PACKAGES = {
     "keras": "tapeflow.keras",
     "layers": "tapeflow.layers",
     "linalg": "tapeflow.linalg",
+    "lite": "tapeflow.lite",
     "lookup": "tapeflow.lookup",
     "losses": "tapeflow.keras.losses",
     "math": "tapeflow.math",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import fnmatch
 
 REASONS: dict[str, str] = {
-    "TensorFlow Lite, its converter and its runtime are products of their own":
-        "lite.* mlir.* quantization.experimental.*",
+    "There is no MLIR, and no quantizer of graphs, underneath": "mlir.* quantization.experimental.*",
+    "Hints of a converter that TensorFlow has replaced": "lite.OpHint lite.experimental.convert_op_hints_to_stubs",
+    "Layers of a quantized model beside those of the float one: not there yet":
+        "lite.experimental.QuantizationDebug*",
     "TPUs are programmed through JAX here":
         "tpu.* distribute.cluster_resolver.TPUClusterResolver",
     "There is one process so far: no servers, clusters or preemption":

@@ -37,6 +37,16 @@ def _inference(model):
     return serve
 
 
+def inference_function(model):
+    """The concrete function of a model as it runs outside of training, for any batch size.
+
+    Raises ValueError for a model that has not been called or built.
+    """
+    specs = _specs(model)
+    specs = specs if isinstance(specs, (list, tuple)) else [specs]
+    return compile_function(_inference(model), autograph=False).get_concrete_function(*specs)
+
+
 def _concrete(function):
     """The first trace of a function, which an input signature has only one of."""
     traced = function._list_all_concrete_functions()

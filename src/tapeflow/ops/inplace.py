@@ -109,7 +109,7 @@ def _concat_rule(call):
     return [None if found is None else tuple(found)]
 
 
-@op("ParallelConcat", "values: N*T -> output: T", types={"T": ANY}, attrs={"shape": shape_attr}, shape=_concat_rule)
+@op("ParallelConcat", "values: N>=1*T -> output: T", types={"T": ANY}, attrs={"shape": shape_attr}, shape=_concat_rule)
 def ParallelConcat(xp, values, shape):
     """Values of one row each, one below the other; where `shape` has more rows, the others are zeros."""
     if shape is None or None in tuple(shape) or not tuple(shape):

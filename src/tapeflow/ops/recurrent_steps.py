@@ -93,11 +93,14 @@ def step(
 
 
 def _given(x: Any, shape: Any) -> Any:
-    """x, or None if it has no elements, which says that it was not given. Zeros if only the run can tell that."""
+    """x, or None if it has no elements, which says that it was not given. Zeros if only the run can tell that.
+
+    What was not given has no elements along any axis: a known size that is positive says that it was.
+    """
     sizes = [None] if x.shape.rank is None else x.shape.as_list()
     if 0 in sizes:
         return None
-    return x if None not in sizes else cond(size(x) > 0, lambda: x, lambda: zeros(shape(), x.dtype))
+    return x if any(sizes) else cond(size(x) > 0, lambda: x, lambda: zeros(shape(), x.dtype))
 
 
 def sequence(x, recurrent, bias, initial_h, initial_c, mask, cell, time_major):

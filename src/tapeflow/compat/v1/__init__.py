@@ -422,6 +422,7 @@ _LAZY_PACKAGES = {
     "io": "tapeflow.compat.v1.io",
     "keras": "tapeflow.compat.v1.keras",
     "layers": "tapeflow.layers",
+    "lite": "tapeflow.compat.v1.lite",
     "logging": "tapeflow.compat.v1.logging",
     "lookup": "tapeflow.lookup",
     "losses": "tapeflow.compat.v1.losses",

@@ -1,0 +1,34 @@
+"""`tf.compat.v1.lite`: models for TensorFlow Lite's runtime. Needs the extra `lite`."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_NAMES = {
+    "Interpreter": "interpreter",
+    "OpsSet": "options",
+    "Optimize": "options",
+    "RepresentativeDataset": "options",
+    "TFLiteConverter": "converter_v1",
+    "TargetSpec": "options",
+    "TocoConverter": "toco",
+    "toco_convert": "toco",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "experimental":
+        value = importlib.import_module("tapeflow.lite.experimental")
+    elif name == "constants":
+        value = importlib.import_module("tapeflow.compat.v1.lite.constants")
+    elif name in _NAMES:
+        value = getattr(importlib.import_module(f"tapeflow.lite.{_NAMES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'tapeflow.compat.v1.lite' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*_NAMES, "constants", "experimental"])
