@@ -34,3 +34,32 @@ def test_static_shape_of_expand_dims(axis, shape):
 
     expanded.get_concrete_function()
     assert seen == [shape]
+
+
+NOT_RIGHT_RAGGED = [[[0, 1], [0, 2], [2, 0]], [[0, 0], [0, 1], [2, 1]], [[0, 1], [0, 1], [0, 3]]]
+
+
+@pytest.mark.parametrize("indices", NOT_RIGHT_RAGGED)
+def test_sparse_tensors_that_are_no_rows(indices):
+    def rows():
+        return tf.RaggedTensor.from_sparse(tf.SparseTensor(indices, [1, 2, 3], [3, 4]))
+
+    for call in (rows, tf.function(rows)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not right-ragged"):
+            call()
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        made = rows()
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not right-ragged"):
+            session.run(made)
+
+
+def test_sparse_tensors_of_partly_known_rank():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        sizes, indices = v1.placeholder(tf.int64), v1.placeholder(tf.int64)
+        made = tf.RaggedTensor.from_sparse(tf.SparseTensor([[0, 0]], [7], sizes))
+        assert session.run(made, {sizes: [2, 3]}).to_list() == [[7], []]
+        made = tf.RaggedTensor.from_sparse(tf.SparseTensor(indices, [7], [2, 3]))
+        assert session.run(made, {indices: [[1, 0]]}).to_list() == [[], [7]]
+        with pytest.raises(ValueError, match="must be 2"):
+            tf.RaggedTensor.from_sparse(tf.SparseTensor(indices, [7], sizes))

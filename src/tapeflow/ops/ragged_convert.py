@@ -8,12 +8,14 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import as_shape as shape_of
 from tapeflow.ops import arithmetic, reduction
-from tapeflow.ops.array import Shape
+from tapeflow.ops.array import Shape, identity
+from tapeflow.ops.assertions import assert_equal_v1
 from tapeflow.ops.broadcasting import broadcast_to, repeat
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, logical_and
 from tapeflow.ops.construction import fill, zeros
 from tapeflow.ops.construction import range as range_
+from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.gather import boolean_mask, gather
 from tapeflow.ops.joining import concat, stack
 from tapeflow.ops.layout import Transpose, expand_dims, reshape
@@ -207,23 +209,22 @@ def from_sparse(st_input, row_splits_dtype):
         raise TypeError(
             f"Argument `st_input` must be a SparseTensor, but is of type {type(st_input).__name__}."
         )
-    rank = st_input.shape.rank
-    if rank is None:
-        raise ValueError("Rank of `st_input` must be known.")
+    rank, indices = st_input.shape.rank, st_input.indices
+    if rank is None and indices.shape.rank == 2:
+        rank = indices.shape[1]
     if rank != 2:
-        raise ValueError("rank(st_input) must be 2")
-    rows, columns = st_input.indices[:, 0], st_input.indices[:, 1]
+        raise ValueError(f"rank(st_input) must be 2, but is {'unknown' if rank is None else rank}")
+    rows, columns = indices[:, 0], indices[:, 1]
     ragged = RaggedTensor.from_value_rowids(
         st_input.values, cast(rows, kind), cast(st_input.dense_shape[0], kind)
     )
-    known, place = static_value(columns), static_value(columns_of(ragged)[1])
-    if known is not None and place is not None and (known != place).any():
-        raise InvalidArgumentError(
-            None,
-            None,
-            "SparseTensor is not right-ragged: its elements do not stand at the starts of rows",
-        )
-    return ragged
+    # Each element stands where the one before it in its row ends.
+    place = cast(columns_of(ragged)[1], columns.dtype)
+    check = assert_equal_v1(columns, place, message="SparseTensor is not right-ragged")
+    if check is None:
+        return ragged
+    with control_dependencies([check]):
+        return ragged.with_values(identity(ragged.values))
 
 
 def merge_dims(value, outer_axis, inner_axis):
