@@ -223,3 +223,14 @@ def test_union_of_resolvers_takes_its_own_task():
         resolvers.UnionResolver("a:1")
     with pytest.raises(TypeError, match="ClusterSpec"):
         resolvers.SimpleClusterResolver({"worker": ["a:1"]})
+
+
+def test_runs_of_1_x_take_what_an_iterator_has():
+    v1 = tf.compat.v1
+    for strategy in (v1.distribute.MirroredStrategy(["cpu:0"]), v1.distribute.get_strategy()):
+        assert strategy.experimental_run(lambda: tf.constant(3)).numpy() == 3
+        iterator = strategy.make_dataset_iterator(tf.data.Dataset.range(4).batch(2))
+        assert strategy.experimental_run(lambda x: x * 2, iterator).numpy().tolist() == [0, 2]
+        assert strategy.experimental_run(lambda x: x * 2, iterator).numpy().tolist() == [4, 6]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            strategy.experimental_run(lambda x: x, iterator)

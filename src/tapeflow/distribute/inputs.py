@@ -110,6 +110,10 @@ class DistributedDataset(Dataset):
         """An iterator of a graph, whose `initializer` starts a pass (1.x)."""
         return self._plain.make_initializable_iterator(shared_name)
 
+    def make_input_iterator(self) -> Any:
+        """What `get_next()` can be asked of: in a graph after its `initializer` ran, else at once (1.x)."""
+        return iter(self) if context.executing_eagerly() else self.make_initializable_iterator()
+
     def make_one_shot_iterator(self) -> Any:
         """An iterator of a graph (1.x)."""
         return self._plain.make_one_shot_iterator()

@@ -307,7 +307,19 @@ class Strategy:
 
     def make_dataset_iterator(self, dataset: Any) -> Any:
         """An iterator over the distributed dataset (1.x)."""
-        return inputs.distributed(self, dataset).make_initializable_iterator()
+        return inputs.distributed(self, dataset).make_input_iterator()
+
+    def experimental_run(self, fn: Any, input_iterator: Any = None) -> Any:
+        """Call a function once for each replica, with the next components of an iterator (1.x).
+
+        Args:
+          fn: the function, of one argument, or of none without an iterator.
+          input_iterator: what `make_dataset_iterator` or `make_input_fn_iterator` returned (optional).
+
+        Returns:
+          Its results, as those of `run`.
+        """
+        return self.run(fn, () if input_iterator is None else (input_iterator.get_next(),))
 
     def make_input_fn_iterator(self, input_fn: Any, replication_mode: Any = None) -> Any:
         """Make an iterator over what a function returns (1.x).
@@ -320,7 +332,7 @@ class Strategy:
           An iterator of distributed values.
         """
         made = input_fn(inputs.InputContext(1, 0, self.num_replicas_in_sync))
-        return inputs.distributed(self, made, per_replica=True).make_initializable_iterator()
+        return inputs.distributed(self, made, per_replica=True).make_input_iterator()
 
     def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
         """Make a dataset of the rows of arrays.
