@@ -13,7 +13,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import (
-    dataset_kernels_more,  # noqa: F401 (registers more of them)
+    dataset_old_kernels,  # noqa: F401 (registers more of them)
     leaves,
 )
 from tapeflow.data.building import build

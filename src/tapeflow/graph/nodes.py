@@ -251,7 +251,7 @@ def load_dataset_nodes() -> None:
     """Sets how nodes of datasets run; called by the `data` package, which lies above this one."""
     import importlib
 
-    importlib.import_module("tapeflow.data.dataset_nodes_more")
+    importlib.import_module("tapeflow.data.dataset_value_nodes")
 
 
 def _missing(attr: str, definition: Any, name: str) -> ValueError:

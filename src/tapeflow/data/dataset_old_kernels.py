@@ -1,4 +1,4 @@
-"""TensorFlow's dataset ops, continued: those that its methods of datasets make seldom, and the old ones."""
+"""Kernels of dataset ops of early releases, and of those that methods of datasets seldom make."""
 
 from __future__ import annotations
 
