@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.core import release
 
 keras = tf.keras
 layers = keras.layers
@@ -87,7 +88,14 @@ def test_class_weights_of_outputs_are_refused():
         two_outputs().fit([X, X], [X, X], class_weight={"out_1": {0: 1, 1: 2}}, verbose=0)
 
 
-def test_metric_objects_gather_every_output_apart():
+@pytest.fixture
+def keras_2():
+    release.use_keras_2(True)
+    yield
+    release.use_keras_2(False)
+
+
+def test_metric_objects_gather_every_output_apart(keras_2):
     model = two_outputs(
         metrics=[keras.metrics.MeanSquaredError(name="q")],
         weighted_metrics=[keras.metrics.MeanAbsoluteError(name="w")],
@@ -104,7 +112,7 @@ def test_metric_objects_gather_every_output_apart():
     assert results == pytest.approx([37.5, 7.5, 30.0, 7.5, 2.5, 30.0, 5.0])
 
 
-def test_metric_objects_of_one_output_keep_their_identity():
+def test_metric_objects_of_one_output_keep_their_identity(keras_2):
     metric = keras.metrics.MeanSquaredError(name="q")
     model = two_outputs(metrics=[["mae"], [metric]])
     model.fit([X, X], [2 * X, X], verbose=0)
@@ -113,8 +121,8 @@ def test_metric_objects_of_one_output_keep_their_identity():
     assert float(metric.result()) == 30.0
 
 
-def test_unknown_modes_of_monitors_are_auto():
-    with pytest.warns(UserWarning, match="mode unknown is unknown"):
+def test_unknown_modes_of_monitors_are_auto(keras_2):
+    with pytest.warns(UserWarning, match="mode 'unknown' is unknown"):
         callback = keras.callbacks.EarlyStopping("val_accuracy", mode="unknown")
     assert callback.monitor_op is np.greater
     assert keras.callbacks.EarlyStopping("loss").monitor_op is np.less

@@ -100,7 +100,7 @@ def test_what_fails_says_so(fails, error, text):
         lambda x, **k: tf.compat.v1.assert_rank(x, 2, **k),
         lambda x, **k: tf.compat.v1.assert_rank_at_least(x, 2, **k),
         lambda x, **k: tf.compat.v1.assert_rank_in(x, [2, 3], **k),
-        lambda x, **k: D.assert_shapes([(x, ("N", 4))], **k),
+        lambda x, **k: tf.compat.v1.debugging.assert_shapes([(x, ("N", 4))], **k),
     ],
 )
 def test_data_is_shown_where_a_graph_fails(check):

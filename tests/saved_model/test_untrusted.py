@@ -139,7 +139,11 @@ def test_ops_that_wait_for_others_are_refused():
 
 
 def test_streams_of_the_process_may_be_printed_to(tmp_path, capsys):
-    path = saved(tmp_path, lambda x: tf.print(x, output_stream=sys.stdout) or x, tf.TensorSpec([], tf.int32))
+    def shown(x):
+        tf.print(x, output_stream=sys.stdout)
+        return x
+
+    path = saved(tmp_path, shown, tf.TensorSpec([], tf.int32))
     tf.saved_model.load(path, trusted=False).f(tf.constant(3))
     assert capsys.readouterr().out == "3\n"
 

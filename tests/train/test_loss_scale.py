@@ -91,7 +91,8 @@ def test_optimizer_leaves_bad_steps_out(graph):
         if graph:
             stack.enter_context(tf.Graph().as_default())
             session = stack.enter_context(v1.Session())
-        variable, step = v1.get_variable("w", initializer=1.0), v1.train.get_or_create_global_step()
+        variable = v1.get_variable("w", initializer=1.0)
+        step = v1.get_variable("steps", initializer=np.int64(0), use_resource=True)
         scale = v1.mixed_precision.DynamicLossScale(8.0, 2)
         optimizer = v1.train.experimental.MixedPrecisionLossScaleOptimizer(
             v1.train.GradientDescentOptimizer(0.1), scale

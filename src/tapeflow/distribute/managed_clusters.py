@@ -249,9 +249,9 @@ class GCEClusterResolver(ClusterResolver):
     """The running instances of an instance group of Google Compute Engine.
 
     Args:
-      project: the project.
-      zone: its zone.
-      instance_group: the group.
+      project: what the instances belong to, by its name.
+      zone: where they are, as "us-east1-d".
+      instance_group: the name of the group.
       port: the port of each process.
       task_type: the job that the instances are.
       task_id: the number of this process.

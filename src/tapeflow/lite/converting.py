@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.public import public_methods
 from tapeflow.lite import interface, modes
 from tapeflow.lite.exporting import module_of
 from tapeflow.lite.integers import keep_integers
@@ -18,6 +19,7 @@ from tapeflow.lite.quantizing import quantized
 _ACTIVATIONS = {Mode.INT8: dtypes.int8, Mode.INT16: dtypes.int16}
 
 
+@public_methods
 class Settings:
     """What the converters of 1.x and 2.x share.
 

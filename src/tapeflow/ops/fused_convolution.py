@@ -39,6 +39,12 @@ def _rule_of(call, size, paddings: int):
     ]
 
 
+def _resized_rule(call):
+    size = shapes.vector_value(call, 1) or (None, None)
+    shapes.exactly(len(size), 2)
+    return _rule_of(call, size, 2)
+
+
 def _convolved(xp, x, paddings, filter, mode, strides, padding):
     if x.ndim != 4:
         raise invalid(f"input must be 4-dimensional: {shape_text(x.shape)}")
@@ -88,7 +94,7 @@ FusedPadConv2D.reference(_in_steps)
     "FusedResizeAndPadConv2D", "input: T, size: int32, paddings: int32, filter: T -> output: T",
     types={"T": (dtypes.float32, dtypes.float64, dtypes.float16)},
     attrs={"resize_align_corners": False, **_ATTRS},
-    shape=lambda call: _rule_of(call, shapes.vector_value(call, 1) or (None, None), 2),
+    shape=_resized_rule,
 )  # fmt: skip
 def FusedResizeAndPadConv2D(xp, input, size, paddings, filter, resize_align_corners, mode, strides, padding):
     resized = resized_by_lines(xp, input, size, resize_align_corners)

@@ -11,7 +11,7 @@ from tapeflow.ops import list_payload
 from tapeflow.ops.list_payload import short_name
 from tapeflow.ops.validate import invalid
 
-# How many elements an array may be told to have.
+# How many elements an array can have at the most.
 _MOST = 1 << 26
 
 

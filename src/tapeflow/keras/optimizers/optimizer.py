@@ -212,7 +212,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         if name == "lr":
             name = "learning_rate"
         if name in hyper:
-            plain = not keras_2() and name not in self._hyper_variables
+            plain = not keras_2() and name != "learning_rate" and name not in self._hyper_variables
             return hyper[name] if plain else self._hyper_variable(name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
