@@ -113,7 +113,7 @@ def test_an_op_without_counterpart_is_named_at_its_line():
 def test_ragged_rows_and_tables_are_refused():
     with pytest.raises(ConverterError, match=r"UpperBound \(node .*export_models.py:\d+\)"):
         lite.converted(models.ragged()[0])
-    with pytest.raises(ValueError, match="uses a table or another resource"):
+    with pytest.raises(ConverterError, match=r"LookupTableFindV2 \(node .*export_models.py:\d+\)"):
         lite.converted(models.text()[0])
 
 

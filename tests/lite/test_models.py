@@ -12,7 +12,7 @@ for package in ("litert_converter", "ai_edge_litert", "ai_edge_quantizer"):
     pytest.importorskip(package)
 pytestmark = pytest.mark.lite
 
-LACKING = {"text", "ragged"}  # test_converter.py: what is said of them
+LACKING = {"text", "vocabulary", "ragged"}  # test_converter.py: what is said of them
 DEFAULT = {tf.lite.Optimize.DEFAULT}
 QUANTIZED = [models.cnn, models.masked_lstm, models.transformer]
 
