@@ -106,7 +106,8 @@ def _drawn_pixelwise(images, boxes, colors):
     return out
 
 
-@op("DrawBoundingBoxes", "images: T, boxes: float32 -> output: T", types=_FLOATS, shape=_same)
+@op("DrawBoundingBoxes", "images: T, boxes: float32 -> output: T", types=_FLOATS, ranks="images: 4, boxes: 3",
+    shape=_same)
 def DrawBoundingBoxes(xp, images, boxes):
     return _drawn(images, boxes, np.zeros((0, 4), np.float32))
 
@@ -116,7 +117,7 @@ DrawBoundingBoxes.reference(lambda images, boxes: _drawn_pixelwise(images, boxes
 
 
 @op("DrawBoundingBoxesV2", "images: T, boxes: float32, colors: float32 -> output: T",
-    types=_FLOATS, shape=_same)  # fmt: skip
+    types=_FLOATS, ranks="images: 3+", shape=_same)  # fmt: skip
 def DrawBoundingBoxesV2(xp, images, boxes, colors):
     return _drawn(images, boxes, colors)
 

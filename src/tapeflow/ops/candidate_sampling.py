@@ -332,7 +332,8 @@ def _(rng):
     "ComputeAccidentalHits",
     "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float32",
     attrs={"num_true": integer, **_SEEDS},
-    shape=shapes.with_ranks(shapes.fixed((None,), (None,), (None,)), 2, 1),
+    ranks="true_classes: 2, sampled_candidates: 1",
+    shape=shapes.fixed((None,), (None,), (None,)),
     stateful=False,
 )
 def ComputeAccidentalHits(xp, true_classes, sampled_candidates, num_true, seed, seed2):

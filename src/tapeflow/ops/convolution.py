@@ -417,7 +417,8 @@ def _(input_sizes, filter, out_backprop, **attrs):
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     types={"T": FLOATING},
     attrs=IMAGE_ATTRS,
-    shape=shapes.with_ranks(shapes.given(1, rank=4), 4, None, 4),
+    ranks="input: 4, out_backprop: 4",
+    shape=shapes.given(1, rank=4),
 )
 def Conv2DBackpropFilter(xp, input, filter_sizes, out_backprop, **attrs):
     return filter_gradient(xp, input, filter_sizes, out_backprop, 4, **attrs)

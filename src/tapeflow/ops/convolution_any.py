@@ -141,7 +141,8 @@ _SIGNATURE = "input: T, filter: T, out_backprop: T -> output: T"
     _SIGNATURE,
     types={"T": FLOATING},
     attrs=_V2_ATTRS,
-    shape=shapes.with_ranks(shapes.same_as_second, 4, 4, 4),
+    ranks="input: 4, filter: 4, out_backprop: 4",
+    shape=shapes.same_as_second,
 )
 def Conv2DBackpropFilterV2(xp, input, filter, out_backprop, **attrs):
     sizes = np.array(filter.shape, np.int64)
@@ -153,7 +154,8 @@ def Conv2DBackpropFilterV2(xp, input, filter, out_backprop, **attrs):
     _SIGNATURE,
     types={"T": (*FLOATING, dtypes.int32)},
     attrs=_V2_ATTRS,
-    shape=shapes.with_ranks(shapes.same_as_first, 4, 4, 4),
+    ranks="input: 4, filter: 4, out_backprop: 4",
+    shape=shapes.same_as_first,
 )
 def Conv2DBackpropInputV2(xp, input, filter, out_backprop, **attrs):
     sizes = np.array(input.shape, np.int64)

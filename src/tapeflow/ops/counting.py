@@ -164,7 +164,7 @@ def DenseCountSparseOutput(xp, values, weights, minlength, maxlength, binary_out
 
 @op("SparseCountSparseOutput",
     f"indices: int64, values: T, dense_shape: int64, weights: output_type -> {_PARTS}",
-    types=_TYPES, attrs=COUNTED, shape=_counts_rule(_rank_of_sparse))  # fmt: skip
+    types=_TYPES, attrs=COUNTED, ranks="indices: 2", shape=_counts_rule(_rank_of_sparse))  # fmt: skip
 def SparseCountSparseOutput(
     xp, indices, values, dense_shape, weights, minlength, maxlength, binary_output
 ):

@@ -180,7 +180,7 @@ def _part_samples(rng):
 
 def _part_row(name, **attrs):
     @op(name, "input: T, k: int32, padding_value: T -> diagonal: T", types={"T": ANY}, attrs=attrs,
-        shape=_part_shape)  # fmt: skip
+        ranks="input: 2+, k: 0-1, padding_value: 0", shape=_part_shape)  # fmt: skip
     def row(xp, input, k, padding_value, align="LEFT_LEFT"):
         _require_matrix(input)
         padding = one_value_of(padding_value)
@@ -301,6 +301,7 @@ def _set_row(name, **attrs):
         "input: T, diagonal: T, k: int32 -> output: T",
         types={"T": ANY},
         attrs=attrs,
+        ranks="k: 0-1",
         shape=_set_diagonal_rule,
     )
     def row(xp, input, diagonal, k, align="LEFT_LEFT"):
@@ -459,6 +460,7 @@ def _diag_row(name, **attrs):
         "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
         types={"T": ANY},
         attrs=attrs,
+        ranks="k: 0-1, padding_value: 0",
         shape=_matrix_rule,
     )
     def row(xp, diagonal, k, num_rows, num_cols, padding_value, align="LEFT_LEFT"):

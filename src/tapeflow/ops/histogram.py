@@ -102,6 +102,7 @@ def _dense_shape(call):
     "input: Tidx, size: Tidx, weights: T -> output: T",
     types={"Tidx": INDEX, "T": WEIGHTS},
     attrs={"binary_output": False},
+    ranks="input: 0-2",
     shape=_dense_shape,
 )
 def DenseBincount(xp, input, size, weights, binary_output):
@@ -263,6 +264,7 @@ def _range_of(value_range, nbins):
     "values: T, value_range: T, nbins: int32 -> out: dtype",
     types={"T": WEIGHTS},
     attrs={"dtype": dtype(dtypes.int32)},
+    ranks="value_range: 1",
     shape=lambda call: [(shapes.size_value(call, 2, least=1),)],
 )
 def HistogramFixedWidth(xp, values, value_range, nbins, dtype):

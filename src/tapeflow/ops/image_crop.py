@@ -224,7 +224,7 @@ _SINGLES = (dtypes.float32, dtypes.float16, dtypes.float64)
 
 
 @op("CropAndResizeGradImage", "grads: float32, boxes: float32, box_ind: int32, image_size: int32 -> output: T",
-    attrs={"T": dtype, "method": _METHOD}, shape=_image_rule)  # fmt: skip
+    attrs={"T": dtype, "method": _METHOD}, ranks="image_size: 1", shape=_image_rule)  # fmt: skip
 def CropAndResizeGradImage(xp, grads, boxes, box_ind, image_size, T, method):
     if T not in _SINGLES:
         raise invalid(
@@ -597,7 +597,7 @@ def _glimpse(name: str, first_version: bool):
 
     kernel.__name__ = name
     row = op(name, "input: float32, size: int32, offsets: float32 -> glimpse: float32",
-             attrs=_GLIMPSE, shape=_glimpse_rule)(kernel)  # fmt: skip
+             attrs=_GLIMPSE, ranks="input: 4, size: 1, offsets: 2", shape=_glimpse_rule)(kernel)  # fmt: skip
 
     @row.samples
     def _(rng):

@@ -88,6 +88,7 @@ def picture_rule(call):
 
 @op("DecodeImage", "contents: string -> image: dtype",
     attrs={"channels": 0, "dtype": dtype(dtypes.uint8), "expand_animations": True},
+    ranks="contents: 0",
     shape=shapes.unknown)  # fmt: skip
 def DecodeImage(xp, contents, channels, dtype, expand_animations):
     every = (*SEVERAL, "BMP", "WEBP")

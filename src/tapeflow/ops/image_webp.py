@@ -15,7 +15,8 @@ from tapeflow.ops.validate import invalid
 
 
 @op("DecodeWebP", "contents: string -> image: dtype",
-    attrs={"channels": 0, "dtype": dtype(dtypes.uint8)}, shape=shapes.unknown)  # fmt: skip
+    attrs={"channels": 0, "dtype": dtype(dtypes.uint8)}, ranks="contents: 0",
+    shape=shapes.unknown)  # fmt: skip
 def DecodeWebP(xp, contents, channels, dtype):
     data = content_of(contents)
     if format_of(data) != "WEBP":

@@ -272,7 +272,8 @@ def _(boxes, scores, limit, threshold, least, pad_to_max_output_size):
 @op("NonMaxSuppressionV5",
     "boxes: T, scores: T, max_output_size: int32, iou_threshold: T, score_threshold: T, soft_nms_sigma: T "
     "-> selected_indices: int32, selected_scores: T, valid_outputs: int32",
-    types={"T": Preferring(_FLOATS)}, attrs={"pad_to_max_output_size": False}, shape=_scored_rule)  # fmt: skip
+    types={"T": Preferring(_FLOATS)}, attrs={"pad_to_max_output_size": False}, ranks="soft_nms_sigma: 0",
+    shape=_scored_rule)  # fmt: skip
 def NonMaxSuppressionV5(
     xp,
     boxes,
@@ -326,7 +327,9 @@ def _(boxes, scores, limit, threshold, least, sigma, pad_to_max_output_size):
 
 @op("NonMaxSuppressionWithOverlaps",
     "overlaps: float32, scores: float32, max_output_size: int32, overlap_threshold: float32, "
-    "score_threshold: float32 -> selected_indices: int32", shape=_rule)  # fmt: skip
+    "score_threshold: float32 -> selected_indices: int32",
+    ranks="overlaps: 2, scores: 1, max_output_size: 0, overlap_threshold: 0, score_threshold: 0",
+    shape=_rule)  # fmt: skip
 def NonMaxSuppressionWithOverlaps(
     xp, overlaps, scores, max_output_size, overlap_threshold, score_threshold
 ):
@@ -372,7 +375,9 @@ def _combined_rule(call):
     "boxes: float32, scores: float32, max_output_size_per_class: int32, max_total_size: int32, "
     "iou_threshold: float32, score_threshold: float32 -> nmsed_boxes: float32, nmsed_scores: float32, "
     "nmsed_classes: float32, valid_detections: int32",
-    attrs={"pad_per_class": False, "clip_boxes": True}, shape=_combined_rule)  # fmt: skip
+    attrs={"pad_per_class": False, "clip_boxes": True},
+    ranks="scores: 3, max_output_size_per_class: 0, max_total_size: 0, iou_threshold: 0, score_threshold: 0",
+    shape=_combined_rule)  # fmt: skip
 def CombinedNonMaxSuppression(
     xp,
     boxes,

@@ -102,7 +102,8 @@ _GRADIENT = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int3
     _GRADIENT,
     types={"T": Preferring(REAL)},
     attrs=_ATTRS,
-    shape=shapes.with_ranks(shapes.same_as(0, rank=4), 4, 4, 4, 1, 1),
+    ranks="orig_input: 4, orig_output: 4, grad: 4, ksize: 1, strides: 1",
+    shape=shapes.same_as_first,
 )
 def MaxPoolGradV2(xp, orig_input, orig_output, grad, ksize, strides, **attrs):
     return max_pool_grad(xp, orig_input, orig_output, grad, **_windows(ksize, strides), **attrs)
@@ -124,7 +125,8 @@ def _(call, dy):
     _GRADIENT,
     types={"T": REAL},
     attrs=_ATTRS,
-    shape=shapes.with_ranks(shapes.same_as(1, rank=4), 4, 4, 4, 1, 1),
+    ranks="orig_input: 4, orig_output: 4, grad: 4, ksize: 1, strides: 1",
+    shape=shapes.same_as_second,
 )
 def MaxPoolGradGradV2(xp, orig_input, orig_output, grad, ksize, strides, **attrs):
     return max_pool_grad_grad(xp, orig_input, orig_output, grad, **_windows(ksize, strides), **attrs)
@@ -192,7 +194,8 @@ def _(orig_input, orig_output, grad, ksize, strides, **_):
     "input: T, grad: T, argmax: Targmax -> output: T",
     types={"T": REAL, "Targmax": INDEX[::-1]},
     attrs={"ksize": ints, "strides": ints, "padding": SAME_VALID, "include_batch_in_index": False},
-    shape=shapes.with_ranks(shapes.same_as(2, rank=4), 4, 4, 4),
+    ranks="input: 4, grad: 4, argmax: 4",
+    shape=shapes.same_as(2, rank=4),
 )
 def MaxPoolGradGradWithArgmax(
     xp, input, grad, argmax, ksize, strides, padding, include_batch_in_index

@@ -102,6 +102,7 @@ def _scale_of(low, high, least, most):
     attrs={"T": dtype, "mode": _MODES, "axis": -1, "narrow_range": False,
            "round_mode": one_of("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN", default="HALF_AWAY_FROM_ZERO"),
            "ensure_minimum_range": 0.01},
+    ranks="min_range: 0, max_range: 0",
     shape=lambda call: [call.shape(0), call.shape(1), call.shape(2)])  # fmt: skip
 def QuantizeV2(
     xp, input, min_range, max_range, T, mode, axis, narrow_range, round_mode, ensure_minimum_range
@@ -150,6 +151,7 @@ def _from_first(q, low, high, limits):
 @op("Dequantize", "input: T, min_range: float32, max_range: float32 -> output: dtype",
     types={"T": QUANTIZED},
     attrs={"mode": _MODES, "narrow_range": False, "axis": -1, "dtype": dtype(dtypes.float32)},
+    ranks="min_range: 0, max_range: 0",
     shape=shapes.same_as_first)  # fmt: skip
 def Dequantize(xp, input, min_range, max_range, mode, narrow_range, axis, dtype):
     if dtype not in (dtypes.float32, dtypes.bfloat16):
@@ -184,6 +186,7 @@ def _concat_rule(call):
     "concat_dim: int32, values: N*T, input_mins: N*float32, input_maxes: N*float32 "
     "-> output: T, output_min: float32, output_max: float32",
     types={"T": (dtypes.quint8, dtypes.qint8, dtypes.qint32, dtypes.qint16, dtypes.quint16)},
+    ranks="values: 1+, input_mins: 0, input_maxes: 0",
     shape=_concat_rule)  # fmt: skip
 def QuantizedConcat(xp, concat_dim, values, input_mins, input_maxes):
     if len(values) < 2:

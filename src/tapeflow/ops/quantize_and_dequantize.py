@@ -80,7 +80,8 @@ def _quantized(x, low, high, signed_input, num_bits, range_given, round_mode, na
 
 
 @op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T",
-    types={"T": FLOATING}, attrs=_ATTRS, shape=shapes.same_as_first)  # fmt: skip
+    types={"T": FLOATING}, attrs=_ATTRS, ranks="input_min: 0, input_max: 0",
+    shape=shapes.same_as_first)  # fmt: skip
 def QuantizeAndDequantizeV2(xp, input, input_min, input_max, **attrs):
     return _quantized(input, input_min, input_max, **attrs)
 
@@ -88,6 +89,7 @@ def QuantizeAndDequantizeV2(xp, input, input_min, input_max, **attrs):
 @op("QuantizeAndDequantizeV3", "input: T, input_min: T, input_max: T, num_bits: int32 -> output: T",
     types={"T": FLOATING},
     attrs={"signed_input": True, "range_given": True, "narrow_range": False, "axis": -1},
+    ranks="input_min: 0, input_max: 0, num_bits: 0",
     shape=shapes.same_as_first)  # fmt: skip
 def QuantizeAndDequantizeV3(
     xp, input, input_min, input_max, num_bits, signed_input, range_given, narrow_range, axis
@@ -101,7 +103,8 @@ def QuantizeAndDequantizeV3(
 
 
 @op("QuantizeAndDequantizeV4", "input: T, input_min: T, input_max: T -> output: T",
-    types={"T": FLOATING}, attrs=_ATTRS, shape=shapes.same_as_first)  # fmt: skip
+    types={"T": FLOATING}, attrs=_ATTRS, ranks="input_min: 0, input_max: 0",
+    shape=shapes.same_as_first)  # fmt: skip
 def QuantizeAndDequantizeV4(xp, input, input_min, input_max, **attrs):
     return _quantized(input, input_min, input_max, **attrs)
 
@@ -110,6 +113,7 @@ def QuantizeAndDequantizeV4(xp, input, input_min, input_max, **attrs):
     "gradients: T, input: T, input_min: T, input_max: T "
     "-> input_backprop: T, input_min_backprop: T, input_max_backprop: T",
     types={"T": FLOATING}, attrs={"axis": -1},
+    ranks="input_min: 0, input_max: 0",
     shape=lambda call: [call.shape(1), call.shape(2), call.shape(3)])  # fmt: skip
 def QuantizeAndDequantizeV4Grad(xp, gradients, input, input_min, input_max, axis):
     if gradients.shape != input.shape:

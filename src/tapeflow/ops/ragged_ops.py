@@ -31,6 +31,7 @@ def _ranges_rule(call):
     "starts: T, limits: T, deltas: T -> rt_nested_splits: Tsplits, rt_dense_values: T",
     types={"T": Preferring(_NUMBERS)},
     attrs={"Tsplits": dtype(dtypes.int64)},
+    ranks="starts: 0-1, limits: 0-1, deltas: 0-1",
     shape=_ranges_rule,
 )
 def RaggedRange(xp, starts, limits, deltas, Tsplits):
@@ -99,6 +100,7 @@ def _gather_rule(call):
     "-> output_nested_splits: OUTPUT_RAGGED_RANK*Tsplits, output_dense_values: Tvalues",
     types={"Tvalues": ANY, "Tindices": INDEX, "Tsplits": Preferring(INDEX[::-1])},
     attrs={"OUTPUT_RAGGED_RANK": integer},
+    ranks="params_nested_splits: 1, params_dense_values: 1+, indices: 1",
     shape=_gather_rule,
 )
 def RaggedGather(xp, params_nested_splits, params_dense_values, indices, OUTPUT_RAGGED_RANK):

@@ -16,6 +16,7 @@ from tapeflow.ops.validate import invalid, one_value, shape_text
     "value_rowids: int64, values: T, nrows: int64, default_value: T -> output_value_rowids: int64, "
     "output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
     types={"T": ANY},
+    ranks="value_rowids: 1, values: 1, nrows: 0, default_value: 0",
     shape=lambda call: [(None,), (None,), (None,), call.shape(0)])  # fmt: skip
 def RaggedFillEmptyRows(xp, value_rowids, values, nrows, default_value):
     if value_rowids.ndim != 1 or values.shape != value_rowids.shape:
@@ -44,7 +45,8 @@ def RaggedFillEmptyRows(xp, value_rowids, values, nrows, default_value):
 
 @op("RaggedFillEmptyRowsGrad",
     "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
-    types={"T": NUMERIC}, shape=lambda call: [call.shape(0), ()])  # fmt: skip
+    types={"T": NUMERIC}, ranks="reverse_index_map: 1, grad_values: 1",
+    shape=lambda call: [call.shape(0), ()])  # fmt: skip
 def RaggedFillEmptyRowsGrad(xp, reverse_index_map, grad_values):
     if reverse_index_map.ndim != 1 or grad_values.ndim != 1:
         raise invalid("reverse_index_map and grad_values must be vectors")

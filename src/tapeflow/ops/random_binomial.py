@@ -122,6 +122,7 @@ def _numbers(g: philox.Philox, sizes, samples: int, counts, probs, dtype):
     "shape: S, seed: Tseed, counts: T, probs: T -> output: dtype",
     types={"S": INDEX, "Tseed": Preferring(SEED_TYPES), "T": Preferring(_TYPES)},
     attrs={"dtype": dtype(dtypes.int64)},
+    ranks="seed: 1",
     shape=shapes.given(0),
 )
 def StatelessRandomBinomial(xp, shape, seed, counts, probs, dtype):

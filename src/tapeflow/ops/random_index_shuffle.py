@@ -81,6 +81,7 @@ def _rule(call):
     "index: dtype, seed: Tseed, max_index: dtype -> output: dtype",
     types={"dtype": _TYPES, "Tseed": _TYPES},
     attrs={"rounds": 4},
+    ranks="index: 0-1, max_index: 0-1",
     shape=_rule,
 )
 def RandomIndexShuffle(xp, index, seed, max_index, rounds):

@@ -68,6 +68,7 @@ def stateless_shuffle(
     "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
     types={"T": REAL, "Tseed": Preferring(SEED_TYPES)},
     attrs={"output_dtype": dtype(dtypes.int64)},
+    ranks="seed: 1",
     shape=rows_by,
 )
 def StatelessMultinomial(xp, logits, num_samples, seed, output_dtype):
@@ -131,6 +132,7 @@ def _samples_each(shape, parameter) -> tuple[int, tuple[int, ...]]:
     "StatelessRandomGammaV2",
     "shape: T, seed: Tseed, alpha: dtype -> output: dtype",
     types={"T": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": GAMMA_FLOATS},
+    ranks="seed: 1",
     shape=shapes.given(0),
 )
 def StatelessRandomGammaV2(xp, shape, seed, alpha):

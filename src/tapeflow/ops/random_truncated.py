@@ -109,6 +109,7 @@ def _samples(stream: _Stream, count: int, mean, stddev, low, high) -> np.ndarray
     "StatelessParameterizedTruncatedNormal",
     "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype -> output: dtype",
     types={"S": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": _TYPES},
+    ranks="seed: 1",
     shape=shapes.given(0),
 )
 def StatelessParameterizedTruncatedNormal(xp, shape, seed, means, stddevs, minvals, maxvals):

@@ -114,14 +114,15 @@ _ATTRS = {"set_operation": string, "validate_indices": True}
 
 
 @op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULT}", types={"T": MEMBERS},
-    attrs=_ATTRS, shape=_rule(_dense_rank))  # fmt: skip
+    attrs=_ATTRS, ranks="set2: 2+", shape=_rule(_dense_rank))  # fmt: skip
 def DenseToDenseSetOperation(xp, set1, set2, set_operation, validate_indices):
     return _combined(_dense(set1), _dense(set2), set_operation, set1.dtype)
 
 
 @op("DenseToSparseSetOperation",
     f"set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULT}",
-    types={"T": MEMBERS}, attrs=_ATTRS, shape=_rule(_dense_rank))  # fmt: skip
+    types={"T": MEMBERS}, attrs=_ATTRS, ranks="set2_indices: 2, set2_values: 1, set2_shape: 1",
+    shape=_rule(_dense_rank))  # fmt: skip
 def DenseToSparseSetOperation(
     xp, set1, set2_indices, set2_values, set2_shape, set_operation, validate_indices
 ):
@@ -132,7 +133,9 @@ def DenseToSparseSetOperation(
 @op("SparseToSparseSetOperation",
     "set1_indices: int64, set1_values: T, set1_shape: int64, set2_indices: int64, set2_values: T, "
     f"set2_shape: int64 -> {_RESULT}",
-    types={"T": MEMBERS}, attrs=_ATTRS, shape=_rule(_sparse_rank))  # fmt: skip
+    types={"T": MEMBERS}, attrs=_ATTRS,
+    ranks="set1_indices: 2, set1_values: 1, set2_indices: 2, set2_values: 1, set2_shape: 1",
+    shape=_rule(_sparse_rank))  # fmt: skip
 def SparseToSparseSetOperation(
     xp, set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape,
     set_operation, validate_indices,

@@ -41,16 +41,6 @@ def same_as(i: int, rank: int | None = None, least: int = 0) -> Rule:
     return lambda call: [call.shape(i)]
 
 
-def with_ranks(rule: Rule, *ranks: int | None) -> Rule:
-    """`rule`, for inputs that have to have these ranks (None: any)."""
-
-    def checked(call) -> list[Shape]:
-        require_ranks(call, *ranks)
-        return rule(call)
-
-    return checked
-
-
 same_as_first = same_as(0)
 same_as_second = same_as(1)
 

@@ -60,7 +60,8 @@ def _dense_rule(call):
 
 @op("SparseToDense",
     "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T",
-    types={"T": ANY, "Tindices": INDEX}, attrs={"validate_indices": True}, shape=_dense_rule)  # fmt: skip
+    types={"T": ANY, "Tindices": INDEX}, attrs={"validate_indices": True}, ranks="output_shape: 1",
+    shape=_dense_rule)  # fmt: skip
 def SparseToDense(xp, sparse_indices, output_shape, sparse_values, default_value, validate_indices):
     if sparse_indices.ndim > 2:
         raise invalid(
@@ -165,6 +166,7 @@ def _(indices, shape, values, default, validate_indices):
 
 @op("SparseReorder", "input_indices: int64, input_values: T, input_shape: int64 "
     "-> output_indices: int64, output_values: T", types={"T": ANY},
+    ranks="input_indices: 2, input_values: 1, input_shape: 1",
     shape=lambda call: [call.shape(0), call.shape(1)])  # fmt: skip
 def SparseReorder(xp, input_indices, input_values, input_shape):
     # Indices outside of the shape are sorted like others, as in TensorFlow: `sparse.slice` leaves them out.
@@ -207,6 +209,7 @@ def _reshape_rule(call):
 
 @op("SparseReshape",
     "input_indices: int64, input_shape: int64, new_shape: int64 -> output_indices: int64, output_shape: int64",
+    ranks="input_indices: 2, input_shape: 1, new_shape: 1",
     shape=_reshape_rule)  # fmt: skip
 def SparseReshape(xp, input_indices, input_shape, new_shape):
     if new_shape.ndim != 1:
@@ -329,7 +332,8 @@ def _(indices, values, shape, start, size):
 
 @op("SparseSliceGrad",
     "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> val_grad: T",
-    types={"T": NUMERIC}, shape=lambda call: [None if call.shape(1) is None else call.shape(1)[:1]])  # fmt: skip
+    types={"T": NUMERIC}, ranks="input_indices: 2",
+    shape=lambda call: [None if call.shape(1) is None else call.shape(1)[:1]])  # fmt: skip
 def SparseSliceGrad(xp, backprop_val_grad, input_indices, input_start, output_indices):
     if backprop_val_grad.ndim != 1 or input_indices.ndim != 2 or output_indices.ndim != 2:
         raise invalid("Gradient must be a vector, and input and output indices matrices")
@@ -377,7 +381,8 @@ def _concat_rule(call):
 
 
 @op("SparseConcat", f"indices: N*int64, values: N*T, shapes: N*int64 -> {RESULT}", types={"T": ANY},
-    attrs={"concat_dim": integer}, shape=_concat_rule)  # fmt: skip
+    attrs={"concat_dim": integer}, ranks="indices: 2, values: 1, shapes: 1",
+    shape=_concat_rule)  # fmt: skip
 def SparseConcat(xp, indices, values, shapes, concat_dim):
     if not indices:
         raise invalid("SparseConcat needs at least one tensor")
@@ -516,7 +521,8 @@ def _fill_rule(call):
 
 @op("SparseFillEmptyRows", "indices: int64, values: T, dense_shape: int64, default_value: T "
     "-> output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
-    types={"T": ANY}, shape=_fill_rule)  # fmt: skip
+    types={"T": ANY}, ranks="indices: 2, values: 1, dense_shape: 1, default_value: 0",
+    shape=_fill_rule)  # fmt: skip
 def SparseFillEmptyRows(xp, indices, values, dense_shape, default_value):
     if dense_shape.ndim != 1:
         raise invalid(f"dense_shape must be a vector, saw: {shape_text(dense_shape.shape)}")
@@ -587,7 +593,8 @@ def _(indices, values, shape, default):
 
 @op("SparseFillEmptyRowsGrad",
     "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
-    types={"T": NUMERIC}, shape=lambda call: [call.shape(0), ()])  # fmt: skip
+    types={"T": NUMERIC}, ranks="reverse_index_map: 1, grad_values: 1",
+    shape=lambda call: [call.shape(0), ()])  # fmt: skip
 def SparseFillEmptyRowsGrad(xp, reverse_index_map, grad_values):
     if reverse_index_map.ndim != 1 or grad_values.ndim != 1:
         raise invalid("reverse_index_map and grad_values must be vectors")

@@ -147,6 +147,7 @@ def _gradient_row(kind):
         f"SparseSegment{kind}Grad",
         "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T",
         types={"T": FLOATING, **INDICES},
+        ranks="grad: 1+, indices: 1, segment_ids: 1, output_dim0: 0",
         shape=lambda call: [
             None
             if call.shape(0) is None

@@ -54,7 +54,9 @@ def _row(parts, form):
 
 @op("SerializeSparse",
     "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
-    types={"T": ANY}, attrs={"out_type": dtype(dtypes.string)}, shape=lambda call: [(3,)])  # fmt: skip
+    types={"T": ANY}, attrs={"out_type": dtype(dtypes.string)},
+    ranks="sparse_indices: 2, sparse_values: 1, sparse_shape: 1",
+    shape=lambda call: [(3,)])  # fmt: skip
 def SerializeSparse(xp, sparse_indices, sparse_values, sparse_shape, out_type):
     _check_form(out_type)
     checked(sparse_indices, sparse_values, sparse_shape, in_range=False)
@@ -63,7 +65,9 @@ def SerializeSparse(xp, sparse_indices, sparse_values, sparse_shape, out_type):
 
 @op("SerializeManySparse",
     "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
-    types={"T": ANY}, attrs={"out_type": dtype(dtypes.string)}, shape=lambda call: [(None, 3)])  # fmt: skip
+    types={"T": ANY}, attrs={"out_type": dtype(dtypes.string)},
+    ranks="sparse_indices: 2, sparse_values: 1, sparse_shape: 1",
+    shape=lambda call: [(None, 3)])  # fmt: skip
 def SerializeManySparse(xp, sparse_indices, sparse_values, sparse_shape, out_type):
     _check_form(out_type)
     sizes = checked(sparse_indices, sparse_values, sparse_shape)
@@ -114,7 +118,8 @@ def _joined(rows, kind):
 
 @op("DeserializeManySparse",
     "serialized_sparse: string -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
-    attrs={"dtype": dtype}, shape=lambda call: [(None, None), (None,), (None,)])  # fmt: skip
+    attrs={"dtype": dtype}, ranks="serialized_sparse: 2",
+    shape=lambda call: [(None, None), (None,), (None,)])  # fmt: skip
 def DeserializeManySparse(xp, serialized_sparse, dtype):
     if serialized_sparse.ndim != 2 or serialized_sparse.shape[1] != 3:
         raise invalid(
@@ -129,6 +134,7 @@ def DeserializeManySparse(xp, serialized_sparse, dtype):
 @op("DeserializeSparse",
     "serialized_sparse: Tserialized -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
     types={"Tserialized": Preferring(_FORMS)}, attrs={"dtype": dtype},
+    ranks="serialized_sparse: 1+",
     shape=lambda call: [(None, None), (None,), (None,)])  # fmt: skip
 def DeserializeSparse(xp, serialized_sparse, dtype):
     shape = serialized_sparse.shape
