@@ -97,8 +97,13 @@ def _pixelwise(function):
     return reference
 
 
+def _colors_rule(call):
+    shape = call.shape(0)
+    return [None if shape is None else (*shape[:-1], shapes.exactly(shape[-1], 3))]
+
+
 @op("RGBToHSV", "images: T -> output: T", types=_FLOATS, ranks="images: 1+",
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=_colors_rule)  # fmt: skip
 def RGBToHSV(xp, images):
     _require_channels(images, 1)
     return xp.stack(_to_hsv(xp, images), -1).astype(images.dtype)
@@ -140,7 +145,7 @@ RGBToHSV.reference(_pixelwise(colorsys.rgb_to_hsv))
 
 
 @op("HSVToRGB", "images: T -> output: T", types=_FLOATS, ranks="images: 1+",
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=_colors_rule)  # fmt: skip
 def HSVToRGB(xp, images):
     _require_channels(images, 1)
     return _to_rgb(xp, images[..., 0], images[..., 1], images[..., 2]).astype(images.dtype)

@@ -70,9 +70,16 @@ def _(rng):
     yield from bad_contents()
 
 
+def _crop_rule(call):
+    shapes.exactly(shapes.vector_length(call, 1), 4)
+    window = shapes.vector_value(call, 1)
+    channels = call.attr("channels") or None
+    return [(None, None, channels) if window is None else (*window[2:], channels)]
+
+
 @op("DecodeAndCropJpeg", "contents: string, crop_window: int32 -> image: uint8", attrs=_JPEG,
-    ranks="contents: 0, crop_window: 1",
-    shape=picture_rule)  # fmt: skip
+    ranks="contents: 0",
+    shape=_crop_rule)  # fmt: skip
 def DecodeAndCropJpeg(xp, contents, crop_window, **attrs):
     if crop_window.shape != (4,):
         raise invalid(f"crop_window must have four elements {shape_text(crop_window.shape)}")

@@ -1,28 +1,26 @@
 """The ranks that a row's inputs may have: the check that comes before the shape rule.
 
 A row declares them by the names of its inputs: "x: 2, y: 1+, z: 0-1" says that x is a matrix, y has one
-dimension or more and z at most one. All elements of a list have to have its rank.
+dimension or more and z at most one. All elements of a list have its rank. Where nothing is known of the
+shape of an input like x, its rule sees two unknown dimensions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.ops.shapes import Rule, Shape
 
 
 class _Ranks(NamedTuple):
-    """The least and the greatest rank (None: any) of one input of the signature."""
+    """The least and the greatest rank of one input; None: there is no greatest one."""
 
     least: int
     most: int | None
-    is_list: bool
 
-    def check(self, shape: Sequence[int | None] | None) -> None:
-        if shape is None:
-            return
-        rank = len(shape)
+    def check(self, rank: int) -> None:
         wrong = ""
         if rank < self.least:
             wrong = f"{'' if self.least == self.most else 'at least '}rank {self.least}"
@@ -31,36 +29,67 @@ class _Ranks(NamedTuple):
         if wrong:
             raise InvalidArgumentError(None, None, f"Shape must be {wrong} but is rank {rank}")
 
+    def unknown(self) -> Shape:
+        """What is known of the shape where only the rank may be known."""
+        return (None,) * self.least if self.least == self.most else None
 
-def _parsed(text: str, lists: dict[str, bool]) -> list[_Ranks]:
-    """What `text` says of each input; `lists` has their names, and whether they are lists."""
-    said = {}
+
+def _parsed(text: str, names: Iterable[str]) -> list[_Ranks]:
+    """What `text` says of each input."""
+    said = dict.fromkeys(names, _Ranks(0, None))
     for part in text.split(","):
-        name, _, ranks = part.partition(":")
-        least, dash, most = ranks.strip().partition("-")
+        name, _, ranks = (word.strip() for word in part.partition(":"))
+        if name not in said:
+            raise ValueError(f"There is no input {name} to have the rank {ranks}")
+        least, dash, most = ranks.partition("-")
         if least.endswith("+"):
-            said[name.strip()] = int(least[:-1]), None
+            said[name] = _Ranks(int(least[:-1]), None)
         else:
-            said[name.strip()] = int(least), int(most if dash else least)
-    if said.keys() - lists.keys():
-        raise ValueError(f"ranks of inputs that there are not: {said.keys() - lists.keys()}")
-    return [_Ranks(*said.get(name, (0, None)), is_list) for name, is_list in lists.items()]
+            said[name] = _Ranks(int(least), int(most if dash else least))
+    return list(said.values())
 
 
-def checked(
-    rule: Callable[[Any], list[Any]], text: str, lists: dict[str, bool]
-) -> Callable[[Any], list[Any]]:
+class _Ranked:
+    """A call of which the inputs of unknown shape have the rank that the row declares."""
+
+    def __init__(self, call: Any, ranks: Sequence[_Ranks]):
+        self._call = call
+        self._ranks = ranks
+
+    def shape(self, i: int) -> Shape:
+        found = self._call.shape(i)
+        return self._ranks[i].unknown() if found is None else found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._call, name)
+
+
+def checked(rule: Rule, text: str, lists: Mapping[str, bool]) -> Rule:
     """`rule`, of a row whose inputs (their names, and whether they are lists) have the ranks in `text`."""
-    inputs = _parsed(text, lists)
+    declared = _parsed(text, lists)
+    has_lists = any(lists.values())
 
-    def ranked(call: Any) -> list[Any]:
-        sizes = iter(call.list_sizes if any(lists.values()) else ())
-        at = 0
-        for ranks in inputs:
-            end = at + (next(sizes) if ranks.is_list else 1)
-            for i in range(at, end):
-                ranks.check(call.shape(i))
-            at = end
-        return rule(call)
+    def ranked(call: Any) -> list[Shape]:
+        ranks = _flat(declared, lists.values(), call.list_sizes) if has_lists else declared
+        known = True
+        for i, each in enumerate(ranks):
+            shape = call.shape(i)
+            if shape is None:
+                known = False
+            else:
+                each.check(len(shape))
+        return rule(call if known else _Ranked(call, ranks))
 
     return ranked
+
+
+def _flat(
+    ranks: Sequence[_Ranks], lists: Iterable[bool], sizes: Iterable[int]
+) -> Sequence[_Ranks]:
+    """One entry for each tensor, lists spread out."""
+    size = iter(sizes)
+    return [
+        each
+        for each, is_list in zip(ranks, lists, strict=True)
+        for _ in range(next(size) if is_list else 1)
+    ]

@@ -6,10 +6,15 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
+from tapeflow.ops import shapes
 from tapeflow.ops.broadcasting import broadcast_to
 from tapeflow.ops.scatter import tensor_scatter_nd_update
 from tapeflow.ops.table import ANY, NUMERIC, Sample, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
+
+
+def _fill_rule(call):
+    return [(None,), (None,), (None,), shapes.merge(call.shape(0), call.shape(1))]
 
 
 @op("RaggedFillEmptyRows",
@@ -17,7 +22,7 @@ from tapeflow.ops.validate import invalid, one_value, shape_text
     "output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
     types={"T": ANY},
     ranks="value_rowids: 1, values: 1, nrows: 0, default_value: 0",
-    shape=lambda call: [(None,), (None,), (None,), call.shape(0)])  # fmt: skip
+    shape=_fill_rule)  # fmt: skip
 def RaggedFillEmptyRows(xp, value_rowids, values, nrows, default_value):
     if value_rowids.ndim != 1 or values.shape != value_rowids.shape:
         raise invalid(

@@ -168,7 +168,8 @@ LSTMBlockCell.reference(lstm_formula)
 
 def _layer_rule(call):
     x, state = shapes.with_rank(call.shape(1), 3), shapes.with_rank(call.shape(2), 2)
-    return [(x[0], shapes.same_dimension(x[1], state[0]), state[1])] * 7
+    units = shapes.same_dimension(state[1], shapes.divided(shapes.vector_length(call, 8), 4))
+    return [(x[0], shapes.same_dimension(x[1], state[0]), units)] * 7
 
 
 def _layer(seq_len_max, x, state, forget_bias, cell_clip, peephole, order):

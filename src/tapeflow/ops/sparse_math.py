@@ -20,6 +20,7 @@ from tapeflow.ops.matrix_function import matrix_transpose
 from tapeflow.ops.scatter import ScatterNd, tensor_scatter_nd_update
 from tapeflow.ops.sparse_parts import checked, grouped, order, places, summed
 from tapeflow.ops.sparse_rows import INDICES, RESULT, SHAPE, dense_of, sparse_rule, values_of
+from tapeflow.ops.sparse_shapes import elements_and_rank
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -218,7 +219,7 @@ def _(a_indices, a, shape, b_indices, b, b_shape, thresh):
     "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> a_val_grad: T, b_val_grad: T",
     types={"T": NUMERIC},
     ranks="a_indices: 2, b_indices: 2",
-    shape=lambda call: [None if call.shape(i) is None else call.shape(i)[:1] for i in (1, 2)])  # fmt: skip
+    shape=lambda call: [call.shape(i)[:1] for i in (1, 2)])  # fmt: skip
 def SparseAddGrad(xp, backprop_val_grad, a_indices, b_indices, sum_indices):
     if backprop_val_grad.ndim != 1 or len(backprop_val_grad) != len(sum_indices):
         raise invalid(
@@ -456,7 +457,8 @@ def _elementwise(name: str, formula):
             return formula(sp_values, other).astype(sp_values.dtype)
 
     row = op(name, "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
-             types={"T": NUMERIC}, ranks="sp_indices: 2", shape=lambda call: [call.shape(1)])(kernel)  # fmt: skip
+             types={"T": NUMERIC},
+             shape=lambda call: [elements_and_rank(call, 0)[:1]])(kernel)  # fmt: skip
 
     @row.samples
     def _(rng):

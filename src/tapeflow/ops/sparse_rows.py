@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import reduction
+from tapeflow.ops import reduction, shapes
 from tapeflow.ops.array import Shape
 from tapeflow.ops.construction import fill
 from tapeflow.ops.construction import range as range_
@@ -13,6 +13,7 @@ from tapeflow.ops.gather import gather, gather_nd
 from tapeflow.ops.layout import InvertPermutation, reshape
 from tapeflow.ops.scatter import tensor_scatter_nd_update
 from tapeflow.ops.sparse_parts import checked, order, places, require_inside
+from tapeflow.ops.sparse_shapes import elements_and_rank
 from tapeflow.ops.static import rank_in
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, Sample, integer, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -288,7 +289,7 @@ def _sliced(indices, values, shape, start, size):
     return begin, end, inside
 
 
-@op("SparseSlice", f"{PARTS}, start: int64, size: int64 -> {RESULT}", types={"T": ANY},
+@op("SparseSlice", f"{PARTS}, start: int64, size: int64 -> {RESULT}", types={"T": ANY}, ranks="shape: 1",
     shape=sparse_rule())  # fmt: skip
 def SparseSlice(xp, indices, values, shape, start, size):
     begin, end, inside = _sliced(indices, values, shape, start, size)
@@ -333,7 +334,7 @@ def _(indices, values, shape, start, size):
 @op("SparseSliceGrad",
     "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> val_grad: T",
     types={"T": NUMERIC}, ranks="input_indices: 2",
-    shape=lambda call: [None if call.shape(1) is None else call.shape(1)[:1]])  # fmt: skip
+    shape=lambda call: [call.shape(1)[:1]])  # fmt: skip
 def SparseSliceGrad(xp, backprop_val_grad, input_indices, input_start, output_indices):
     if backprop_val_grad.ndim != 1 or input_indices.ndim != 2 or output_indices.ndim != 2:
         raise invalid("Gradient must be a vector, and input and output indices matrices")
@@ -375,13 +376,20 @@ def _(dy, indices, start, kept):
 
 
 def _concat_rule(call):
-    shape = call.shape(call.count - 1)
-    rank = None if shape is None else shape[0]
-    return [(None, rank), (None,), (rank,)]
+    count = call.count // 3
+    total: int | None = 0
+    rank = None
+    for i in range(count):
+        indices = shapes.with_rank(call.shape(i), 2)
+        elements = shapes.same_dimension(indices[0], shapes.vector_length(call, count + i))
+        total = None if total is None or elements is None else total + elements
+        rank = shapes.same_dimension(rank, indices[1])
+        rank = shapes.same_dimension(rank, shapes.vector_length(call, 2 * count + i))
+    return [(total, rank), (total,), (rank,)]
 
 
 @op("SparseConcat", f"indices: N*int64, values: N*T, shapes: N*int64 -> {RESULT}", types={"T": ANY},
-    attrs={"concat_dim": integer}, ranks="indices: 2, values: 1, shapes: 1",
+    attrs={"concat_dim": integer},
     shape=_concat_rule)  # fmt: skip
 def SparseConcat(xp, indices, values, shapes, concat_dim):
     if not indices:
@@ -511,17 +519,15 @@ def _(axis, indices, values, shape, num_split):
 
 
 def _fill_rule(call):
-    shape = call.shape(2)
-    rank = None if shape is None else shape[0]
+    count, rank = elements_and_rank(call, 0)
     sizes = call.value(2)
     rows = None if sizes is None or not len(sizes) else int(sizes[0])
-    count = call.shape(1)
-    return [(None, rank), (None,), (rows,), (None if count is None else count[0],)]
+    return [(None, rank), (None,), (rows,), (count,)]
 
 
 @op("SparseFillEmptyRows", "indices: int64, values: T, dense_shape: int64, default_value: T "
     "-> output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
-    types={"T": ANY}, ranks="indices: 2, values: 1, dense_shape: 1, default_value: 0",
+    types={"T": ANY}, ranks="default_value: 0",
     shape=_fill_rule)  # fmt: skip
 def SparseFillEmptyRows(xp, indices, values, dense_shape, default_value):
     if dense_shape.ndim != 1:

@@ -11,7 +11,9 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops import shapes
 from tapeflow.ops.sparse_parts import checked, order
+from tapeflow.ops.sparse_shapes import of_rank
 from tapeflow.ops.table import ANY, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -116,10 +118,17 @@ def _joined(rows, kind):
     )
 
 
+def _serialized_rule(call):
+    shape = call.shape(0)
+    if shape is not None:
+        shapes.exactly(shape[-1], 3)
+    return of_rank(None)
+
+
 @op("DeserializeManySparse",
     "serialized_sparse: string -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
     attrs={"dtype": dtype}, ranks="serialized_sparse: 2",
-    shape=lambda call: [(None, None), (None,), (None,)])  # fmt: skip
+    shape=_serialized_rule)  # fmt: skip
 def DeserializeManySparse(xp, serialized_sparse, dtype):
     if serialized_sparse.ndim != 2 or serialized_sparse.shape[1] != 3:
         raise invalid(
@@ -135,7 +144,7 @@ def DeserializeManySparse(xp, serialized_sparse, dtype):
     "serialized_sparse: Tserialized -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
     types={"Tserialized": Preferring(_FORMS)}, attrs={"dtype": dtype},
     ranks="serialized_sparse: 1+",
-    shape=lambda call: [(None, None), (None,), (None,)])  # fmt: skip
+    shape=_serialized_rule)  # fmt: skip
 def DeserializeSparse(xp, serialized_sparse, dtype):
     shape = serialized_sparse.shape
     if not shape or shape[-1] != 3:
