@@ -11,6 +11,7 @@ from tapeflow.ops import philox
 from tapeflow.ops.random import reserve
 from tapeflow.ops.random_seed import seeds
 from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
+from tapeflow.ops import shapes
 from tapeflow.ops.table import Preferring, Sample, any_object, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -72,6 +73,11 @@ def _same(call):
     return [call.shape(0)]
 
 
+def _four_sides_rule(call):
+    shapes.exactly(call.shape(1)[2], 4)
+    return [call.shape(0)]
+
+
 def _draw_samples(*rest):
     def samples(rng):
         boxes = np.array([[[0.1, 0.2, 0.8, 0.9], [-0.5, 0.3, 0.6, 1.7]],
@@ -107,7 +113,7 @@ def _drawn_pixelwise(images, boxes, colors):
 
 
 @op("DrawBoundingBoxes", "images: T, boxes: float32 -> output: T", types=_FLOATS, ranks="images: 4, boxes: 3",
-    shape=_same)
+    shape=_four_sides_rule)
 def DrawBoundingBoxes(xp, images, boxes):
     return _drawn(images, boxes, np.zeros((0, 4), np.float32))
 

@@ -168,7 +168,7 @@ def SparseCountSparseOutput(
 
 @op("RaggedCountSparseOutput",
     f"splits: int64, values: T, weights: output_type -> {_PARTS}",
-    types=_TYPES, attrs=COUNTED, ranks="values: 1", shape=lambda call: of_rank(2))  # fmt: skip
+    types=_TYPES, attrs=COUNTED, shape=lambda call: of_rank(2))  # fmt: skip
 def RaggedCountSparseOutput(xp, splits, values, weights, minlength, maxlength, binary_output):
     _same_shape(weights, values)
     rows = _rows_of_splits(splits, values)

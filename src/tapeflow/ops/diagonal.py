@@ -120,6 +120,12 @@ def _set_diagonal_rule(call):
     shape, diagonal = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 1)
     k = call.value(2) if call.count > 2 else np.zeros(1, np.int32)
     if k is None:
+        if shape is not None and diagonal is not None:
+            one = 1 if call.shape(2) in ((), (1,)) else 0  # whether it is a single diagonal
+            rank = len(shapes.at_least(diagonal, len(shape) - 1) or ())
+            if rank > len(shape) - one:
+                shapes.with_rank(diagonal, len(shape) - one)
+            shapes.merge(shape[:-2], diagonal[: len(shape) - 2])
         return [shape]
     low, high = _band(k)
     rank = 1 if low == high else 2  # of the packed diagonals of one matrix

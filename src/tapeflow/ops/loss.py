@@ -50,7 +50,6 @@ def _cross_entropy_rule(call):
     "SoftmaxCrossEntropyWithLogits",
     "features: T, labels: T -> loss: T, backprop: T",
     types={"T": FLOATING},
-    ranks="features: 2, labels: 2",
     shape=_cross_entropy_rule,
 )
 def SoftmaxCrossEntropyWithLogits(xp, features, labels):

@@ -115,7 +115,9 @@ def _require_shapes(call, scalars):
     shapes.exactly(boxes[1], 4)
 
 
-def _rule(call):
+def _overlaps_rule(call):
+    size = shapes.square(call.shape(0))[0]
+    shapes.same_dimension(size, call.shape(1)[0])
     return [(None,)]
 
 
@@ -329,7 +331,7 @@ def _(boxes, scores, limit, threshold, least, sigma, pad_to_max_output_size):
     "overlaps: float32, scores: float32, max_output_size: int32, overlap_threshold: float32, "
     "score_threshold: float32 -> selected_indices: int32",
     ranks="overlaps: 2, scores: 1, max_output_size: 0, overlap_threshold: 0, score_threshold: 0",
-    shape=_rule)  # fmt: skip
+    shape=_overlaps_rule)  # fmt: skip
 def NonMaxSuppressionWithOverlaps(
     xp, overlaps, scores, max_output_size, overlap_threshold, score_threshold
 ):
@@ -365,8 +367,13 @@ def _(overlaps, scores, limit, threshold, least):
 
 
 def _combined_rule(call):
-    boxes, limit = shapes.with_rank(call.shape(0), 4), call.value(3)
-    batch = boxes[0]
+    boxes, scores = call.shape(0), call.shape(1)
+    limit = call.value(3)
+    batch = shapes.same_dimension(boxes[0], scores[0])
+    shapes.same_dimension(boxes[1], scores[1])
+    if boxes[2] != 1:
+        shapes.same_dimension(boxes[2], scores[2])
+    shapes.exactly(boxes[3], 4)
     count = None if limit is None or call.attr("pad_per_class") else int(limit)
     return [(batch, count, 4), (batch, count), (batch, count), (batch,)]
 
@@ -376,7 +383,7 @@ def _combined_rule(call):
     "iou_threshold: float32, score_threshold: float32 -> nmsed_boxes: float32, nmsed_scores: float32, "
     "nmsed_classes: float32, valid_detections: int32",
     attrs={"pad_per_class": False, "clip_boxes": True},
-    ranks="scores: 3, max_output_size_per_class: 0, max_total_size: 0, iou_threshold: 0, score_threshold: 0",
+    ranks="boxes: 4, scores: 3, max_output_size_per_class: 0, max_total_size: 0, iou_threshold: 0, score_threshold: 0",
     shape=_combined_rule)  # fmt: skip
 def CombinedNonMaxSuppression(
     xp,

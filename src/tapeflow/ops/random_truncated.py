@@ -14,7 +14,7 @@ from tapeflow.core.errors import InternalError
 from tapeflow.core.public import public
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.random import shape_tensor, sizes_of_shape, uniform
-from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
+from tapeflow.ops.random_stateless import SEED_TYPES, from_seed, seeded
 from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
@@ -109,8 +109,7 @@ def _samples(stream: _Stream, count: int, mean, stddev, low, high) -> np.ndarray
     "StatelessParameterizedTruncatedNormal",
     "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype -> output: dtype",
     types={"S": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": _TYPES},
-    ranks="seed: 1",
-    shape=shapes.given(0),
+    shape=seeded(shapes.given(0)),
 )
 def StatelessParameterizedTruncatedNormal(xp, shape, seed, means, stddevs, minvals, maxvals):
     sizes = sizes_of_shape(shape)

@@ -104,10 +104,12 @@ def broadcast_all(call) -> list[Shape]:
     """The inputs broadcast together."""
     if call.count == 2:
         return [broadcast(call.shape(0), call.shape(1))]
+    given = [call.shape(i) for i in range(call.count)]
     shape: Shape = ()
-    for i in range(call.count):
-        shape = broadcast(shape, call.shape(i))
-    return [shape]
+    for each in given:
+        if each is not None:
+            shape = broadcast(shape, each)
+    return [None if None in given else shape]
 
 
 def reduction(call) -> list[Shape]:
@@ -166,16 +168,20 @@ def matmul(call) -> list[Shape]:
     return [(a[0], b[1])]
 
 
-def batch_matmul(call) -> list[Shape]:
-    """Two stacks of matrices whose leading dimensions broadcast; attrs `adj_x`, `adj_y`."""
-    a, b = at_least(call.shape(0), 2), at_least(call.shape(1), 2)
-    if a is None or b is None:
-        return [None]
-    rows, inner_a = a[-2:][::-1] if call.attr("adj_x") else a[-2:]
-    inner_b, columns = b[-2:][::-1] if call.attr("adj_y") else b[-2:]
-    same_dimension(inner_a, inner_b)
-    batch = broadcast(a[:-2], b[:-2])
-    return [None if batch is None else (*batch, rows, columns)]
+def batch_matmul(broadcasts: bool) -> Rule:
+    """Two stacks of matrices whose leading dimensions broadcast, or are the same; attrs `adj_x`, `adj_y`."""
+
+    def rule(call) -> list[Shape]:
+        a, b = at_least(call.shape(0), 2), at_least(call.shape(1), 2)
+        of_a, of_b = ((None, None) if s is None else s[-2:] for s in (a, b))
+        rows, inner_a = of_a[::-1] if call.attr("adj_x") else of_a
+        inner_b, columns = of_b[::-1] if call.attr("adj_y") else of_b
+        same_dimension(inner_a, inner_b)
+        batches = [None if s is None else s[:-2] for s in (a, b)]
+        batch = broadcast(*batches) if broadcasts else merge(*batches)
+        return [None if batch is None else (*batch, rows, columns)]
+
+    return rule
 
 
 def concat(call) -> list[Shape]:

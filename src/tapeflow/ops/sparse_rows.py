@@ -459,14 +459,14 @@ def _split_rule(call):
     count = call.attr("num_split")
     if count < 1:
         raise invalid(f"Attr 'num_split' of 'SparseSplit' Op passed {count} less than minimum 1.")
-    shape = call.shape(3)
-    rank = None if shape is None else shape[0]
+    rank = elements_and_rank(call, 1)[1]
     return [(None, rank)] * count + [(None,)] * count + [(rank,)] * count
 
 
 @op("SparseSplit", f"split_dim: int64, {PARTS} -> output_indices: num_split*int64, "
     "output_values: num_split*T, output_shape: num_split*int64", types={"T": ANY},
-    attrs={"num_split": integer}, shape=_split_rule)  # fmt: skip
+    attrs={"num_split": integer}, ranks="split_dim: 0",
+    shape=_split_rule)  # fmt: skip
 def SparseSplit(xp, split_dim, indices, values, shape, num_split):
     if split_dim.size != 1:
         raise invalid(f"split_dim must be a scalar, got shape {shape_text(split_dim.shape)}")
