@@ -7,11 +7,10 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
-from tapeflow.ops import philox
+from tapeflow.ops import philox, shapes
 from tapeflow.ops.random import reserve
 from tapeflow.ops.random_seed import seeds
 from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
-from tapeflow.ops import shapes
 from tapeflow.ops.table import Preferring, Sample, any_object, op
 from tapeflow.ops.validate import invalid, shape_text
 

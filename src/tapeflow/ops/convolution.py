@@ -190,16 +190,22 @@ def filter_gradient(
     return _backward_filter(xp, _wide(x), taps_shape, _wide(last), win).astype(dy.dtype)
 
 
+def require_groups(channels: int | None, w) -> None:
+    """An image of so many channels and a filter of the shape `w` make groups of one size."""
+    depth = w[-2]
+    if channels is None or depth is None:
+        return
+    if depth == 0 or channels % depth:
+        raise invalid(f"Depth of input ({channels}) is not a multiple of input depth of filter ({depth})")
+    shapes.divided(w[-1], max(channels // depth, 1))
+
+
 def forward_rule(call):
     data_format = call.attr("data_format")
     rank = len(data_format)
     x, w = shapes.with_rank(call.shape(0), rank), shapes.with_rank(call.shape(1), rank)
-    channels, depth = x[data_format.index("C")], w[-2]
-    if channels is not None and depth is not None and (depth == 0 or channels % depth):
-        raise invalid(f"Depth of input ({channels}) is not a multiple of input depth of filter ({depth})")
+    require_groups(x[data_format.index("C")], w)
     explicit = call.attr("explicit_paddings") if len(data_format) == 4 else ()
-    groups = channels // depth if channels is not None and depth is not None else 1
-    shapes.divided(w[-1], max(groups, 1))
     return [
         sliding_rule(
             data_format,

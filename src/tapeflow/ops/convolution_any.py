@@ -11,7 +11,13 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.convolution import IMAGE_ATTRS, convolve, filter_gradient, input_gradient
+from tapeflow.ops.convolution import (
+    IMAGE_ATTRS,
+    convolve,
+    filter_gradient,
+    input_gradient,
+    require_groups,
+)
 from tapeflow.ops.sliding import sliding_rule
 from tapeflow.ops.table import FLOATING, Sample, ints, one_of, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
@@ -39,6 +45,7 @@ def _rule(call):
     rank = len(data_format)
     w = shapes.with_rank(w, rank)
     image = (None, *x[batch_dims:])
+    require_groups(image[data_format.index("C")], w)
     dilations = list(call.attr("dilations")) or [1] * rank
     out = sliding_rule(
         data_format, image, w[:-2], call.attr("strides"), dilations, call.attr("padding"),

@@ -100,9 +100,9 @@ GRUBlockCell.reference(_formula)
 
 
 def _grad_rule(call):
-    state = shapes.with_rank(call.shape(1), 2)
-    gates = (state[0], None if state[1] is None else 2 * state[1])
-    return [call.shape(0), state, state, gates]
+    x, (batch, units) = call.shape(0), call.shape(1)
+    batch = shapes.same_dimension(x[0], batch)
+    return [(batch, x[1]), (batch, units), (batch, units), (batch, shapes.times(units, 2))]
 
 
 @op(

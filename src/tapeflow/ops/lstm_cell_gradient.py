@@ -26,9 +26,9 @@ _OWN = PARTS.removesuffix(", h: T")
 
 
 def _rule(call):
-    state, weights = shapes.with_rank(call.shape(1), 2), shapes.with_rank(call.shape(4), 1)
-    gates = (state[0], None if state[1] is None else 4 * state[1])
-    return [state, gates, weights, weights, weights]
+    (batch, units), (of_weights,) = call.shape(1), call.shape(4)
+    batch, units = shapes.same_dimension(call.shape(0)[0], batch), shapes.same_dimension(units, of_weights)
+    return [(batch, units), (batch, shapes.times(units, 4)), *[(units,)] * 3]
 
 
 @op(

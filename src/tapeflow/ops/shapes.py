@@ -304,13 +304,14 @@ def merge(a: Shape, b: Shape) -> Shape:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. Shapes are {_text(a)} and "
-                f"{_text(b)}.",
+                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. Shapes are {text(a)} and "
+                f"{text(b)}.",
             )
     return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 
 
-def _text(shape: tuple[int | None, ...]) -> str:
+def text(shape: tuple[int | None, ...]) -> str:
+    """`shape` as messages have it."""
     return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
 
 

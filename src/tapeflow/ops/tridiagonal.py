@@ -33,14 +33,13 @@ def _check(length, rhs, diagonals):
 
 def _product_rule(call):
     rhs = shapes.at_least(call.shape(3), 2)
+    diagonals: shapes.Shape = None
     for i in range(3):
-        diagonal = shapes.at_least(call.shape(i), 2)
-        if diagonal is not None:
-            shapes.exactly(diagonal[-2], 1)
-            if rhs is not None:
-                size = shapes.same_dimension(diagonal[-1], rhs[-2])
-                rhs = (*(shapes.merge(diagonal[:-2], rhs[:-2]) or ()), size, rhs[-1])
-    return [rhs]
+        diagonals = shapes.merge(diagonals, shapes.at_least(call.shape(i), 2))
+    if diagonals is None:
+        return [rhs]
+    shapes.exactly(diagonals[-2], 1)
+    return [shapes.merge((*diagonals[:-2], diagonals[-1], None), rhs)]
 
 
 @op(
