@@ -102,7 +102,8 @@ GRUBlockCell.reference(_formula)
 def _grad_rule(call):
     x, (batch, units) = call.shape(0), call.shape(1)
     batch = shapes.same_dimension(x[0], batch)
-    return [(batch, x[1]), (batch, units), (batch, units), (batch, shapes.times(units, 2))]
+    gates = shapes.same_dimension(shapes.times(units, 2), call.shape(2)[1])
+    return [(batch, x[1]), (batch, units), (batch, units), (batch, gates)]
 
 
 @op(
