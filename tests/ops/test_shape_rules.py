@@ -276,6 +276,11 @@ def test_rules_refuse_what_cannot_be_right():
         ("ConcatV2", [(2, 3), (2, 3, 4), ()], {}),
         ("Cholesky", [(None, 2, 3)], {}),
         ("SparseSoftmaxCrossEntropyWithLogits", [(4, 10), (5,)], {}),
+        ("ReadFile", [(1,)], {}),
+        ("AdjustHue", [(3, 3), ()], {}),
+        ("QuantizedConcat", [(), (2,), (2,), (), (1,), (), ()], {}),
+        ("MatrixDiagPartV3", [(3, 3), (1, 1), ()], {}),
+        ("SparseConcat", [(4, 2), (3, 2), (4,), (2,), (2,), (2,)], {"concat_dim": 0}),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(name, shapes, attrs):
@@ -312,6 +317,21 @@ def test_dtypes_that_do_not_fit_are_refused(name, dtypes, text):
     with pytest.raises(TypeError) as caught:
         output_dtypes(REGISTRY[name], dtypes, {})
     assert str(caught.value) == text
+
+
+def test_an_input_of_one_rank_has_its_dimensions_where_nothing_is_known():
+    assert infer(REGISTRY["SparseReorder"], [Known(None)] * 3, {}) == [(None, None), (None,)]
+
+
+@pytest.mark.parametrize(("given", "shape"), [((4, 0), (0, 2, 2)), ((5, 0), (0, 2, 2)), ((4,), None)])
+def test_a_size_of_an_empty_tensor_is_found_as_the_kernel_finds_it(given, shape):
+    target = Known((3,), np.array([0, -1, 2], np.int32))
+    if shape is None:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"4 elements to shape \[0,\?,2\]"):
+            infer(REGISTRY["Reshape"], [Known(given), target], {})
+    else:
+        assert infer(REGISTRY["Reshape"], [Known(given), target], {}) == [shape]
+        assert tf.raw_ops.Reshape(tensor=np.zeros(given), shape=[0, -1, 2]).shape == shape
 
 
 class Node:

@@ -85,6 +85,7 @@ def _sound_shape(call):
     "DecodeWav",
     "contents: string -> audio: float32, sample_rate: int32",
     attrs={"desired_channels": -1, "desired_samples": -1},
+    ranks="contents: 0",
     shape=_sound_shape,
 )
 def DecodeWav(xp, contents, desired_channels, desired_samples):
@@ -100,7 +101,8 @@ def DecodeWav(xp, contents, desired_channels, desired_samples):
     return audio, np.int32(min(rate, 2**31 - 1))
 
 
-@op("EncodeWav", "audio: float32, sample_rate: int32 -> contents: string", shape=lambda call: [()])
+@op("EncodeWav", "audio: float32, sample_rate: int32 -> contents: string", ranks="audio: 2, sample_rate: 0",
+    shape=lambda call: [()])
 def EncodeWav(xp, audio, sample_rate):
     if audio.ndim != 2:
         raise _invalid(f"audio must be 2-dimensional{list(audio.shape)}")

@@ -325,7 +325,8 @@ def _forward_rule(count: int):
         channel = call.attr("data_format").index("C")
         x = shapes.with_rank(call.shape(0), rank)
         size = x[channel]
-        for i in (1, 2) if call.attr("is_training") else (1, 2, 3, 4):
+        fresh = call.attr("is_training") and call.attr("exponential_avg_factor") == 1
+        for i in (1, 2) if fresh else (1, 2, 3, 4):
             size = shapes.same_dimension(size, shapes.vector_length(call, i))
         return [(*x[:channel], size, *x[channel + 1 :]), *[(size,)] * 4, (0,)][:count]
 

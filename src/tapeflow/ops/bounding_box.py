@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
-from tapeflow.ops import philox
+from tapeflow.ops import philox, shapes
 from tapeflow.ops.random import reserve
 from tapeflow.ops.random_seed import seeds
 from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
@@ -72,6 +72,11 @@ def _same(call):
     return [call.shape(0)]
 
 
+def _four_sides_rule(call):
+    shapes.exactly(call.shape(1)[2], 4)
+    return [call.shape(0)]
+
+
 def _draw_samples(*rest):
     def samples(rng):
         boxes = np.array([[[0.1, 0.2, 0.8, 0.9], [-0.5, 0.3, 0.6, 1.7]],
@@ -106,7 +111,8 @@ def _drawn_pixelwise(images, boxes, colors):
     return out
 
 
-@op("DrawBoundingBoxes", "images: T, boxes: float32 -> output: T", types=_FLOATS, shape=_same)
+@op("DrawBoundingBoxes", "images: T, boxes: float32 -> output: T", types=_FLOATS, ranks="images: 4, boxes: 3",
+    shape=_four_sides_rule)
 def DrawBoundingBoxes(xp, images, boxes):
     return _drawn(images, boxes, np.zeros((0, 4), np.float32))
 
@@ -116,7 +122,7 @@ DrawBoundingBoxes.reference(lambda images, boxes: _drawn_pixelwise(images, boxes
 
 
 @op("DrawBoundingBoxesV2", "images: T, boxes: float32, colors: float32 -> output: T",
-    types=_FLOATS, shape=_same)  # fmt: skip
+    types=_FLOATS, ranks="images: 3+", shape=_same)  # fmt: skip
 def DrawBoundingBoxesV2(xp, images, boxes, colors):
     return _drawn(images, boxes, colors)
 

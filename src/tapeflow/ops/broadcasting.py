@@ -93,6 +93,7 @@ def _(rng):
     "BroadcastGradientArgs",
     "s0: T, s1: T -> r0: T, r1: T",
     types={"T": Preferring(INDEX)},
+    ranks="s0: 1, s1: 1",
     shape=lambda call: [(None,), (None,)],
 )
 def BroadcastGradientArgs(xp, s0, s1):

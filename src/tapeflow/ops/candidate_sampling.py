@@ -328,11 +328,17 @@ def _(rng):
     yield Sample([[3]], num_true=1, num_sampled=3, unique=True, raises=InvalidArgumentError)
 
 
+def _hits_rule(call):
+    shapes.exactly(call.shape(0)[1], call.attr("num_true"))
+    return [(None,), (None,), (None,)]
+
+
 @op(
     "ComputeAccidentalHits",
     "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float32",
     attrs={"num_true": integer, **_SEEDS},
-    shape=shapes.with_ranks(shapes.fixed((None,), (None,), (None,)), 2, 1),
+    ranks="true_classes: 2, sampled_candidates: 1",
+    shape=_hits_rule,
     stateful=False,
 )
 def ComputeAccidentalHits(xp, true_classes, sampled_candidates, num_true, seed, seed2):

@@ -424,7 +424,8 @@ def _number_of(x, dtype):
     "LinSpace",
     "start: T, stop: T, num: Tidx -> output: T",
     types={"T": FLOATING, "Tidx": Preferring(INDEX)},
-    shape=shapes.with_ranks(lambda call: [(shapes.size_value(call, 2, least=1),)], 0, 0, 0),
+    ranks="start: 0, stop: 0, num: 0",
+    shape=lambda call: [(shapes.size_value(call, 2, least=1),)],
 )
 def LinSpace(xp, start, stop, num):
     for label, x in (("start", start), ("stop", stop), ("num", num)):

@@ -190,16 +190,22 @@ def filter_gradient(
     return _backward_filter(xp, _wide(x), taps_shape, _wide(last), win).astype(dy.dtype)
 
 
+def require_groups(channels: int | None, w) -> None:
+    """An image of so many channels and a filter of the shape `w` make groups of one size."""
+    depth = w[-2]
+    if channels is None or depth is None:
+        return
+    if depth == 0 or channels % depth:
+        raise invalid(f"Depth of input ({channels}) is not a multiple of input depth of filter ({depth})")
+    shapes.divided(w[-1], max(channels // depth, 1))
+
+
 def forward_rule(call):
     data_format = call.attr("data_format")
     rank = len(data_format)
     x, w = shapes.with_rank(call.shape(0), rank), shapes.with_rank(call.shape(1), rank)
-    channels, depth = x[data_format.index("C")], w[-2]
-    if channels is not None and depth is not None and (depth == 0 or channels % depth):
-        raise invalid(f"Depth of input ({channels}) is not a multiple of input depth of filter ({depth})")
+    require_groups(x[data_format.index("C")], w)
     explicit = call.attr("explicit_paddings") if len(data_format) == 4 else ()
-    groups = channels // depth if channels is not None and depth is not None else 1
-    shapes.divided(w[-1], max(groups, 1))
     return [
         sliding_rule(
             data_format,
@@ -417,7 +423,8 @@ def _(input_sizes, filter, out_backprop, **attrs):
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     types={"T": FLOATING},
     attrs=IMAGE_ATTRS,
-    shape=shapes.with_ranks(shapes.given(1, rank=4), 4, None, 4),
+    ranks="input: 4, out_backprop: 4",
+    shape=shapes.given(1, rank=4),
 )
 def Conv2DBackpropFilter(xp, input, filter_sizes, out_backprop, **attrs):
     return filter_gradient(xp, input, filter_sizes, out_backprop, 4, **attrs)

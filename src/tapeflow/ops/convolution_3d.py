@@ -74,7 +74,8 @@ def _(input, filter, **attrs):
     "input_sizes: Tshape, filter: T, out_backprop: T -> output: T",
     types={"T": FLOATING, "Tshape": Preferring(INDEX)},
     attrs=VOLUME_ATTRS,
-    shape=shapes.with_ranks(shapes.given(0, rank=5), None, 5, 5),
+    ranks="filter: 5, out_backprop: 5",
+    shape=shapes.given(0, rank=5),
 )
 def Conv3DBackpropInputV2(xp, input_sizes, filter, out_backprop, **attrs):
     return input_gradient(xp, input_sizes, filter, out_backprop, 5, **attrs)
@@ -115,7 +116,8 @@ def _(input_sizes, filter, out_backprop, **attrs):
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     types={"T": FLOATING},
     attrs=VOLUME_ATTRS,
-    shape=shapes.with_ranks(shapes.given(1, rank=5), 5, None, 5),
+    ranks="input: 5, out_backprop: 5",
+    shape=shapes.given(1, rank=5),
 )
 def Conv3DBackpropFilterV2(xp, input, filter_sizes, out_backprop, **attrs):
     return filter_gradient(xp, input, filter_sizes, out_backprop, 5, **attrs)
@@ -156,7 +158,8 @@ _FIRST_TYPES = {"T": (dtypes.float16, dtypes.float32, dtypes.float64)}
     "input: T, filter: T, out_backprop: T -> output: T",
     types=_FIRST_TYPES,
     attrs=_FIRST_ATTRS,
-    shape=shapes.with_ranks(lambda call: [shapes.with_rank(call.shape(0), 5)], 5, 5, 5),
+    ranks="input: 5, filter: 5, out_backprop: 5",
+    shape=lambda call: [shapes.with_rank(call.shape(0), 5)],
 )
 def Conv3DBackpropInput(xp, input, filter, out_backprop, **attrs):
     _check_volumes(input=input)
@@ -168,7 +171,8 @@ def Conv3DBackpropInput(xp, input, filter, out_backprop, **attrs):
     "input: T, filter: T, out_backprop: T -> output: T",
     types=_FIRST_TYPES,
     attrs=_FIRST_ATTRS,
-    shape=shapes.with_ranks(lambda call: [shapes.with_rank(call.shape(1), 5)], 5, 5, 5),
+    ranks="input: 5, filter: 5, out_backprop: 5",
+    shape=lambda call: [shapes.with_rank(call.shape(1), 5)],
 )
 def Conv3DBackpropFilter(xp, input, filter, out_backprop, **attrs):
     _check_volumes(filter=filter)

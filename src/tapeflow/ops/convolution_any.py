@@ -11,7 +11,13 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.convolution import IMAGE_ATTRS, convolve, filter_gradient, input_gradient
+from tapeflow.ops.convolution import (
+    IMAGE_ATTRS,
+    convolve,
+    filter_gradient,
+    input_gradient,
+    require_groups,
+)
 from tapeflow.ops.sliding import sliding_rule
 from tapeflow.ops.table import FLOATING, Sample, ints, one_of, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
@@ -39,6 +45,7 @@ def _rule(call):
     rank = len(data_format)
     w = shapes.with_rank(w, rank)
     image = (None, *x[batch_dims:])
+    require_groups(image[data_format.index("C")], w)
     dilations = list(call.attr("dilations")) or [1] * rank
     out = sliding_rule(
         data_format, image, w[:-2], call.attr("strides"), dilations, call.attr("padding"),
@@ -141,7 +148,8 @@ _SIGNATURE = "input: T, filter: T, out_backprop: T -> output: T"
     _SIGNATURE,
     types={"T": FLOATING},
     attrs=_V2_ATTRS,
-    shape=shapes.with_ranks(shapes.same_as_second, 4, 4, 4),
+    ranks="input: 4, filter: 4, out_backprop: 4",
+    shape=shapes.same_as_second,
 )
 def Conv2DBackpropFilterV2(xp, input, filter, out_backprop, **attrs):
     sizes = np.array(filter.shape, np.int64)
@@ -153,7 +161,8 @@ def Conv2DBackpropFilterV2(xp, input, filter, out_backprop, **attrs):
     _SIGNATURE,
     types={"T": (*FLOATING, dtypes.int32)},
     attrs=_V2_ATTRS,
-    shape=shapes.with_ranks(shapes.same_as_first, 4, 4, 4),
+    ranks="input: 4, filter: 4, out_backprop: 4",
+    shape=shapes.same_as_first,
 )
 def Conv2DBackpropInputV2(xp, input, filter, out_backprop, **attrs):
     sizes = np.array(input.shape, np.int64)

@@ -17,6 +17,7 @@ from tapeflow.ops.construction import zeros
 from tapeflow.ops.histogram import WEIGHTS, DenseBincount, _bins, _check_weights, _counted, _size
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
+from tapeflow.ops.sparse_shapes import elements_and_rank, of_rank
 from tapeflow.ops.table import INDEX, Sample, boolean, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
@@ -132,25 +133,15 @@ def _same_shape(weights, values):
         )
 
 
-def _counts_rule(rank_of):
-    def rule(call):
-        rank = rank_of(call)
-        return [(None, rank), (None,), (rank,)]
-
-    return rule
-
-
-def _rank_of_dense(call):
-    shape = call.shape(0)
-    return None if shape is None else len(shape)
-
-
-def _rank_of_sparse(call):
-    return shapes.with_rank(call.shape(2), 1)[0]
+def _dense_counts_rule(call):
+    values, weights = call.shape(0), call.shape(1)
+    if shapes.element_count(weights):  # else there may be none
+        values = shapes.merge(values, weights)
+    return of_rank(None if values is None else len(values))
 
 
 @op("DenseCountSparseOutput", f"values: T, weights: output_type -> {_PARTS}", types=_TYPES,
-    attrs=COUNTED, shape=_counts_rule(_rank_of_dense))  # fmt: skip
+    attrs=COUNTED, shape=_dense_counts_rule)  # fmt: skip
 def DenseCountSparseOutput(xp, values, weights, minlength, maxlength, binary_output):
     if values.ndim not in (1, 2):
         raise invalid(f"Input must be a 1 or 2-dimensional tensor. Got: {shape_text(values.shape)}")
@@ -164,7 +155,8 @@ def DenseCountSparseOutput(xp, values, weights, minlength, maxlength, binary_out
 
 @op("SparseCountSparseOutput",
     f"indices: int64, values: T, dense_shape: int64, weights: output_type -> {_PARTS}",
-    types=_TYPES, attrs=COUNTED, shape=_counts_rule(_rank_of_sparse))  # fmt: skip
+    types=_TYPES, attrs=COUNTED,
+    shape=lambda call: of_rank(elements_and_rank(call, 0)[1]))  # fmt: skip
 def SparseCountSparseOutput(
     xp, indices, values, dense_shape, weights, minlength, maxlength, binary_output
 ):
@@ -176,7 +168,7 @@ def SparseCountSparseOutput(
 
 @op("RaggedCountSparseOutput",
     f"splits: int64, values: T, weights: output_type -> {_PARTS}",
-    types=_TYPES, attrs=COUNTED, shape=_counts_rule(lambda call: 2))  # fmt: skip
+    types=_TYPES, attrs=COUNTED, shape=lambda call: of_rank(2))  # fmt: skip
 def RaggedCountSparseOutput(xp, splits, values, weights, minlength, maxlength, binary_output):
     _same_shape(weights, values)
     rows = _rows_of_splits(splits, values)

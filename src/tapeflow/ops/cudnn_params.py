@@ -15,6 +15,7 @@ from tapeflow.ops.table import FLOATING, Sample, dtype, integer, op
 from tapeflow.ops.validate import index_kind, invalid, one_value, shape_text
 
 _SIZES = "num_layers: int32, num_units: int32, input_size: int32"
+_RANKS = "num_layers: 0, num_units: 0, input_size: 0"
 _STATIC = "num_layers, num_units, input_size"
 
 
@@ -41,7 +42,8 @@ def _known_layout(call):
     "CudnnRNNParamsSize",
     f"{_SIZES} -> params_size: S",
     attrs={"T": dtype, "S": dtype, **NETWORK_ATTRS, "num_proj": 0},
-    shape=shapes.with_ranks(shapes.fixed((1,)), 0, 0, 0),
+    ranks=_RANKS,
+    shape=shapes.fixed((1,)),
     stateful=False,
 )
 def CudnnRNNParamsSize(xp, num_layers, num_units, input_size, T, S, **attrs):
@@ -71,7 +73,6 @@ def _(rng):
 
 def _canonical_rule(counts):
     def rule(call):
-        shapes.require_ranks(call, 0, 0, 0, 1)
         weights, biases = (call.attr(name) for name in counts)
         found = _known_layout(call)
         if found is None:
@@ -109,6 +110,7 @@ def _to_canonical(name, counts):
         f"{_SIZES}, params: T -> weights: {weights}*T, biases: {biases}*T",
         types={"T": FLOATING},
         attrs={**dict.fromkeys(counts, integer), **NETWORK_ATTRS, **proj},
+        ranks=f"{_RANKS}, params: 1",
         shape=_canonical_rule((weights, biases)),
         stateful=False,
     )(kernel)
@@ -163,7 +165,6 @@ def _to_params(name, counts, proj):
         return xp.concatenate([each.reshape(-1) for each in (*weights, *biases)])
 
     def rule(call):
-        shapes.require_ranks(call, 0, 0, 0)
         found = _known_layout(call)
         return [(None if found is None else found.size,)]
 
@@ -172,6 +173,7 @@ def _to_params(name, counts, proj):
         f"{_SIZES}, weights: {counts[0]}*T, biases: {counts[-1]}*T -> params: T",
         types={"T": FLOATING},
         attrs={**NETWORK_ATTRS, **proj},
+        ranks=_RANKS,
         shape=rule,
         stateful=False,
     )(kernel)

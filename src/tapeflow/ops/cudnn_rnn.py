@@ -220,7 +220,9 @@ def _rule(call, version: int):
     x, h = (call.shape(i) or (None,) * 3 for i in range(2))
     projected = version == 3 and call.attr("num_proj") > 0
     output = (*x[:2], None if projected else shapes.times(h[2], directions))
-    c = call.shape(2) if call.attr("rnn_mode") == "lstm" else ()
+    c: shapes.Shape = ()
+    if call.attr("rnn_mode") == "lstm":
+        c = call.shape(2) if projected else shapes.merge(call.shape(2), call.shape(1))
     steps, batch = x[:2] if time_major else x[1::-1]
     cells = h[0 if time_major else 1]
     sizes: list[Any] = [steps, batch, cells, h[2], x[2]]

@@ -154,7 +154,8 @@ def _(input, filter, **attrs):
     "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     types={"T": FLOATING},
     attrs=ATTRS,
-    shape=shapes.with_ranks(shapes.given(0, rank=4), None, 4, 4),
+    ranks="filter: 4, out_backprop: 4",
+    shape=shapes.given(0, rank=4),
 )
 def DepthwiseConv2dNativeBackpropInput(xp, input_sizes, filter, out_backprop, **attrs):
     sizes = dimensions(input_sizes, "input_sizes")
@@ -208,7 +209,8 @@ def _(input_sizes, filter, out_backprop, **attrs):
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     types={"T": FLOATING},
     attrs=ATTRS,
-    shape=shapes.with_ranks(shapes.given(1, rank=4), 4, None, 4),
+    ranks="input: 4, out_backprop: 4",
+    shape=shapes.given(1, rank=4),
 )
 def DepthwiseConv2dNativeBackpropFilter(xp, input, filter_sizes, out_backprop, **attrs):
     taps = dimensions(filter_sizes, "filter_sizes")

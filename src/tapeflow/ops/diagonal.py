@@ -120,6 +120,12 @@ def _set_diagonal_rule(call):
     shape, diagonal = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 1)
     k = call.value(2) if call.count > 2 else np.zeros(1, np.int32)
     if k is None:
+        if shape is not None and diagonal is not None:
+            one = 1 if call.shape(2) in ((), (1,)) else 0  # whether it is a single diagonal
+            rank = len(shapes.at_least(diagonal, len(shape) - 1) or ())
+            if rank > len(shape) - one:
+                shapes.with_rank(diagonal, len(shape) - one)
+            shapes.merge(shape[:-2], diagonal[: len(shape) - 2])
         return [shape]
     low, high = _band(k)
     rank = 1 if low == high else 2  # of the packed diagonals of one matrix
@@ -180,7 +186,7 @@ def _part_samples(rng):
 
 def _part_row(name, **attrs):
     @op(name, "input: T, k: int32, padding_value: T -> diagonal: T", types={"T": ANY}, attrs=attrs,
-        shape=_part_shape)  # fmt: skip
+        ranks="input: 2+, k: 0-1, padding_value: 0", shape=_part_shape)  # fmt: skip
     def row(xp, input, k, padding_value, align="LEFT_LEFT"):
         _require_matrix(input)
         padding = one_value_of(padding_value)
@@ -301,6 +307,7 @@ def _set_row(name, **attrs):
         "input: T, diagonal: T, k: int32 -> output: T",
         types={"T": ANY},
         attrs=attrs,
+        ranks="k: 0-1",
         shape=_set_diagonal_rule,
     )
     def row(xp, input, diagonal, k, align="LEFT_LEFT"):
@@ -459,6 +466,7 @@ def _diag_row(name, **attrs):
         "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
         types={"T": ANY},
         attrs=attrs,
+        ranks="k: 0-1, padding_value: 0",
         shape=_matrix_rule,
     )
     def row(xp, diagonal, k, num_rows, num_cols, padding_value, align="LEFT_LEFT"):

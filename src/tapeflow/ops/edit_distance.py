@@ -10,14 +10,14 @@ from tapeflow.core.public import tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
 from tapeflow.ops.sparse import as_sparse
+from tapeflow.ops.sparse_shapes import elements_and_rank
 from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 
 def _rule(call):
-    shapes.require_ranks(call, 2, 1, 1, 2, 1, 1)
+    count = shapes.same_dimension(*(elements_and_rank(call, i)[1] for i in (0, 3)))
     ours, theirs = shapes.vector_value(call, 2), shapes.vector_value(call, 5)
-    count = shapes.same_dimension(shapes.vector_length(call, 2), shapes.vector_length(call, 5))
     if ours is not None and theirs is not None:
         return [tuple(max(a, b) for a, b in zip(ours[:-1], theirs[:-1], strict=True))]
     return [None if count is None else (None,) * (count - 1)]

@@ -146,13 +146,27 @@ def _(dy, x, min, max, num_bits, narrow_range):
     return np.where((x >= min - shift) & (x <= max - shift), dy, 0)
 
 
+def _range_rule(at: int, channels: bool):
+    """The rule of a row whose inputs from `at` on are a tensor and the ends of its range, for all or by channel."""
+
+    def rule(call):
+        shape = shapes.merge(call.shape(0), call.shape(at))
+        ends = shapes.merge(*(shapes.with_rank(call.shape(at + i), int(channels)) for i in (1, 2)))
+        if channels and shapes.at_least(shape, 1) is not None:
+            ends = shapes.merge(ends, shape[-1:])
+            shape = (*shape[:-1], *ends)
+        return [shape, ends, ends][: 1 + 2 * at]
+
+    return rule
+
+
 def _vars_row(name: str, check):
     def kernel(xp, inputs, min, max, num_bits, narrow_range):
         check(inputs, min, max)
         return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
     return op(name, "inputs: float32, min: float32, max: float32 -> outputs: float32", attrs=_BITS,
-              shape=shapes.same_as_first)(kernel)  # fmt: skip
+              shape=_range_rule(0, check is _check_channels))(kernel)  # fmt: skip
 
 
 def _vars_gradient_row(name: str, check, axes_of):
@@ -169,7 +183,7 @@ def _vars_gradient_row(name: str, check, axes_of):
 
     return op(name, "gradients: float32, inputs: float32, min: float32, max: float32 "
               "-> backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32", attrs=_BITS,
-              shape=lambda call: [call.shape(1), call.shape(2), call.shape(3)])(kernel)  # fmt: skip
+              shape=_range_rule(1, check is _check_channels))(kernel)  # fmt: skip
 
 
 def _scalars(x, low, high):

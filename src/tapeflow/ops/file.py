@@ -29,7 +29,8 @@ def _name(filename, what: str = "filename") -> str:
     return name
 
 
-@op("ReadFile", "filename: string -> contents: string", shape=shapes.scalar, stateful=True, touches="files")
+@op("ReadFile", "filename: string -> contents: string", ranks="filename: 0",
+    shape=shapes.scalar, stateful=True, touches="files")
 def ReadFile(xp, filename):
     name = _name(filename)
     try:
@@ -49,7 +50,8 @@ def _(rng):
     yield Sample(texts("a", "b"), raises=InvalidArgumentError)
 
 
-@op("WriteFile", "filename: string, contents: string ->", stateful=True, touches="files")
+@op("WriteFile", "filename: string, contents: string ->", ranks="filename: 0, contents: 0",
+    shape=shapes.fixed(), stateful=True, touches="files")
 def WriteFile(xp, filename, contents):
     name = _name(filename)
     if np.ndim(contents):
@@ -79,7 +81,8 @@ def _(rng):
     )
 
 
-@op("MatchingFiles", "pattern: string -> filenames: string", shape=shapes.vector, stateful=True, touches="files")
+@op("MatchingFiles", "pattern: string -> filenames: string", ranks="pattern: 0-1",
+    shape=shapes.vector, stateful=True, touches="files")
 def MatchingFiles(xp, pattern):
     if pattern.ndim > 1:
         raise invalid(

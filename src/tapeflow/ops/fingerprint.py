@@ -27,7 +27,8 @@ def _bytes_of(row: np.ndarray) -> bytes:
     return b"".join(hashes)
 
 
-@op("Fingerprint", "data: T, method: string -> fingerprint: uint8", types={"T": ANY}, shape=_rule)
+@op("Fingerprint", "data: T, method: string -> fingerprint: uint8", types={"T": ANY}, ranks="method: 0",
+    shape=_rule)
 def Fingerprint(xp, data, method):
     if method.ndim:
         raise invalid(f"`method` should be a scalar string: {shape_text(method.shape)}")

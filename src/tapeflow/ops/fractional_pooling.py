@@ -262,17 +262,13 @@ def _(x, y, dy, rows, columns, overlapping):
     return out
 
 
-def _sequence_shape(call):
-    return [shapes.from_value(call, 0) or (None,) * 4]
-
-
 @op(
     "FractionalAvgPoolGrad",
     "orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64 "
     "-> output: T",
     types={"T": _TYPES},
     attrs={"overlapping": False},
-    shape=_sequence_shape,
+    shape=shapes.given(0, rank=4),
 )
 def FractionalAvgPoolGrad(
     xp, orig_input_tensor_shape, out_backprop, row_pooling_sequence, col_pooling_sequence, overlapping

@@ -19,6 +19,7 @@ from tapeflow.ops.table import Sample, op
 
 _TYPES = {"T": (dtypes.float32,)}
 _GIVEN = "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T"
+_RANKS = "x: 2, h_prev: 2, w_ru: 2, w_c: 2, b_ru: 1, b_c: 1"
 _NEVER = "it is computed with NumPy"
 
 
@@ -42,7 +43,8 @@ def _cell_rule(call):
     "GRUBlockCell",
     f"{_GIVEN} -> r: T, u: T, c: T, h: T",
     types=_TYPES,
-    shape=shapes.with_ranks(_cell_rule, 2, 2, 2, 2, 1, 1),
+    ranks=_RANKS,
+    shape=_cell_rule,
 )
 def GRUBlockCell(xp, x, h_prev, w_ru, w_c, b_ru, b_c):
     _check(x, h_prev, w_ru, w_c, b_ru, b_c)
@@ -98,16 +100,18 @@ GRUBlockCell.reference(_formula)
 
 
 def _grad_rule(call):
-    state = shapes.with_rank(call.shape(1), 2)
-    gates = (state[0], None if state[1] is None else 2 * state[1])
-    return [call.shape(0), state, state, gates]
+    x, (batch, units) = call.shape(0), call.shape(1)
+    batch = shapes.same_dimension(x[0], batch)
+    gates = shapes.same_dimension(shapes.times(units, 2), call.shape(2)[1])
+    return [(batch, x[1]), (batch, units), (batch, units), (batch, gates)]
 
 
 @op(
     "GRUBlockCellGrad",
     f"{_GIVEN}, r: T, u: T, c: T, d_h: T -> d_x: T, d_h_prev: T, d_c_bar: T, d_r_bar_u_bar: T",
     types=_TYPES,
-    shape=shapes.with_ranks(_grad_rule, 2, 2, 2, 2, 1, 1, 2, 2, 2, 2),
+    ranks=f"{_RANKS}, r: 2, u: 2, c: 2, d_h: 2",
+    shape=_grad_rule,
 )
 def GRUBlockCellGrad(xp, x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
     _check(x, h_prev, w_ru, w_c, b_ru, b_c)

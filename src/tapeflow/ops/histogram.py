@@ -102,6 +102,7 @@ def _dense_shape(call):
     "input: Tidx, size: Tidx, weights: T -> output: T",
     types={"Tidx": INDEX, "T": WEIGHTS},
     attrs={"binary_output": False},
+    ranks="input: 0-2",
     shape=_dense_shape,
 )
 def DenseBincount(xp, input, size, weights, binary_output):
@@ -258,12 +259,17 @@ def _range_of(value_range, nbins):
     return low, high, bins
 
 
+def _bins_rule(call):
+    shapes.exactly(shapes.vector_length(call, 1), 2)
+    return [(shapes.size_value(call, 2, least=1),)]
+
+
 @op(
     "HistogramFixedWidth",
     "values: T, value_range: T, nbins: int32 -> out: dtype",
     types={"T": WEIGHTS},
     attrs={"dtype": dtype(dtypes.int32)},
-    shape=lambda call: [(shapes.size_value(call, 2, least=1),)],
+    shape=_bins_rule,
 )
 def HistogramFixedWidth(xp, values, value_range, nbins, dtype):
     low, high, bins = _range_of(value_range, nbins)

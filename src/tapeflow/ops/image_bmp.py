@@ -12,7 +12,8 @@ from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 
-@op("DecodeBmp", "contents: string -> image: uint8", attrs={"channels": 0}, shape=picture_rule)
+@op("DecodeBmp", "contents: string -> image: uint8", attrs={"channels": 0}, ranks="contents: 0",
+    shape=picture_rule)
 def DecodeBmp(xp, contents, channels):
     data = content_of(contents)
     if not data.startswith(b"BM"):

@@ -97,7 +97,13 @@ def _pixelwise(function):
     return reference
 
 
-@op("RGBToHSV", "images: T -> output: T", types=_FLOATS, shape=shapes.same_as_first)  # fmt: skip
+def _colors_rule(call):
+    shape = call.shape(0)
+    return [None if shape is None else (*shape[:-1], shapes.exactly(shape[-1], 3))]
+
+
+@op("RGBToHSV", "images: T -> output: T", types=_FLOATS, ranks="images: 1+",
+    shape=_colors_rule)  # fmt: skip
 def RGBToHSV(xp, images):
     _require_channels(images, 1)
     return xp.stack(_to_hsv(xp, images), -1).astype(images.dtype)
@@ -141,7 +147,8 @@ RGBToHSV.samples(_colour_samples())
 RGBToHSV.reference(_pixelwise(colorsys.rgb_to_hsv))
 
 
-@op("HSVToRGB", "images: T -> output: T", types=_FLOATS, shape=shapes.same_as_first)  # fmt: skip
+@op("HSVToRGB", "images: T -> output: T", types=_FLOATS, ranks="images: 1+",
+    shape=_colors_rule)  # fmt: skip
 def HSVToRGB(xp, images):
     _require_channels(images, 1)
     return _to_rgb(xp, images[..., 0], images[..., 1], images[..., 2]).astype(images.dtype)
@@ -169,7 +176,8 @@ def _scalar(value, name: str) -> float:
 
 
 @op(
-    "AdjustHue", "images: T, delta: float32 -> output: T", types=_SINGLE, shape=shapes.same_as_first,
+    "AdjustHue", "images: T, delta: float32 -> output: T", types=_SINGLE, ranks="images: 3+",
+    shape=shapes.same_as_first,
 )
 def AdjustHue(xp, images, delta):
     _require_channels(images, 3)
@@ -190,6 +198,7 @@ def _(images, delta):
 
 
 @op("AdjustSaturation", "images: T, scale: float32 -> output: T", types=_SINGLE,
+    ranks="images: 3+",
     shape=shapes.same_as_first)  # fmt: skip
 def AdjustSaturation(xp, images, scale):
     _require_channels(images, 3)

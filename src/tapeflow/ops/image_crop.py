@@ -215,16 +215,11 @@ def _checked_grads(grads, boxes, box_ind, batch):
         raise invalid("boxes and grads have incompatible shape")
 
 
-def _image_rule(call):
-    size = call.value(3)
-    return [(None,) * 4 if size is None else tuple(int(v) for v in size)]
-
-
 _SINGLES = (dtypes.float32, dtypes.float16, dtypes.float64)
 
 
 @op("CropAndResizeGradImage", "grads: float32, boxes: float32, box_ind: int32, image_size: int32 -> output: T",
-    attrs={"T": dtype, "method": _METHOD}, shape=_image_rule)  # fmt: skip
+    attrs={"T": dtype, "method": _METHOD}, shape=shapes.given(3, rank=4))  # fmt: skip
 def CropAndResizeGradImage(xp, grads, boxes, box_ind, image_size, T, method):
     if T not in _SINGLES:
         raise invalid(
@@ -527,6 +522,9 @@ _GLIMPSE = {"centered": True, "normalized": True, "uniform_noise": True, "noise"
 
 def _glimpse_rule(call):
     batch, _, _, depth = shapes.with_rank(call.shape(0), 4)
+    count, pair = shapes.with_rank(call.shape(2), 2)
+    batch = shapes.same_dimension(batch, count)
+    shapes.exactly(pair, 2)
     shapes.exactly(shapes.vector_length(call, 1), 2)
     rows, columns = shapes.vector_value(call, 1) or (None, None)
     return [(batch, rows, columns, depth)]
@@ -597,7 +595,7 @@ def _glimpse(name: str, first_version: bool):
 
     kernel.__name__ = name
     row = op(name, "input: float32, size: int32, offsets: float32 -> glimpse: float32",
-             attrs=_GLIMPSE, shape=_glimpse_rule)(kernel)  # fmt: skip
+             attrs=_GLIMPSE, ranks="input: 4, size: 1, offsets: 2", shape=_glimpse_rule)(kernel)  # fmt: skip
 
     @row.samples
     def _(rng):

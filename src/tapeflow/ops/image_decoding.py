@@ -6,7 +6,6 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
 from tapeflow.ops.image_color import convert_image_dtype
 from tapeflow.ops.image_files import (
     as_contents,
@@ -86,9 +85,14 @@ def picture_rule(call):
     return [(None, None, call.attr("channels") or None)]
 
 
+def _any_picture_rule(call):
+    return [None] if call.attr("expand_animations") else picture_rule(call)
+
+
 @op("DecodeImage", "contents: string -> image: dtype",
     attrs={"channels": 0, "dtype": dtype(dtypes.uint8), "expand_animations": True},
-    shape=shapes.unknown)  # fmt: skip
+    ranks="contents: 0",
+    shape=_any_picture_rule)  # fmt: skip
 def DecodeImage(xp, contents, channels, dtype, expand_animations):
     every = (*SEVERAL, "BMP", "WEBP")
     return decoded(contents, channels, dtype, "DecodeImage", every, expand_animations)

@@ -15,7 +15,8 @@ from tapeflow.ops.png_format import png_bytes
 from tapeflow.ops.table import Sample, op
 
 
-@op("DecodeGif", "contents: string -> image: uint8", shape=shapes.fixed((None, None, None, 3)))
+@op("DecodeGif", "contents: string -> image: uint8", ranks="contents: 0",
+    shape=shapes.fixed((None, None, None, 3)))
 def DecodeGif(xp, contents):
     data = content_of(contents)
     form = format_of(data)

@@ -45,7 +45,8 @@ def _check_jpeg(ratio, dct_method, channels) -> None:
         raise invalid("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
 
 
-@op("DecodeJpeg", "contents: string -> image: uint8", attrs=_JPEG, shape=picture_rule)
+@op("DecodeJpeg", "contents: string -> image: uint8", attrs=_JPEG, ranks="contents: 0",
+    shape=picture_rule)
 def DecodeJpeg(
     xp,
     contents,
@@ -69,8 +70,16 @@ def _(rng):
     yield from bad_contents()
 
 
+def _crop_rule(call):
+    shapes.exactly(shapes.vector_length(call, 1), 4)
+    window = shapes.vector_value(call, 1)
+    channels = call.attr("channels") or None
+    return [(None, None, channels) if window is None else (*window[2:], channels)]
+
+
 @op("DecodeAndCropJpeg", "contents: string, crop_window: int32 -> image: uint8", attrs=_JPEG,
-    shape=picture_rule)  # fmt: skip
+    ranks="contents: 0",
+    shape=_crop_rule)  # fmt: skip
 def DecodeAndCropJpeg(xp, contents, crop_window, **attrs):
     if crop_window.shape != (4,):
         raise invalid(f"crop_window must have four elements {shape_text(crop_window.shape)}")
@@ -190,7 +199,8 @@ def _(images, quality):
 
 
 @op("ExtractJpegShape", "contents: string -> image_shape: output_type",
-    attrs={"output_type": dtype(dtypes.int32)}, shape=shapes.fixed((3,)))  # fmt: skip
+    attrs={"output_type": dtype(dtypes.int32)}, ranks="contents: 0",
+    shape=shapes.fixed((3,)))  # fmt: skip
 def ExtractJpegShape(xp, contents, output_type):
     data = content_of(contents)
     if not data.startswith(b"\xff\xd8\xff"):

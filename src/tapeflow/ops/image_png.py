@@ -17,7 +17,8 @@ from tapeflow.ops.validate import invalid, shape_text
 
 
 @op("DecodePng", "contents: string -> image: dtype",
-    attrs={"channels": 0, "dtype": dtype(dtypes.uint8)}, shape=picture_rule)  # fmt: skip
+    attrs={"channels": 0, "dtype": dtype(dtypes.uint8)}, ranks="contents: 0",
+    shape=picture_rule)  # fmt: skip
 def DecodePng(xp, contents, channels, dtype):
     return decoded(contents, channels, dtype, "DecodePng", SEVERAL)
 
@@ -55,7 +56,7 @@ def _png_rule(call):
 
 
 @op("EncodePng", "image: T -> contents: string", types={"T": Preferring((dtypes.uint8, dtypes.uint16))},
-    attrs={"compression": -1}, shape=_png_rule)  # fmt: skip
+    attrs={"compression": -1}, ranks="image: 3+", shape=_png_rule)  # fmt: skip
 def EncodePng(xp, image, compression):
     if not -1 <= compression <= 9:
         raise invalid(f"compression should be in [-1,9], got {compression}")

@@ -6,7 +6,6 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
 from tapeflow.ops.image_decoding import decoded
 from tapeflow.ops.image_files import as_contents, content_of, format_of
 from tapeflow.ops.image_samples import WEBP, bad_contents
@@ -14,7 +13,8 @@ from tapeflow.ops.table import Sample, dtype, op
 
 
 @op("DecodeWebP", "contents: string -> image: dtype",
-    attrs={"channels": 0, "dtype": dtype(dtypes.uint8)}, shape=shapes.unknown)  # fmt: skip
+    attrs={"channels": 0, "dtype": dtype(dtypes.uint8)}, ranks="contents: 0",
+    shape=lambda call: [(None, None, None, call.attr("channels") or None)])  # fmt: skip
 def DecodeWebP(xp, contents, channels, dtype):
     # PNG and JPEG are recognised, and have no dimension of frames.
     image = decoded(contents, channels, dtype, "DecodeWebP", ("WEBP", "PNG", "JPEG"))

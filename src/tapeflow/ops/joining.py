@@ -103,6 +103,7 @@ def _(values, axis):
     "Concat",
     "concat_dim: int32, values: N>=2*T -> output: T",
     types={"T": ANY},
+    ranks="concat_dim: 0, values: 1+",
     shape=lambda call: [
         shapes.joined([call.shape(i) for i in range(1, call.count)], call.value(0))
     ],

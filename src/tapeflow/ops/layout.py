@@ -53,8 +53,12 @@ def _reshape_rule(call):
     if count is None:
         return [target]
     if not rest:  # of no elements at all, the sizes other than 0 decide
+        if count:
+            raise invalid(
+                f"Cannot reshape a tensor with {count} elements to shape {shapes.text(target)} (0 elements)"
+            )
         count, rest = (math.prod([d for d in s if d]) for s in (given, target))
-    if count % rest:
+    elif count % rest:
         raise invalid(
             f"Dimension size must be evenly divisible by {rest} but is {count}: a tensor of shape "
             f"{list(given)} does not fit into {[-1 if d is None else d for d in target]}"

@@ -9,6 +9,7 @@ from tapeflow.ops import shapes
 from tapeflow.ops.recurrent_blocks import (
     PARTS,
     STATE,
+    STATE_RANKS,
     TYPES,
     check_lstm,
     check_peepholes,
@@ -25,9 +26,9 @@ _OWN = PARTS.removesuffix(", h: T")
 
 
 def _rule(call):
-    state, weights = shapes.with_rank(call.shape(1), 2), shapes.with_rank(call.shape(4), 1)
-    gates = (state[0], None if state[1] is None else 4 * state[1])
-    return [state, gates, weights, weights, weights]
+    (batch, units), (of_weights,) = call.shape(1), call.shape(4)
+    batch, units = shapes.same_dimension(call.shape(0)[0], batch), shapes.same_dimension(units, of_weights)
+    return [(batch, units), (batch, shapes.times(units, 4)), *[(units,)] * 3]
 
 
 @op(
@@ -36,7 +37,8 @@ def _rule(call):
     "-> cs_prev_grad: T, dicfo: T, wci_grad: T, wcf_grad: T, wco_grad: T",
     types=TYPES,
     attrs={"use_peephole": boolean},
-    shape=shapes.with_ranks(_rule, 2, 2, 2, 2, 1, 1, 1, 1, *[2] * 8),
+    ranks=f"x: 2, {STATE_RANKS}, i: 2, cs: 2, f: 2, o: 2, ci: 2, co: 2, cs_grad: 2, h_grad: 2",
+    shape=_rule,
 )
 def LSTMBlockCellGrad(xp, x, *rest, use_peephole):
     state, parts, (cs_grad, h_grad) = rest[:7], rest[7:13], rest[13:]

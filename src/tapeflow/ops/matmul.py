@@ -106,7 +106,9 @@ def _(a, b, transpose_a, transpose_b, grad_a, grad_b):
 
 
 def _stack_row(name, signature, types, attrs, broadcasts=True):
-    @op(name, signature, types=types, attrs=attrs, shape=shapes.batch_matmul, broadcast=broadcasts)
+    rule = shapes.batch_matmul(broadcasts)
+
+    @op(name, signature, types=types, attrs=attrs, shape=rule, broadcast=broadcasts)
     def row(xp, x, y, adj_x, adj_y, grad_x, grad_y, Tout=None):
         for i, given in enumerate((x, y)):
             if given.ndim < 2:

@@ -57,6 +57,7 @@ def _of_row(row, width, left, right, pad, glue):
     types={"Tsplits": Preferring(INDEX[::-1])},
     attrs={"separator": string, "ngram_widths": ints, "left_pad": string, "right_pad": string,
            "pad_width": integer, "preserve_short_sequences": boolean},
+    ranks="data: 1",
     shape=lambda call: [(None,), shapes.with_rank(call.shape(1), 1)])  # fmt: skip
 def StringNGrams(
     xp,

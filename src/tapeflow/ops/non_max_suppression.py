@@ -115,7 +115,9 @@ def _require_shapes(call, scalars):
     shapes.exactly(boxes[1], 4)
 
 
-def _rule(call):
+def _overlaps_rule(call):
+    size = shapes.square(call.shape(0))[0]
+    shapes.same_dimension(size, call.shape(1)[0])
     return [(None,)]
 
 
@@ -272,7 +274,8 @@ def _(boxes, scores, limit, threshold, least, pad_to_max_output_size):
 @op("NonMaxSuppressionV5",
     "boxes: T, scores: T, max_output_size: int32, iou_threshold: T, score_threshold: T, soft_nms_sigma: T "
     "-> selected_indices: int32, selected_scores: T, valid_outputs: int32",
-    types={"T": Preferring(_FLOATS)}, attrs={"pad_to_max_output_size": False}, shape=_scored_rule)  # fmt: skip
+    types={"T": Preferring(_FLOATS)}, attrs={"pad_to_max_output_size": False}, ranks="soft_nms_sigma: 0",
+    shape=_scored_rule)  # fmt: skip
 def NonMaxSuppressionV5(
     xp,
     boxes,
@@ -326,7 +329,9 @@ def _(boxes, scores, limit, threshold, least, sigma, pad_to_max_output_size):
 
 @op("NonMaxSuppressionWithOverlaps",
     "overlaps: float32, scores: float32, max_output_size: int32, overlap_threshold: float32, "
-    "score_threshold: float32 -> selected_indices: int32", shape=_rule)  # fmt: skip
+    "score_threshold: float32 -> selected_indices: int32",
+    ranks="overlaps: 2, scores: 1, max_output_size: 0, overlap_threshold: 0, score_threshold: 0",
+    shape=_overlaps_rule)  # fmt: skip
 def NonMaxSuppressionWithOverlaps(
     xp, overlaps, scores, max_output_size, overlap_threshold, score_threshold
 ):
@@ -362,8 +367,13 @@ def _(overlaps, scores, limit, threshold, least):
 
 
 def _combined_rule(call):
-    boxes, limit = shapes.with_rank(call.shape(0), 4), call.value(3)
-    batch = boxes[0]
+    boxes, scores = call.shape(0), call.shape(1)
+    limit = call.value(3)
+    batch = shapes.same_dimension(boxes[0], scores[0])
+    shapes.same_dimension(boxes[1], scores[1])
+    if boxes[2] != 1:
+        shapes.same_dimension(boxes[2], scores[2])
+    shapes.exactly(boxes[3], 4)
     count = None if limit is None or call.attr("pad_per_class") else int(limit)
     return [(batch, count, 4), (batch, count), (batch, count), (batch,)]
 
@@ -372,7 +382,9 @@ def _combined_rule(call):
     "boxes: float32, scores: float32, max_output_size_per_class: int32, max_total_size: int32, "
     "iou_threshold: float32, score_threshold: float32 -> nmsed_boxes: float32, nmsed_scores: float32, "
     "nmsed_classes: float32, valid_detections: int32",
-    attrs={"pad_per_class": False, "clip_boxes": True}, shape=_combined_rule)  # fmt: skip
+    attrs={"pad_per_class": False, "clip_boxes": True},
+    ranks="boxes: 4, scores: 3, max_output_size_per_class: 0, max_total_size: 0, iou_threshold: 0, score_threshold: 0",
+    shape=_combined_rule)  # fmt: skip
 def CombinedNonMaxSuppression(
     xp,
     boxes,

@@ -45,7 +45,7 @@ SelfAdjointEig.reference(lambda input: np.zeros((len(input) + 1, len(input))))
 old_spelling(SelfAdjointEig, "BatchSelfAdjointEig")
 
 
-@op("CholeskyGrad", "l: T, grad: T -> output: T", types=_REAL, shape=shapes.same_as_first)
+@op("CholeskyGrad", "l: T, grad: T -> output: T", types=_REAL, shape=lambda call: [shapes.square(call.shape(0))])
 def CholeskyGrad(xp, l, grad):
     matrices(l, square=True)
     if l.shape != grad.shape:

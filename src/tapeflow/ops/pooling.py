@@ -447,7 +447,8 @@ def _(value, **attrs):
     "orig_input_shape: int32, grad: T -> output: T",
     types={"T": FLOATING},
     attrs=POOL,
-    shape=shapes.with_ranks(shapes.given(0, rank=4), None, 4),
+    ranks="grad: 4",
+    shape=shapes.given(0, rank=4),
 )
 def AvgPoolGrad(xp, orig_input_shape, grad, **attrs):
     return avg_pool_grad(xp, orig_input_shape, grad, **attrs)

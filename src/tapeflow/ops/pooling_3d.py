@@ -164,7 +164,8 @@ def _(input, **attrs):
     "orig_input_shape: int32, grad: T -> output: T",
     types={"T": FLOATING},
     attrs=POOL_3D,
-    shape=shapes.with_ranks(shapes.given(0, rank=5), None, 5),
+    ranks="grad: 5",
+    shape=shapes.given(0, rank=5),
 )
 def AvgPool3DGrad(xp, orig_input_shape, grad, **attrs):
     return avg_pool_grad(xp, orig_input_shape, grad, **attrs)
@@ -285,7 +286,8 @@ def _places(xp, input, argmax, include_batch_in_index):
     "input: T, grad: T, argmax: Targmax -> output: T",
     types={"T": REAL, "Targmax": INDEX},
     attrs=GRAD_ARGMAX,
-    shape=shapes.with_ranks(shapes.same_as(0, rank=4), 4, 4, 4),
+    ranks="input: 4, grad: 4, argmax: 4",
+    shape=shapes.same_as(0, rank=4),
 )
 def MaxPoolGradWithArgmax(xp, input, grad, argmax, ksize, strides, padding, include_batch_in_index):
     win = pool_windows(input.shape, ksize, strides, padding, "NHWC")

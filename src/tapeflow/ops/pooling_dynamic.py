@@ -102,7 +102,8 @@ _GRADIENT = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int3
     _GRADIENT,
     types={"T": Preferring(REAL)},
     attrs=_ATTRS,
-    shape=shapes.with_ranks(shapes.same_as(0, rank=4), 4, 4, 4, 1, 1),
+    ranks="orig_input: 4, orig_output: 4, grad: 4, ksize: 1, strides: 1",
+    shape=shapes.same_as_first,
 )
 def MaxPoolGradV2(xp, orig_input, orig_output, grad, ksize, strides, **attrs):
     return max_pool_grad(xp, orig_input, orig_output, grad, **_windows(ksize, strides), **attrs)
@@ -119,12 +120,20 @@ def _(call, dy):
     return None, None, pooled, None, None
 
 
+def _pooled_back_rule(call):
+    for i in (3, 4):
+        shapes.exactly(call.shape(i)[0], 4)
+    shapes.merge(call.shape(0), call.shape(2))
+    return [call.shape(1)]
+
+
 @op(
     "MaxPoolGradGradV2",
     _GRADIENT,
     types={"T": REAL},
     attrs=_ATTRS,
-    shape=shapes.with_ranks(shapes.same_as(1, rank=4), 4, 4, 4, 1, 1),
+    ranks="orig_input: 4, orig_output: 4, grad: 4, ksize: 1, strides: 1",
+    shape=_pooled_back_rule,
 )
 def MaxPoolGradGradV2(xp, orig_input, orig_output, grad, ksize, strides, **attrs):
     return max_pool_grad_grad(xp, orig_input, orig_output, grad, **_windows(ksize, strides), **attrs)
@@ -187,12 +196,20 @@ def _(orig_input, orig_output, grad, ksize, strides, **_):
     return out
 
 
+def _taken_rule(call):
+    image = shapes.merge(call.shape(0), call.shape(1))
+    strides, padding = call.attr("strides"), call.attr("padding")
+    pooled = sliding_rule("NHWC", image, call.attr("ksize")[1:3], strides, [1] * 4, padding, (), image[3])
+    return [shapes.merge(pooled, call.shape(2))]
+
+
 @op(
     "MaxPoolGradGradWithArgmax",
     "input: T, grad: T, argmax: Targmax -> output: T",
     types={"T": REAL, "Targmax": INDEX[::-1]},
     attrs={"ksize": ints, "strides": ints, "padding": SAME_VALID, "include_batch_in_index": False},
-    shape=shapes.with_ranks(shapes.same_as(2, rank=4), 4, 4, 4),
+    ranks="input: 4, grad: 4, argmax: 4",
+    shape=_taken_rule,
 )
 def MaxPoolGradGradWithArgmax(
     xp, input, grad, argmax, ksize, strides, padding, include_batch_in_index

@@ -71,6 +71,25 @@ def _ranges(x, low, high, axis):
     return _spread(low, x.ndim, axis), _spread(high, x.ndim, axis)
 
 
+def range_shape(call, x: int, low: int) -> shapes.Shape:
+    """The shape of both ends of the range, inputs `low` and the next: one of all, or of each slice of input `x`."""
+    axis = call.attr("axis")
+    rank = 0 if axis == -1 else 1
+    ends = shapes.merge(*(shapes.with_rank(call.shape(i), rank) for i in (low, low + 1)))
+    if axis == -1:
+        return ends
+    if axis < -1:
+        raise invalid(f"axis should be at least -1, got {axis}")
+    shape = shapes.at_least(call.shape(x), axis + 1)
+    return ends if shape is None else shapes.merge(ends, (shape[axis],))
+
+
+def same_with_range(call) -> list[shapes.Shape]:
+    """The shape of input 0, for which inputs 1 and 2 are the range."""
+    range_shape(call, 0, 1)
+    return [call.shape(0)]
+
+
 def _combined(x, low, high, limits):
     steps = np.float32(float(limits.max) - float(limits.min))
     half = 0.0 if limits.min == 0 else np.float32((float(limits.max) - float(limits.min) + 1) / 2)
@@ -102,7 +121,7 @@ def _scale_of(low, high, least, most):
     attrs={"T": dtype, "mode": _MODES, "axis": -1, "narrow_range": False,
            "round_mode": one_of("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN", default="HALF_AWAY_FROM_ZERO"),
            "ensure_minimum_range": 0.01},
-    shape=lambda call: [call.shape(0), call.shape(1), call.shape(2)])  # fmt: skip
+    shape=lambda call: [call.shape(0), *[range_shape(call, 0, 1)] * 2])  # fmt: skip
 def QuantizeV2(
     xp, input, min_range, max_range, T, mode, axis, narrow_range, round_mode, ensure_minimum_range
 ):
@@ -150,7 +169,7 @@ def _from_first(q, low, high, limits):
 @op("Dequantize", "input: T, min_range: float32, max_range: float32 -> output: dtype",
     types={"T": QUANTIZED},
     attrs={"mode": _MODES, "narrow_range": False, "axis": -1, "dtype": dtype(dtypes.float32)},
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=same_with_range)  # fmt: skip
 def Dequantize(xp, input, min_range, max_range, mode, narrow_range, axis, dtype):
     if dtype not in (dtypes.float32, dtypes.bfloat16):
         raise invalid(
@@ -177,13 +196,14 @@ def _concat_rule(call):
     count = (len(call.inputs) - 1) // 3
     axis = shapes.scalar_value(call, 0)
     parts = [call.shape(i) for i in range(1, 1 + count)]
-    return [None if axis is None or not parts else shapes.joined(parts, axis), (), ()]
+    return [shapes.joined(parts, axis), (), ()]
 
 
 @op("QuantizedConcat",
     "concat_dim: int32, values: N>=2*T, input_mins: N>=2*float32, input_maxes: N>=2*float32 "
     "-> output: T, output_min: float32, output_max: float32",
     types={"T": (dtypes.quint8, dtypes.qint8, dtypes.qint32, dtypes.qint16, dtypes.quint16)},
+    ranks="concat_dim: 0, values: 1+, input_mins: 0, input_maxes: 0",
     shape=_concat_rule)  # fmt: skip
 def QuantizedConcat(xp, concat_dim, values, input_mins, input_maxes):
     if not len(values) == len(input_mins) == len(input_maxes):

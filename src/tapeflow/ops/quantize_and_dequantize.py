@@ -10,6 +10,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.construction import zeros_like
+from tapeflow.ops.quantize import range_shape, same_with_range
 from tapeflow.ops.table import FLOATING, Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -80,7 +81,8 @@ def _quantized(x, low, high, signed_input, num_bits, range_given, round_mode, na
 
 
 @op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T",
-    types={"T": FLOATING}, attrs=_ATTRS, shape=shapes.same_as_first)  # fmt: skip
+    types={"T": FLOATING}, attrs=_ATTRS,
+    shape=same_with_range)  # fmt: skip
 def QuantizeAndDequantizeV2(xp, input, input_min, input_max, **attrs):
     return _quantized(input, input_min, input_max, **attrs)
 
@@ -88,7 +90,8 @@ def QuantizeAndDequantizeV2(xp, input, input_min, input_max, **attrs):
 @op("QuantizeAndDequantizeV3", "input: T, input_min: T, input_max: T, num_bits: int32 -> output: T",
     types={"T": FLOATING},
     attrs={"signed_input": True, "range_given": True, "narrow_range": False, "axis": -1},
-    shape=shapes.same_as_first)  # fmt: skip
+    ranks="num_bits: 0",
+    shape=same_with_range)  # fmt: skip
 def QuantizeAndDequantizeV3(
     xp, input, input_min, input_max, num_bits, signed_input, range_given, narrow_range, axis
 ):
@@ -101,16 +104,21 @@ def QuantizeAndDequantizeV3(
 
 
 @op("QuantizeAndDequantizeV4", "input: T, input_min: T, input_max: T -> output: T",
-    types={"T": FLOATING}, attrs=_ATTRS, shape=shapes.same_as_first)  # fmt: skip
+    types={"T": FLOATING}, attrs=_ATTRS,
+    shape=same_with_range)  # fmt: skip
 def QuantizeAndDequantizeV4(xp, input, input_min, input_max, **attrs):
     return _quantized(input, input_min, input_max, **attrs)
+
+
+def _gradient_rule(call):
+    return [shapes.merge(call.shape(0), call.shape(1)), *[range_shape(call, 1, 2)] * 2]
 
 
 @op("QuantizeAndDequantizeV4Grad",
     "gradients: T, input: T, input_min: T, input_max: T "
     "-> input_backprop: T, input_min_backprop: T, input_max_backprop: T",
     types={"T": FLOATING}, attrs={"axis": -1},
-    shape=lambda call: [call.shape(1), call.shape(2), call.shape(3)])  # fmt: skip
+    shape=_gradient_rule)  # fmt: skip
 def QuantizeAndDequantizeV4Grad(xp, gradients, input, input_min, input_max, axis):
     if gradients.shape != input.shape:
         raise invalid(

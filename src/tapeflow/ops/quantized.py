@@ -109,7 +109,8 @@ def _pool_row(name, reduce):
         "input: T, min_input: float32, max_input: float32 -> " + _RANGE.format("T"),
         types={"T": _NARROW},
         attrs={"ksize": ints, "strides": ints, "padding": _PADDING},
-        shape=shapes.with_ranks(_pool_rule, 4, 0, 0),
+        ranks="input: 4, min_input: 0, max_input: 0",
+        shape=_pool_rule,
     )
     def row(xp, input, min_input, max_input, ksize, strides, padding):
         return _pooled(input, min_input, max_input, ksize, strides, padding, reduce)
@@ -167,7 +168,8 @@ def _conv_rule(call):
         "padding": _PADDING,
         "dilations": ints([1, 1, 1, 1]),
     },
-    shape=shapes.with_ranks(_conv_rule, 4, 4, 0, 0, 0, 0),
+    ranks="input: 4, filter: 4, min_input: 0, max_input: 0, min_filter: 0, max_filter: 0",
+    shape=_conv_rule,
 )
 def QuantizedConv2D(
     xp, input, filter, min_input, max_input, min_filter, max_filter, out_type, strides, padding, dilations
@@ -242,6 +244,7 @@ def _relu_row(name, top):
         "activations: out_type, min_activations: float32, max_activations: float32",
         types={"Tinput": _NARROW},
         attrs={"out_type": dtype(dtypes.quint8)},
+        ranks="min_features: 0, max_features: 0",
         shape=lambda call: [call.shape(0), (), ()],
     )
     def row(xp, features, min_features, max_features, out_type):
@@ -271,7 +274,8 @@ QuantizedRelu6 = _relu_row("QuantizedRelu6", 6.0)
     "activations: out_type, min_activations: float32, max_activations: float32",
     types={"Tinput": _NARROW},
     attrs={"out_type": dtype(dtypes.quint8)},
-    shape=shapes.with_ranks(lambda call: [call.shape(0), (), ()], None, 0, 0, 0),
+    ranks="max_value: 0, min_features: 0, max_features: 0",
+    shape=lambda call: [call.shape(0), (), ()],
 )
 def QuantizedReluX(xp, features, max_value, min_features, max_features, out_type):
     top = scalar(max_value, "max_value")

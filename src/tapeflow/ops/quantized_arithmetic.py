@@ -56,7 +56,8 @@ def _matmul_rule(call):
         "transpose_b": False,
         "Tactivation": dtype(dtypes.quint8),
     },
-    shape=shapes.with_ranks(_matmul_rule, 2, 2, 0, 0, 0, 0),
+    ranks="a: 2, b: 2, min_a: 0, max_a: 0, min_b: 0, max_b: 0",
+    shape=_matmul_rule,
 )
 def QuantizedMatMul(
     xp, a, b, min_a, max_a, min_b, max_b, Toutput, transpose_a, transpose_b, Tactivation
@@ -137,6 +138,7 @@ def _(rng):
     "tensor: T, shape: Tshape, input_min: float32, input_max: float32 "
     "-> output: T, output_min: float32, output_max: float32",
     types={"T": ANY, "Tshape": INDEX},
+    ranks="input_min: 0, input_max: 0",
     shape=lambda call: [*Reshape.shape_rule(call), (), ()],
 )
 def QuantizedReshape(xp, tensor, shape, input_min, input_max):
@@ -180,7 +182,8 @@ def _used(input, low: float, high: float) -> tuple[float, float]:
     "RequantizationRange",
     "input: Tinput, input_min: float32, input_max: float32 -> output_min: float32, output_max: float32",
     types={"Tinput": _WIDE},
-    shape=shapes.with_ranks(lambda call: [(), ()], None, 0, 0),
+    ranks="input_min: 0, input_max: 0",
+    shape=lambda call: [(), ()],
 )
 def RequantizationRange(xp, input, input_min, input_max):
     low, high = _used(input, scalar(input_min, "input_min"), scalar(input_max, "input_max"))
@@ -238,7 +241,8 @@ def _narrow(out_type, allowed) -> None:
     "requested_output_max: float32 -> " + _RESULT,
     types={"Tinput": _WIDE},
     attrs={"out_type": dtype},
-    shape=shapes.with_ranks(lambda call: [call.shape(0), (), ()], None, 0, 0, 0, 0),
+    ranks="input_min: 0, input_max: 0, requested_output_min: 0, requested_output_max: 0",
+    shape=lambda call: [call.shape(0), (), ()],
 )
 def Requantize(
     xp, input, input_min, input_max, requested_output_min, requested_output_max, out_type
@@ -284,7 +288,8 @@ def _(rng):
     "input: Tinput, input_min: float32, input_max: float32 -> " + _RESULT,
     types={"Tinput": _WIDE},
     attrs={"out_type": dtype},
-    shape=shapes.with_ranks(lambda call: [call.shape(0), (), ()], None, 0, 0),
+    ranks="input_min: 0, input_max: 0",
+    shape=lambda call: [call.shape(0), (), ()],
 )
 def QuantizeDownAndShrinkRange(xp, input, input_min, input_max, out_type):
     low, high = scalar(input_min, "input_min"), scalar(input_max, "input_max")

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.ops import shapes
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.segment import UnsortedSegmentSum
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, dtype, integer, op
@@ -21,6 +22,8 @@ _NEVER = "how many values there are depends on values"
 def _ranges_rule(call):
     sizes = [None if shape is None else shape[0] for shape in map(call.shape, range(3)) if shape != ()]
     known = [size for size in sizes if size is not None]
+    for size in known:
+        shapes.same_dimension(known[0], size)
     unclear = any(call.shape(i) is None for i in range(3))
     count = known[0] if known else None if sizes or unclear else 1
     return [(None if count is None else count + 1,), (None,)]
@@ -31,6 +34,7 @@ def _ranges_rule(call):
     "starts: T, limits: T, deltas: T -> rt_nested_splits: Tsplits, rt_dense_values: T",
     types={"T": Preferring(_NUMBERS)},
     attrs={"Tsplits": dtype(dtypes.int64)},
+    ranks="starts: 0-1, limits: 0-1, deltas: 0-1",
     shape=_ranges_rule,
 )
 def RaggedRange(xp, starts, limits, deltas, Tsplits):
@@ -88,7 +92,8 @@ def _(rng):
 
 
 def _gather_rule(call):
-    values = call.shape(call.count - 2)
+    values, splits = call.shape(call.count - 2), call.count - 2
+    shapes.with_rank(call.shape(call.count - 1), call.attr("OUTPUT_RAGGED_RANK") - splits + 1)
     known = None if values is None else (None, *values[1:])
     return [*[(None,)] * call.attr("OUTPUT_RAGGED_RANK"), known]
 
@@ -99,6 +104,7 @@ def _gather_rule(call):
     "-> output_nested_splits: OUTPUT_RAGGED_RANK*Tsplits, output_dense_values: Tvalues",
     types={"Tvalues": ANY, "Tindices": INDEX, "Tsplits": Preferring(INDEX[::-1])},
     attrs={"OUTPUT_RAGGED_RANK": integer},
+    ranks="params_nested_splits: 1, params_dense_values: 1+",
     shape=_gather_rule,
 )
 def RaggedGather(xp, params_nested_splits, params_dense_values, indices, OUTPUT_RAGGED_RANK):

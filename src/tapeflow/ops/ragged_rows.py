@@ -6,17 +6,23 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
+from tapeflow.ops import shapes
 from tapeflow.ops.broadcasting import broadcast_to
 from tapeflow.ops.scatter import tensor_scatter_nd_update
 from tapeflow.ops.table import ANY, NUMERIC, Sample, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
 
+def _fill_rule(call):
+    return [(None,), (None,), (None,), shapes.merge(call.shape(0), call.shape(1))]
+
+
 @op("RaggedFillEmptyRows",
     "value_rowids: int64, values: T, nrows: int64, default_value: T -> output_value_rowids: int64, "
     "output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
     types={"T": ANY},
-    shape=lambda call: [(None,), (None,), (None,), call.shape(0)])  # fmt: skip
+    ranks="value_rowids: 1, values: 1, nrows: 0, default_value: 0",
+    shape=_fill_rule)  # fmt: skip
 def RaggedFillEmptyRows(xp, value_rowids, values, nrows, default_value):
     if value_rowids.ndim != 1 or values.shape != value_rowids.shape:
         raise invalid(
@@ -44,7 +50,8 @@ def RaggedFillEmptyRows(xp, value_rowids, values, nrows, default_value):
 
 @op("RaggedFillEmptyRowsGrad",
     "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
-    types={"T": NUMERIC}, shape=lambda call: [call.shape(0), ()])  # fmt: skip
+    types={"T": NUMERIC}, ranks="reverse_index_map: 1, grad_values: 1",
+    shape=lambda call: [call.shape(0), ()])  # fmt: skip
 def RaggedFillEmptyRowsGrad(xp, reverse_index_map, grad_values):
     if reverse_index_map.ndim != 1 or grad_values.ndim != 1:
         raise invalid("reverse_index_map and grad_values must be vectors")

@@ -120,7 +120,8 @@ def integer_limits(minval, maxval, count: int) -> tuple[int, int]:
     "shape: T, minval: Tout, maxval: Tout -> output: Tout",
     types={"T": INDEX, "Tout": INDEX},
     attrs=_SEEDS,
-    shape=shapes.with_ranks(shapes.given(0), 1, 0, 0),
+    ranks="shape: 1, minval: 0, maxval: 0",
+    shape=shapes.given(0),
 )
 def RandomUniformInt(xp, shape, minval, maxval, seed, seed2):
     sizes = sizes_of_shape(shape)

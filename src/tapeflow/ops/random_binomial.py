@@ -12,7 +12,7 @@ from tapeflow.core.public import public
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.random import shape_tensor, sizes_of_shape
 from tapeflow.ops.random_stateful import advance
-from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
+from tapeflow.ops.random_stateless import SEED_TYPES, from_seed, seeded
 from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
@@ -122,7 +122,7 @@ def _numbers(g: philox.Philox, sizes, samples: int, counts, probs, dtype):
     "shape: S, seed: Tseed, counts: T, probs: T -> output: dtype",
     types={"S": INDEX, "Tseed": Preferring(SEED_TYPES), "T": Preferring(_TYPES)},
     attrs={"dtype": dtype(dtypes.int64)},
-    shape=shapes.given(0),
+    shape=seeded(shapes.given(0)),
 )
 def StatelessRandomBinomial(xp, shape, seed, counts, probs, dtype):
     g = from_seed(seed)

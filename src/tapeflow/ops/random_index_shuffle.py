@@ -13,7 +13,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, tensor_function
-from tapeflow.ops import padding
+from tapeflow.ops import padding, shapes
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
@@ -66,14 +66,13 @@ def _shuffled(index: int, seed, largest: int, rounds: int) -> int:
 
 def _rule(call):
     index, seed, largest = call.shape(0), call.shape(1), call.shape(2)
-    if index is None or seed is None or largest is None:
-        return [None]
-    if not index and len(seed) == 1 and not largest:
-        return [()]
-    for shape in (index, largest, seed[:-1]):
-        if shape:
-            return [(shape[0],)]
-    return [(1,)]
+    if seed is not None:
+        shapes.exactly(seed[-1], 3)
+        seed = seed[:-1]
+    several: shapes.Shape = None
+    for shape in (index, seed, largest):
+        several = shapes.merge(several, shape or None)
+    return [() if (index, seed, largest) == ((), (), ()) else several]
 
 
 @op(
@@ -81,6 +80,7 @@ def _rule(call):
     "index: dtype, seed: Tseed, max_index: dtype -> output: dtype",
     types={"dtype": _TYPES, "Tseed": _TYPES},
     attrs={"rounds": 4},
+    ranks="index: 0-1, seed: 1-2, max_index: 0-1",
     shape=_rule,
 )
 def RandomIndexShuffle(xp, index, seed, max_index, rounds):

@@ -64,6 +64,16 @@ SEED_TYPES = (dtypes.int64, dtypes.int32)
 STATE = "key: uint64, counter: uint64, alg: int32"
 
 
+def seeded(rule: shapes.Rule, i: int = 1) -> shapes.Rule:
+    """`rule`, of a row whose input `i` is a seed."""
+
+    def checked(call):
+        shapes.exactly(shapes.vector_length(call, i), 2)
+        return rule(call)
+
+    return checked
+
+
 def _key_rule(call):
     shapes.exactly(shapes.vector_length(call, 0), 2)
     return [(1,), (2,)]

@@ -26,7 +26,7 @@ from tapeflow.ops.random import (
     shape_tensor,
     sizes_of_shape,
 )
-from tapeflow.ops.random_stateless import SEED_TYPES, STATE, from_key, from_seed, state_of
+from tapeflow.ops.random_stateless import SEED_TYPES, STATE, from_key, from_seed, seeded, state_of
 from tapeflow.ops.table import ANY, INDEX, REAL, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -68,7 +68,7 @@ def stateless_shuffle(
     "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
     types={"T": REAL, "Tseed": Preferring(SEED_TYPES)},
     attrs={"output_dtype": dtype(dtypes.int64)},
-    shape=rows_by,
+    shape=seeded(rows_by, 2),
 )
 def StatelessMultinomial(xp, logits, num_samples, seed, output_dtype):
     samples = checked_categorical(logits, num_samples)
@@ -131,7 +131,7 @@ def _samples_each(shape, parameter) -> tuple[int, tuple[int, ...]]:
     "StatelessRandomGammaV2",
     "shape: T, seed: Tseed, alpha: dtype -> output: dtype",
     types={"T": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": GAMMA_FLOATS},
-    shape=shapes.given(0),
+    shape=seeded(shapes.given(0)),
 )
 def StatelessRandomGammaV2(xp, shape, seed, alpha):
     g = from_seed(seed)

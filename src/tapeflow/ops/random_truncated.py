@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -14,7 +15,7 @@ from tapeflow.core.errors import InternalError
 from tapeflow.core.public import public
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.random import shape_tensor, sizes_of_shape, uniform
-from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
+from tapeflow.ops.random_stateless import SEED_TYPES, from_seed, seeded
 from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
@@ -105,11 +106,17 @@ def _samples(stream: _Stream, count: int, mean, stddev, low, high) -> np.ndarray
     return z * stddev + mean
 
 
+def _rule(call):
+    known = [s for s in map(call.shape, range(2, 6)) if s is not None]
+    functools.reduce(shapes.broadcast, known, ())
+    return [shapes.from_value(call, 0)]
+
+
 @op(
     "StatelessParameterizedTruncatedNormal",
     "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype -> output: dtype",
     types={"S": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": _TYPES},
-    shape=shapes.given(0),
+    shape=seeded(_rule),
 )
 def StatelessParameterizedTruncatedNormal(xp, shape, seed, means, stddevs, minvals, maxvals):
     sizes = sizes_of_shape(shape)

@@ -86,8 +86,14 @@ def _(rng):
     yield Sample(texts("ABC"), out_type=dtypes.int16, raises=InvalidArgumentError)
 
 
+def _padded_rule(call):
+    shape, size = call.shape(0), shapes.scalar_value(call, 1)
+    width = _numpy_type(call.attr("out_type"), "DecodePaddedRaw").itemsize
+    return [None if shape is None else (*shape, None if size is None else size // width)]
+
+
 @op("DecodePaddedRaw", "input_bytes: string, fixed_length: int32 -> output: out_type",
-    attrs={"out_type": dtype, "little_endian": True}, shape=_raw_rule)  # fmt: skip
+    attrs={"out_type": dtype, "little_endian": True}, shape=_padded_rule)  # fmt: skip
 def DecodePaddedRaw(xp, input_bytes, fixed_length, out_type, little_endian):
     kind = _numpy_type(out_type, "DecodePaddedRaw")
     if fixed_length.ndim:

@@ -17,6 +17,7 @@ from tapeflow.ops.validate import invalid, shape_text
 TYPES = {"T": (dtypes.float32, dtypes.float16)}
 PARTS = "i: T, cs: T, f: T, o: T, ci: T, co: T, h: T"
 STATE = "cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T"
+STATE_RANKS = "cs_prev: 2, h_prev: 2, w: 2, wci: 1, wcf: 1, wco: 1, b: 1"
 _NEVER = "it is computed with NumPy"
 
 
@@ -106,7 +107,8 @@ def _cell_rule(call):
     f"x: T, {STATE} -> {PARTS}",
     types=TYPES,
     attrs={"forget_bias": 1.0, "cell_clip": 3.0, "use_peephole": False},
-    shape=shapes.with_ranks(_cell_rule, 2, 2, 2, 2, 1, 1, 1, 1),
+    ranks=f"x: 2, {STATE_RANKS}",
+    shape=_cell_rule,
 )
 def LSTMBlockCell(xp, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
     check_lstm(x, cs_prev, h_prev, w, wci, wcf, wco, b)
@@ -166,7 +168,8 @@ LSTMBlockCell.reference(lstm_formula)
 
 def _layer_rule(call):
     x, state = shapes.with_rank(call.shape(1), 3), shapes.with_rank(call.shape(2), 2)
-    return [(x[0], shapes.same_dimension(x[1], state[0]), state[1])] * 7
+    units = shapes.same_dimension(state[1], shapes.divided(shapes.vector_length(call, 8), 4))
+    return [(x[0], shapes.same_dimension(x[1], state[0]), units)] * 7
 
 
 def _layer(seq_len_max, x, state, forget_bias, cell_clip, peephole, order):
@@ -190,7 +193,7 @@ def _layer(seq_len_max, x, state, forget_bias, cell_clip, peephole, order):
     return tuple(out)
 
 
-_LAYER_SHAPE = shapes.with_ranks(_layer_rule, 0, 3, 2, 2, 2, 1, 1, 1, 1)
+_LAYER_RANKS = f"seq_len_max: 0, x: 3, {STATE_RANKS}"
 _LAYER_SIGNATURE = f"seq_len_max: int64, x: T, {STATE} -> {PARTS}"
 
 
@@ -199,7 +202,8 @@ _LAYER_SIGNATURE = f"seq_len_max: int64, x: T, {STATE} -> {PARTS}"
     _LAYER_SIGNATURE,
     types=TYPES,
     attrs={"forget_bias": 1.0, "cell_clip": 3.0, "use_peephole": False},
-    shape=_LAYER_SHAPE,
+    ranks=_LAYER_RANKS,
+    shape=_layer_rule,
 )
 def BlockLSTM(
     xp, seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole
@@ -213,7 +217,8 @@ def BlockLSTM(
     _LAYER_SIGNATURE,
     types=TYPES,
     attrs={"cell_clip": 0.0, "use_peephole": False},
-    shape=_LAYER_SHAPE,
+    ranks=_LAYER_RANKS,
+    shape=_layer_rule,
 )
 def BlockLSTMV2(xp, seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, cell_clip, use_peephole):
     state = (cs_prev, h_prev, w, wci, wcf, wco, b)
@@ -296,6 +301,7 @@ def _layer_grad_row(name, order):
         _LAYER_GRAD,
         types=TYPES,
         attrs={"use_peephole": boolean},
+        ranks=_LAYER_RANKS,
         shape=lambda call: [call.shape(i) for i in range(1, 9)],
     )
     def row(xp, seq_len_max, x, *rest, use_peephole):

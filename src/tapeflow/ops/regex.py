@@ -114,7 +114,8 @@ def _character_length(text: bytes, at: int) -> int:
 
 
 @op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string",
-    attrs={"replace_global": True}, shape=shapes.with_ranks(shapes.same_as_first, None, 0, 0))  # fmt: skip
+    attrs={"replace_global": True}, ranks="pattern: 0, rewrite: 0",
+    shape=shapes.same_as_first)  # fmt: skip
 def RegexReplace(xp, input, pattern, rewrite, replace_global):
     for label, x in (("Pattern", pattern), ("Rewrite", rewrite)):
         if x.ndim:
@@ -180,7 +181,8 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     return RegexReplace(input, pattern, rewrite, replace_global)
 
 
-@op("RegexFullMatch", "input: string, pattern: string -> output: bool", shape=shapes.same_as_first)
+@op("RegexFullMatch", "input: string, pattern: string -> output: bool", ranks="pattern: 0",
+    shape=shapes.same_as_first)
 def RegexFullMatch(xp, input, pattern):
     if pattern.ndim:
         raise invalid(f"Pattern must be scalar, but received {shape_text(pattern.shape)}")

@@ -63,12 +63,12 @@ def _check_scatter(indices, updates, shape) -> None:
     """Updates have the shape of the places that the indices name, as far as the three are known."""
     shapes.at_least(indices, 1)
     shapes.at_least(updates, 1)
-    if not indices or updates is None or shape is None:
+    if not indices or updates is None:
         return
     outer, depth = len(indices) - 1, indices[-1]
     shapes.at_least(updates, outer)
     shapes.merge(indices[:-1], updates[:outer])
-    if depth is not None:
+    if depth is not None and shape is not None:
         if depth > len(shape):
             raise invalid(
                 f"The innermost dimension of indices, {depth}, must be <= the rank of the output, {len(shape)}"

@@ -19,6 +19,7 @@ def _rule(call):
     if data is None or ids is None:
         return [None]
     shapes.at_least(data, len(ids))
+    shapes.merge(data[: len(ids)], ids)
     return [(count, *data[len(ids) :])]
 
 

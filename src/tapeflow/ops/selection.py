@@ -289,7 +289,8 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None):
     "x: T, y: T -> out: T, idx: out_idx",
     types={"T": ANY},
     attrs=_OUT_IDX,
-    shape=shapes.with_ranks(shapes.fixed((None,), (None,)), 1, 1),
+    ranks="x: 1, y: 1",
+    shape=shapes.fixed((None,), (None,)),
 )
 def ListDiff(xp, x, y, out_idx):
     _require_vector(x, "x should be a 1D vector.")

@@ -13,6 +13,7 @@ from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
 from tapeflow.ops.sparse_parts import checked
+from tapeflow.ops.sparse_shapes import elements_and_rank, of_rank
 from tapeflow.ops.table import Sample, op, string
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -91,37 +92,40 @@ def _combined(a: _Groups, b: _Groups, operation: str, kind):
     )
 
 
-def _rule(rank_of):
-    def rule(call):
-        rank = rank_of(call)
-        return [(None, rank), (None,), (rank,)]
-
-    return rule
-
-
-def _dense_rank(call):
-    shape = call.shape(0)
-    if shape is not None and len(shape) < 2:
-        raise InvalidArgumentError(None, None, f"Shape must be at least rank 2 but is rank {len(shape)}")
-    return None if shape is None else len(shape)
+def _dense_rule(call):
+    one, other = call.shape(0), call.shape(1)
+    if one is not None and other is not None:
+        other = shapes.with_rank(other, len(one))
+        shapes.merge(one[:-1], other[:-1])
+    known = other if one is None else one
+    return of_rank(None if known is None else len(known))
 
 
-def _sparse_rank(call):
-    return shapes.with_rank(call.shape(2), 1)[0]
+def _mixed_rule(call):
+    one, rank = call.shape(0), elements_and_rank(call, 1)[1]
+    return of_rank(shapes.same_dimension(None if one is None else len(one), rank))
+
+
+def _sparse_rule(call):
+    rank = shapes.same_dimension(*(elements_and_rank(call, i)[1] for i in (0, 3)))
+    if rank is not None and rank < 2:
+        raise invalid(f"Input 0, expected rank >= 2, got {rank}.")
+    return of_rank(rank)
 
 
 _ATTRS = {"set_operation": string, "validate_indices": True}
 
 
 @op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULT}", types={"T": MEMBERS},
-    attrs=_ATTRS, shape=_rule(_dense_rank))  # fmt: skip
+    attrs=_ATTRS, ranks="set1: 2+, set2: 2+", shape=_dense_rule)  # fmt: skip
 def DenseToDenseSetOperation(xp, set1, set2, set_operation, validate_indices):
     return _combined(_dense(set1), _dense(set2), set_operation, set1.dtype)
 
 
 @op("DenseToSparseSetOperation",
     f"set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULT}",
-    types={"T": MEMBERS}, attrs=_ATTRS, shape=_rule(_dense_rank))  # fmt: skip
+    types={"T": MEMBERS}, attrs=_ATTRS, ranks="set1: 2+",
+    shape=_mixed_rule)  # fmt: skip
 def DenseToSparseSetOperation(
     xp, set1, set2_indices, set2_values, set2_shape, set_operation, validate_indices
 ):
@@ -132,7 +136,8 @@ def DenseToSparseSetOperation(
 @op("SparseToSparseSetOperation",
     "set1_indices: int64, set1_values: T, set1_shape: int64, set2_indices: int64, set2_values: T, "
     f"set2_shape: int64 -> {_RESULT}",
-    types={"T": MEMBERS}, attrs=_ATTRS, shape=_rule(_sparse_rank))  # fmt: skip
+    types={"T": MEMBERS}, attrs=_ATTRS,
+    shape=_sparse_rule)  # fmt: skip
 def SparseToSparseSetOperation(
     xp, set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape,
     set_operation, validate_indices,
@@ -143,7 +148,7 @@ def SparseToSparseSetOperation(
 
 
 def _size_rule(call):
-    rank = _sparse_rank(call)
+    rank = elements_and_rank(call, 0)[1]
     known = call.value(2)
     if known is not None:
         return [tuple(int(d) for d in known[:-1])]

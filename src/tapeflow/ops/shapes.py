@@ -41,16 +41,6 @@ def same_as(i: int, rank: int | None = None, least: int = 0) -> Rule:
     return lambda call: [call.shape(i)]
 
 
-def with_ranks(rule: Rule, *ranks: int | None) -> Rule:
-    """`rule`, for inputs that have to have these ranks (None: any)."""
-
-    def checked(call) -> list[Shape]:
-        require_ranks(call, *ranks)
-        return rule(call)
-
-    return checked
-
-
 same_as_first = same_as(0)
 same_as_second = same_as(1)
 
@@ -114,10 +104,12 @@ def broadcast_all(call) -> list[Shape]:
     """The inputs broadcast together."""
     if call.count == 2:
         return [broadcast(call.shape(0), call.shape(1))]
+    given = [call.shape(i) for i in range(call.count)]
     shape: Shape = ()
-    for i in range(call.count):
-        shape = broadcast(shape, call.shape(i))
-    return [shape]
+    for each in given:
+        if each is not None:
+            shape = broadcast(shape, each)
+    return [None if None in given else shape]
 
 
 def reduction(call) -> list[Shape]:
@@ -176,16 +168,20 @@ def matmul(call) -> list[Shape]:
     return [(a[0], b[1])]
 
 
-def batch_matmul(call) -> list[Shape]:
-    """Two stacks of matrices whose leading dimensions broadcast; attrs `adj_x`, `adj_y`."""
-    a, b = at_least(call.shape(0), 2), at_least(call.shape(1), 2)
-    if a is None or b is None:
-        return [None]
-    rows, inner_a = a[-2:][::-1] if call.attr("adj_x") else a[-2:]
-    inner_b, columns = b[-2:][::-1] if call.attr("adj_y") else b[-2:]
-    same_dimension(inner_a, inner_b)
-    batch = broadcast(a[:-2], b[:-2])
-    return [None if batch is None else (*batch, rows, columns)]
+def batch_matmul(broadcasts: bool) -> Rule:
+    """Two stacks of matrices whose leading dimensions broadcast, or are the same; attrs `adj_x`, `adj_y`."""
+
+    def rule(call) -> list[Shape]:
+        a, b = at_least(call.shape(0), 2), at_least(call.shape(1), 2)
+        of_a, of_b = ((None, None) if s is None else s[-2:] for s in (a, b))
+        rows, inner_a = of_a[::-1] if call.attr("adj_x") else of_a
+        inner_b, columns = of_b[::-1] if call.attr("adj_y") else of_b
+        same_dimension(inner_a, inner_b)
+        batches = [None if s is None else s[:-2] for s in (a, b)]
+        batch = broadcast(*batches) if broadcasts else merge(*batches)
+        return [None if batch is None else (*batch, rows, columns)]
+
+    return rule
 
 
 def concat(call) -> list[Shape]:
@@ -308,13 +304,14 @@ def merge(a: Shape, b: Shape) -> Shape:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. Shapes are {_text(a)} and "
-                f"{_text(b)}.",
+                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. Shapes are {text(a)} and "
+                f"{text(b)}.",
             )
     return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 
 
-def _text(shape: tuple[int | None, ...]) -> str:
+def text(shape: tuple[int | None, ...]) -> str:
+    """`shape` as messages have it."""
     return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
 
 

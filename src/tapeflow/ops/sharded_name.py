@@ -18,6 +18,7 @@ def _check(**scalars) -> None:
 @op(
     "ShardedFilename",
     "basename: string, shard: int32, num_shards: int32 -> filename: string",
+    ranks="basename: 0, shard: 0, num_shards: 0",
     shape=lambda call: [()],
 )
 def ShardedFilename(xp, basename, shard, num_shards):
@@ -38,6 +39,7 @@ def _(rng):
 @op(
     "ShardedFilespec",
     "basename: string, num_shards: int32 -> filename: string",
+    ranks="basename: 0, num_shards: 0",
     shape=lambda call: [()],
 )
 def ShardedFilespec(xp, basename, num_shards):

@@ -26,6 +26,7 @@ def _shape(call):
     "SobolSample",
     "dim: int32, num_results: int32, skip: int32 -> samples: dtype",
     attrs={"dtype": dtype(dtypes.float32)},
+    ranks="dim: 0, num_results: 0, skip: 0",
     shape=_shape,
 )
 def SobolSample(xp, dim, num_results, skip, dtype):

@@ -20,6 +20,7 @@ from tapeflow.ops.matrix_function import matrix_transpose
 from tapeflow.ops.scatter import ScatterNd, tensor_scatter_nd_update
 from tapeflow.ops.sparse_parts import checked, grouped, order, places, summed
 from tapeflow.ops.sparse_rows import INDICES, RESULT, SHAPE, dense_of, sparse_rule, values_of
+from tapeflow.ops.sparse_shapes import elements_and_rank
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -161,7 +162,7 @@ _REAL_OF = (*REAL,)
 @op("SparseAdd",
     "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64, thresh: Treal "
     "-> sum_indices: int64, sum_values: T, sum_shape: int64",
-    types={"T": NUMERIC, "Treal": _REAL_OF}, shape=sparse_rule())  # fmt: skip
+    types={"T": NUMERIC, "Treal": _REAL_OF}, ranks="a_shape: 1", shape=sparse_rule())  # fmt: skip
 def SparseAdd(xp, a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
     sizes = checked(a_indices, a_values, a_shape)
     other = checked(b_indices, b_values, b_shape)
@@ -217,7 +218,8 @@ def _(a_indices, a, shape, b_indices, b, b_shape, thresh):
 @op("SparseAddGrad",
     "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> a_val_grad: T, b_val_grad: T",
     types={"T": NUMERIC},
-    shape=lambda call: [None if call.shape(i) is None else call.shape(i)[:1] for i in (1, 2)])  # fmt: skip
+    ranks="a_indices: 2, b_indices: 2",
+    shape=lambda call: [call.shape(i)[:1] for i in (1, 2)])  # fmt: skip
 def SparseAddGrad(xp, backprop_val_grad, a_indices, b_indices, sum_indices):
     if backprop_val_grad.ndim != 1 or len(backprop_val_grad) != len(sum_indices):
         raise invalid(
@@ -360,6 +362,7 @@ for _row in (SparseReduceSumSparse, SparseReduceMaxSparse):
 
 @op("SparseSoftmax", "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T",
     types={"T": (dtypes.float32, dtypes.float64, dtypes.float16)},
+    ranks="sp_indices: 2, sp_values: 1, sp_shape: 1",
     shape=lambda call: [call.shape(1)])  # fmt: skip
 def SparseSoftmax(xp, sp_indices, sp_values, sp_shape):
     sizes = checked(sp_indices, sp_values, sp_shape)
@@ -454,7 +457,8 @@ def _elementwise(name: str, formula):
             return formula(sp_values, other).astype(sp_values.dtype)
 
     row = op(name, "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
-             types={"T": NUMERIC}, shape=lambda call: [call.shape(1)])(kernel)  # fmt: skip
+             types={"T": NUMERIC},
+             shape=lambda call: [elements_and_rank(call, 0)[:1]])(kernel)  # fmt: skip
 
     @row.samples
     def _(rng):
@@ -526,6 +530,7 @@ def _extremum(name: str, choose):
 
     row = op(name, "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64 "
              "-> output_indices: int64, output_values: T", types={"T": REAL},
+             ranks="a_indices: 2, a_values: 1, a_shape: 1, b_indices: 2, b_values: 1, b_shape: 1",
              shape=lambda call: sparse_rule()(call)[:2])(kernel)  # fmt: skip
     row.gradient(None)
 

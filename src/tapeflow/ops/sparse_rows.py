@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import reduction
+from tapeflow.ops import reduction, shapes
 from tapeflow.ops.array import Shape
 from tapeflow.ops.construction import fill
 from tapeflow.ops.construction import range as range_
@@ -13,6 +13,7 @@ from tapeflow.ops.gather import gather, gather_nd
 from tapeflow.ops.layout import InvertPermutation, reshape
 from tapeflow.ops.scatter import tensor_scatter_nd_update
 from tapeflow.ops.sparse_parts import checked, order, places, require_inside
+from tapeflow.ops.sparse_shapes import elements_and_rank
 from tapeflow.ops.static import rank_in
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, Sample, integer, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -60,7 +61,8 @@ def _dense_rule(call):
 
 @op("SparseToDense",
     "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T",
-    types={"T": ANY, "Tindices": INDEX}, attrs={"validate_indices": True}, shape=_dense_rule)  # fmt: skip
+    types={"T": ANY, "Tindices": INDEX}, attrs={"validate_indices": True}, ranks="output_shape: 1",
+    shape=_dense_rule)  # fmt: skip
 def SparseToDense(xp, sparse_indices, output_shape, sparse_values, default_value, validate_indices):
     if sparse_indices.ndim > 2:
         raise invalid(
@@ -165,6 +167,7 @@ def _(indices, shape, values, default, validate_indices):
 
 @op("SparseReorder", "input_indices: int64, input_values: T, input_shape: int64 "
     "-> output_indices: int64, output_values: T", types={"T": ANY},
+    ranks="input_indices: 2, input_values: 1, input_shape: 1",
     shape=lambda call: [call.shape(0), call.shape(1)])  # fmt: skip
 def SparseReorder(xp, input_indices, input_values, input_shape):
     # Indices outside of the shape are sorted like others, as in TensorFlow: `sparse.slice` leaves them out.
@@ -207,6 +210,7 @@ def _reshape_rule(call):
 
 @op("SparseReshape",
     "input_indices: int64, input_shape: int64, new_shape: int64 -> output_indices: int64, output_shape: int64",
+    ranks="input_indices: 2, input_shape: 1, new_shape: 1",
     shape=_reshape_rule)  # fmt: skip
 def SparseReshape(xp, input_indices, input_shape, new_shape):
     if new_shape.ndim != 1:
@@ -285,7 +289,7 @@ def _sliced(indices, values, shape, start, size):
     return begin, end, inside
 
 
-@op("SparseSlice", f"{PARTS}, start: int64, size: int64 -> {RESULT}", types={"T": ANY},
+@op("SparseSlice", f"{PARTS}, start: int64, size: int64 -> {RESULT}", types={"T": ANY}, ranks="shape: 1",
     shape=sparse_rule())  # fmt: skip
 def SparseSlice(xp, indices, values, shape, start, size):
     begin, end, inside = _sliced(indices, values, shape, start, size)
@@ -329,7 +333,8 @@ def _(indices, values, shape, start, size):
 
 @op("SparseSliceGrad",
     "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> val_grad: T",
-    types={"T": NUMERIC}, shape=lambda call: [None if call.shape(1) is None else call.shape(1)[:1]])  # fmt: skip
+    types={"T": NUMERIC}, ranks="input_indices: 2",
+    shape=lambda call: [call.shape(1)[:1]])  # fmt: skip
 def SparseSliceGrad(xp, backprop_val_grad, input_indices, input_start, output_indices):
     if backprop_val_grad.ndim != 1 or input_indices.ndim != 2 or output_indices.ndim != 2:
         raise invalid("Gradient must be a vector, and input and output indices matrices")
@@ -371,9 +376,16 @@ def _(dy, indices, start, kept):
 
 
 def _concat_rule(call):
-    shape = call.shape(call.count - 1)
-    rank = None if shape is None else shape[0]
-    return [(None, rank), (None,), (rank,)]
+    count = call.count // 3
+    total: int | None = 0
+    rank = None
+    for i in range(count):
+        indices = shapes.with_rank(call.shape(i), 2)
+        elements = shapes.same_dimension(indices[0], shapes.vector_length(call, count + i))
+        total = None if total is None or elements is None else total + elements
+        rank = shapes.same_dimension(rank, indices[1])
+        rank = shapes.same_dimension(rank, shapes.vector_length(call, 2 * count + i))
+    return [(total, rank), (total,), (rank,)]
 
 
 @op("SparseConcat", f"indices: N>=2*int64, values: N>=2*T, shapes: N>=2*int64 -> {RESULT}", types={"T": ANY},
@@ -444,14 +456,13 @@ def _(indices, values, shapes, concat_dim):
 
 def _split_rule(call):
     count = call.attr("num_split")
-    shape = call.shape(3)
-    rank = None if shape is None else shape[0]
+    rank = elements_and_rank(call, 1)[1]
     return [(None, rank)] * count + [(None,)] * count + [(rank,)] * count
 
 
 @op("SparseSplit", f"split_dim: int64, {PARTS} -> output_indices: num_split>=1*int64, "
     "output_values: num_split>=1*T, output_shape: num_split>=1*int64", types={"T": ANY},
-    attrs={"num_split": integer}, shape=_split_rule)  # fmt: skip
+    attrs={"num_split": integer}, ranks="split_dim: 0", shape=_split_rule)  # fmt: skip
 def SparseSplit(xp, split_dim, indices, values, shape, num_split):
     if split_dim.size != 1:
         raise invalid(f"split_dim must be a scalar, got shape {shape_text(split_dim.shape)}")
@@ -504,17 +515,16 @@ def _(axis, indices, values, shape, num_split):
 
 
 def _fill_rule(call):
-    shape = call.shape(2)
-    rank = None if shape is None else shape[0]
+    count, rank = elements_and_rank(call, 0)
     sizes = call.value(2)
     rows = None if sizes is None or not len(sizes) else int(sizes[0])
-    count = call.shape(1)
-    return [(None, rank), (None,), (rows,), (None if count is None else count[0],)]
+    return [(None, rank), (None,), (rows,), (count,)]
 
 
 @op("SparseFillEmptyRows", "indices: int64, values: T, dense_shape: int64, default_value: T "
     "-> output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
-    types={"T": ANY}, shape=_fill_rule)  # fmt: skip
+    types={"T": ANY}, ranks="default_value: 0",
+    shape=_fill_rule)  # fmt: skip
 def SparseFillEmptyRows(xp, indices, values, dense_shape, default_value):
     if dense_shape.ndim != 1:
         raise invalid(f"dense_shape must be a vector, saw: {shape_text(dense_shape.shape)}")
@@ -585,7 +595,8 @@ def _(indices, values, shape, default):
 
 @op("SparseFillEmptyRowsGrad",
     "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
-    types={"T": NUMERIC}, shape=lambda call: [call.shape(0), ()])  # fmt: skip
+    types={"T": NUMERIC}, ranks="reverse_index_map: 1, grad_values: 1",
+    shape=lambda call: [call.shape(0), ()])  # fmt: skip
 def SparseFillEmptyRowsGrad(xp, reverse_index_map, grad_values):
     if reverse_index_map.ndim != 1 or grad_values.ndim != 1:
         raise invalid("reverse_index_map and grad_values must be vectors")

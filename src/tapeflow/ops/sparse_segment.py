@@ -142,16 +142,19 @@ def _rows(kind, types):
     return plain, sized
 
 
+def _gradient_rule(call):
+    shape, rows = call.shape(0), call.value(3)
+    shapes.merge(call.shape(1), call.shape(2))
+    return [None if shape is None else (None if rows is None else int(rows), *shape[1:])]
+
+
 def _gradient_row(kind):
     @op(
         f"SparseSegment{kind}Grad",
         "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T",
         types={"T": FLOATING, **INDICES},
-        shape=lambda call: [
-            None
-            if call.shape(0) is None
-            else (None if call.value(3) is None else int(call.value(3)), *call.shape(0)[1:])
-        ],
+        ranks="grad: 1+, indices: 1, segment_ids: 1, output_dim0: 0",
+        shape=_gradient_rule,
     )
     def row(xp, grad, indices, segment_ids, output_dim0):
         rows = one_value(output_dim0, "output_dim0 should be a scalar.")

@@ -11,7 +11,9 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops import shapes
 from tapeflow.ops.sparse_parts import checked, order
+from tapeflow.ops.sparse_shapes import of_rank
 from tapeflow.ops.table import ANY, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -54,7 +56,9 @@ def _row(parts, form):
 
 @op("SerializeSparse",
     "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
-    types={"T": ANY}, attrs={"out_type": dtype(dtypes.string)}, shape=lambda call: [(3,)])  # fmt: skip
+    types={"T": ANY}, attrs={"out_type": dtype(dtypes.string)},
+    ranks="sparse_indices: 2, sparse_values: 1, sparse_shape: 1",
+    shape=lambda call: [(3,)])  # fmt: skip
 def SerializeSparse(xp, sparse_indices, sparse_values, sparse_shape, out_type):
     _check_form(out_type)
     checked(sparse_indices, sparse_values, sparse_shape, in_range=False)
@@ -63,7 +67,9 @@ def SerializeSparse(xp, sparse_indices, sparse_values, sparse_shape, out_type):
 
 @op("SerializeManySparse",
     "sparse_indices: int64, sparse_values: T, sparse_shape: int64 -> serialized_sparse: out_type",
-    types={"T": ANY}, attrs={"out_type": dtype(dtypes.string)}, shape=lambda call: [(None, 3)])  # fmt: skip
+    types={"T": ANY}, attrs={"out_type": dtype(dtypes.string)},
+    ranks="sparse_indices: 2, sparse_values: 1, sparse_shape: 1",
+    shape=lambda call: [(None, 3)])  # fmt: skip
 def SerializeManySparse(xp, sparse_indices, sparse_values, sparse_shape, out_type):
     _check_form(out_type)
     sizes = checked(sparse_indices, sparse_values, sparse_shape)
@@ -112,9 +118,17 @@ def _joined(rows, kind):
     )
 
 
+def _serialized_rule(call):
+    shape = call.shape(0)
+    if shape is not None:
+        shapes.exactly(shape[-1], 3)
+    return of_rank(None)
+
+
 @op("DeserializeManySparse",
     "serialized_sparse: string -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
-    attrs={"dtype": dtype}, shape=lambda call: [(None, None), (None,), (None,)])  # fmt: skip
+    attrs={"dtype": dtype}, ranks="serialized_sparse: 2",
+    shape=_serialized_rule)  # fmt: skip
 def DeserializeManySparse(xp, serialized_sparse, dtype):
     if serialized_sparse.ndim != 2 or serialized_sparse.shape[1] != 3:
         raise invalid(
@@ -129,7 +143,8 @@ def DeserializeManySparse(xp, serialized_sparse, dtype):
 @op("DeserializeSparse",
     "serialized_sparse: Tserialized -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
     types={"Tserialized": Preferring(_FORMS)}, attrs={"dtype": dtype},
-    shape=lambda call: [(None, None), (None,), (None,)])  # fmt: skip
+    ranks="serialized_sparse: 1+",
+    shape=_serialized_rule)  # fmt: skip
 def DeserializeSparse(xp, serialized_sparse, dtype):
     shape = serialized_sparse.shape
     if not shape or shape[-1] != 3:

@@ -114,6 +114,7 @@ def _complex_row(name: str, inverse: bool):
         name,
         "input: Tcomplex, fft_length: int32, axes: int32 -> output: Tcomplex",
         types={"Tcomplex": Preferring(COMPLEX)},
+        ranks="input: 1+",
         shape=_rule(False),
     )
     def row(xp, input, fft_length, axes):
@@ -164,6 +165,7 @@ IFFTND = _complex_row("IFFTND", True)
     "input: Treal, fft_length: int32, axes: int32 -> output: Tcomplex",
     types={"Treal": Preferring(REAL_PARTS)},
     attrs={"Tcomplex": dtype(dtypes.complex64)},
+    ranks="input: 1+",
     shape=_rule(True),
 )
 def RFFTND(xp, input, fft_length, axes, Tcomplex):
@@ -219,6 +221,7 @@ def _(input, fft_length, axes, Tcomplex):
     "input: Tcomplex, fft_length: int32, axes: int32 -> output: Treal",
     types={"Tcomplex": Preferring(COMPLEX)},
     attrs={"Treal": dtype(dtypes.float32)},
+    ranks="input: 1+",
     shape=_rule(False),
 )
 def IRFFTND(xp, input, fft_length, axes, Treal):

@@ -42,7 +42,8 @@ def _at(text: bytes, marks: bytes, skip_empty: bool) -> list[bytes]:
 
 @op("StringSplit", "input: string, delimiter: string -> indices: int64, values: string, shape: int64",
     attrs={"skip_empty": True},
-    shape=shapes.with_ranks(shapes.fixed((None, 2), (None,), (2,)), 1, 0))  # fmt: skip
+    ranks="input: 1, delimiter: 0",
+    shape=shapes.fixed((None, 2), (None,), (2,)))  # fmt: skip
 def StringSplit(xp, input, delimiter, skip_empty):
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {shape_text(input.shape)}")

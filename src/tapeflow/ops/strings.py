@@ -408,7 +408,8 @@ def reduce_join_v1(
 
 
 @op("StringSplitV2", "input: string, sep: string -> indices: int64, values: string, shape: int64",
-    attrs={"maxsplit": -1}, shape=shapes.with_ranks(shapes.fixed((None, 2), (None,), (2,)), 1, 0))  # fmt: skip
+    attrs={"maxsplit": -1}, ranks="input: 1, sep: 0",
+    shape=shapes.fixed((None, 2), (None,), (2,)))  # fmt: skip
 def StringSplitV2(xp, input, sep, maxsplit):
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {shape_text(input.shape)}")

@@ -21,6 +21,7 @@ from tapeflow.core import (
 )
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.ops import input_ranks
 
 # Sets of dtypes that signatures use. The first one is what an empty list becomes.
 FLOATING = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
@@ -144,6 +145,7 @@ def op(
     types: Mapping[str, tuple[DType, ...]] | None = None,
     attrs: Mapping[str, Any] | None = None,
     shape: Callable[[Any], list[Any]] | None = None,
+    ranks: str = "",
     broadcast: bool = False,
     stateful: bool | None = None,
     touches: str = "",
@@ -156,6 +158,7 @@ def op(
       types: the dtypes that each type variable may be; `Preferring` ones where TensorFlow has a default.
       attrs: the default of each attr, or its kind if it has none.
       shape: the shape rule, for graphs.
+      ranks: of inputs that may not have any, for graphs: "x: 2, axis: 0-1, N: 1+".
       broadcast: whether inputs broadcast, so that gradients are summed to their shapes.
       stateful: whether it has effects or results that differ from call to call, so that graphs keep each
         call; None: it does if it takes a resource or draws from a stream of random numbers.
@@ -202,6 +205,9 @@ def op(
     row.signature = signature
     row.attrs = kinds
     row.defaults = {key: kind.default for key, kind in kinds.items() if not kind.required}
+    if ranks:
+        assert shape is not None, name
+        shape = input_ranks.checked(shape, ranks, {a.name: bool(a.times) for a in inputs})
     row.shape_rule = shape
     if stateful is None:
         resources = any(a.type == "resource" for a in (*inputs, *outputs))

@@ -33,14 +33,13 @@ def _check(length, rhs, diagonals):
 
 def _product_rule(call):
     rhs = shapes.at_least(call.shape(3), 2)
+    diagonals: shapes.Shape = None
     for i in range(3):
-        diagonal = shapes.at_least(call.shape(i), 2)
-        if diagonal is not None:
-            shapes.exactly(diagonal[-2], 1)
-            if rhs is not None:
-                size = shapes.same_dimension(diagonal[-1], rhs[-2])
-                rhs = (*(shapes.merge(diagonal[:-2], rhs[:-2]) or ()), size, rhs[-1])
-    return [rhs]
+        diagonals = shapes.merge(diagonals, shapes.at_least(call.shape(i), 2))
+    if diagonals is None:
+        return [rhs]
+    shapes.exactly(diagonals[-2], 1)
+    return [shapes.merge((*diagonals[:-2], diagonals[-1], None), rhs)]
 
 
 @op(
@@ -437,6 +436,8 @@ def tridiagonal_solve(
 
 def _banded_rule(call):
     a, b = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 2)
+    if a is not None and None not in a[-2:] and a[-2] > a[-1]:  # type: ignore[operator]
+        raise invalid(f"Number of bands {a[-2]} cannot exceed the size of the matrix {a[-1]}")
     if a is None or b is None:
         return [None]
     batch = shapes.broadcast(a[:-2], b[:-2])

@@ -22,6 +22,7 @@ def _rule(call):
     "UnravelIndex",
     "indices: Tidx, dims: Tidx -> output: Tidx",
     types={"Tidx": Preferring(INDEX)},
+    ranks="indices: 0-1, dims: 1",
     shape=_rule,
 )
 def UnravelIndex(xp, indices, dims):
