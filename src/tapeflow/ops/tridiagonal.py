@@ -436,7 +436,7 @@ def tridiagonal_solve(
 
 def _banded_rule(call):
     a, b = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 2)
-    if a is not None and None not in a[-2:] and a[-2] > a[-1]:  # type: ignore[operator]
+    if a is not None and None not in a[-2:] and a[-2] > a[-1]:
         raise invalid(f"Number of bands {a[-2]} cannot exceed the size of the matrix {a[-1]}")
     if a is None or b is None:
         return [None]
