@@ -24,6 +24,9 @@ def _rule_of(call, size, paddings: int):
     weights = shapes.with_rank(call.shape(paddings + 1), 4)
     shapes.same_dimension(depth, weights[2])
     border = call.value(paddings)
+    rows, columns = shapes.with_rank(call.shape(paddings), 2)
+    shapes.exactly(rows, 4)
+    shapes.exactly(columns, 2)
     if border is not None and np.shape(border) != (4, 2):
         raise invalid(f"paddings must be a matrix with 2 columns: {shape_text(np.shape(border))}")
     around = [None, None] if border is None else [int(a) + int(b) for a, b in border[1:3]]
@@ -59,7 +62,7 @@ def _convolved(xp, x, paddings, filter, mode, strides, padding):
 @op(
     "FusedPadConv2D", "input: T, paddings: int32, filter: T -> output: T",
     types={"T": (dtypes.float32, dtypes.float64, dtypes.float16)}, attrs=_ATTRS,
-    shape=lambda call: _rule_of(call, None, 1),
+    ranks="input: 4, paddings: 2, filter: 4", shape=lambda call: _rule_of(call, None, 1),
 )  # fmt: skip
 def FusedPadConv2D(xp, input, paddings, filter, mode, strides, padding):
     return _convolved(xp, input, paddings, filter, mode, strides, padding)
@@ -94,7 +97,7 @@ FusedPadConv2D.reference(_in_steps)
     "FusedResizeAndPadConv2D", "input: T, size: int32, paddings: int32, filter: T -> output: T",
     types={"T": (dtypes.float32, dtypes.float64, dtypes.float16)},
     attrs={"resize_align_corners": False, **_ATTRS},
-    shape=_resized_rule,
+    ranks="input: 4, size: 1, paddings: 2, filter: 4", shape=_resized_rule,
 )  # fmt: skip
 def FusedResizeAndPadConv2D(xp, input, size, paddings, filter, resize_align_corners, mode, strides, padding):
     resized = resized_by_lines(xp, input, size, resize_align_corners)

@@ -16,13 +16,16 @@ _TYPES = (dtypes.float64, dtypes.float32, dtypes.complex64, dtypes.complex128)
 
 def _rule(call):
     matrix, rhs = call.shape(0), call.shape(1)
-    if matrix is None or rhs is None or len(rhs) < 2:
+    if matrix is None or rhs is None:
         return [None]
+    if len(matrix) != len(rhs):
+        raise invalid(f"Shapes must be equal rank, but are {len(matrix)} and {len(rhs)}")
+    shapes.same_dimension(matrix[-2], rhs[-2])
     return [(*matrix[:-2], matrix[-1], rhs[-1])]
 
 
 @op("MatrixSolveLs", "matrix: T, rhs: T, l2_regularizer: float64 -> output: T", types={"T": _TYPES},
-    attrs={"fast": True}, shape=_rule)  # fmt: skip
+    attrs={"fast": True}, ranks="matrix: 2+, rhs: 2+, l2_regularizer: 0", shape=_rule)  # fmt: skip
 def MatrixSolveLs(xp, matrix, rhs, l2_regularizer, fast):
     """By the normal equations if `fast`; else the solution of the least norm, without regularisation."""
     if matrix.ndim < 2 or rhs.ndim != matrix.ndim:

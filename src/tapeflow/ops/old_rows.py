@@ -47,15 +47,8 @@ _FACTORS = (dtypes.float32, dtypes.bfloat16)
 _TURNS = {"transpose_a": False, "transpose_b": False}
 
 
-def _product_rule(call):
-    a, b = call.shape(0), call.shape(1)
-    rows = None if a is None or len(a) != 2 else a[1 if call.attr("transpose_a") else 0]
-    columns = None if b is None or len(b) != 2 else b[0 if call.attr("transpose_b") else 1]
-    return [(rows, columns)]
-
-
 @op("SparseMatMul", "a: Ta, b: Tb -> product: float32", types={"Ta": _FACTORS, "Tb": _FACTORS},
-    attrs={**_TURNS, "a_is_sparse": False, "b_is_sparse": False}, shape=_product_rule)  # fmt: skip
+    attrs={**_TURNS, "a_is_sparse": False, "b_is_sparse": False}, ranks="a: 2, b: 2", shape=shapes.matmul)  # fmt: skip
 def SparseMatMul(xp, a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse):
     """Whether a factor has many zeros only says how to multiply."""
     if a.ndim != 2 or b.ndim != 2:

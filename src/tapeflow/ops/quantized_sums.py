@@ -46,6 +46,7 @@ def _result(total: np.ndarray, reach: float, out_type):
     "-> z: Toutput, min_z: float32, max_z: float32",
     types={"T1": (dtypes.quint8,), "T2": (dtypes.quint8,)},
     attrs={"Toutput": dtype(dtypes.qint32)},
+    ranks="min_x: 0, max_x: 0, min_y: 0, max_y: 0",
     shape=lambda call: [shapes.broadcast(call.shape(0), call.shape(1)), (), ()],
 )
 def QuantizedAdd(xp, x, y, min_x, max_x, min_y, max_y, Toutput):

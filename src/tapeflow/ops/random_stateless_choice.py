@@ -145,6 +145,7 @@ def StatelessRandomGammaV2(xp, shape, seed, alpha):
     "StatelessRandomGammaV3",
     "shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype -> output: dtype",
     types={"shape_dtype": INDEX, "dtype": GAMMA_FLOATS},
+    ranks="shape: 1, key: 1, counter: 1, alg: 0",
     shape=shapes.given(0),
 )
 def StatelessRandomGammaV3(xp, shape, key, counter, alg, alpha):

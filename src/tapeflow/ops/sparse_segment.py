@@ -219,6 +219,7 @@ def _compact_gradient_row(kind):
         "grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32 "
         "-> output: T, sorted_unique_indices: Tidx",
         types={"T": FLOATING, **INDICES},
+        ranks="grad: 1+, indices: 1, segment_ids: 1, dense_output_dim0: 0",
         shape=lambda call: [None if call.shape(0) is None else (None, *call.shape(0)[1:]), (None,)],
     )
     def row(xp, grad, indices, segment_ids, dense_output_dim0):
