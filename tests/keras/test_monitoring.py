@@ -79,3 +79,13 @@ def test_the_end_of_training_is_not_given_what_callbacks_added():
     end = keras.callbacks.LambdaCallback(on_train_end=lambda logs: ends.append(sorted(logs)))
     _model().fit(X, Y, verbose=0, callbacks=[Given("more", [1.0]), end])
     assert ends == [["loss"]]
+
+
+def test_metrics_are_printed_in_one_order(capsys):
+    model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
+    model.compile("sgd", "mse", metrics=["accuracy"])
+    x, y = np.ones((4, 3), "float32"), np.ones((4, 2), "float32")
+    model.fit(x, y, verbose=2)
+    model.evaluate(x, y, verbose=2)
+    for line in capsys.readouterr().out.splitlines():
+        assert line.startswith("Epoch") or line.index("accuracy") < line.index("loss")

@@ -632,7 +632,7 @@ class Training:
         if logs is None:
             _accept_no_data(x, "test", "there was no data")
         numbers = {} if logs is None else _numbers(logs)
-        run.on_test_end(numbers)
+        run.on_test_end(in_order_of_release(numbers))
         return in_order_of_release(numbers) if return_dict else self._one_or_all(numbers)
 
     def predict(
