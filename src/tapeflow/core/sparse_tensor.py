@@ -20,6 +20,7 @@ SparseTensorValue.__doc__ = "The parts of a `SparseTensor` as arrays."
 # In place of a dtype, in specs for traces of functions: the sizes are those that the tensor holds, not those it has.
 SIZES = "sizes"
 
+
 @public_methods
 class SparseTensor:
     """The tensor of shape `dense_shape` with `dense[indices[i]] = values[i]`, zero elsewhere.

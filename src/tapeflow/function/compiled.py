@@ -33,7 +33,7 @@ class Compiled:
         self.graph = graph
         self.outputs = list(graph.outputs if outputs is None else outputs)
         self.n_arguments = len(graph.inputs) - graph.num_captures
-        self._captures: list[tuple[Any, SymbolicTensor, Any]] = []
+        self._captures: tuple[int, list[tuple[Any, SymbolicTensor, Any]]] = (-1, [])
         self._plan: Any = None
         self._first_order: Any = None
         self._any_order: Any = None
@@ -88,10 +88,12 @@ class Compiled:
 
         Gradients capture more, after the first calls.
         """
-        if len(self._captures) != self.graph.num_captures:
-            variable_of = self.graph.variables_by_handle.variable_of
-            self._captures = [(outer, inner, variable_of(inner)) for outer, inner in self.graph.captures]
-        return self._captures
+        version, found = self._captures
+        if version != self.graph.version:
+            version, variable_of = self.graph.version, self.graph.variables_by_handle.variable_of
+            found = [(outer, inner, variable_of(inner)) for outer, inner in self.graph.captures]
+            self._captures = (version, found)
+        return found
 
     # Differentiating.
 

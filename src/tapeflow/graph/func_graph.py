@@ -214,6 +214,7 @@ class FuncGraph(Graph):
     def replace_capture(self, tensor: Any, placeholder: SymbolicTensor) -> None:
         """Let `placeholder` stand for `tensor` from now on."""
         self._captured[id(tensor)] = (tensor, placeholder)
+        self.version += 1
 
     def deferred_external_captures(self) -> list[Any]:
         return []

@@ -21,11 +21,11 @@ from tapeflow.graph.tensor import SymbolicTensor
 
 
 class VariableHandles:
-    """The handle of each variable that a graph knows; variables are compared by identity."""
+    """The handle of each variable that a graph knows; both are compared by identity, and a handle has one variable."""
 
     def __init__(self) -> None:
-        self._items: dict[int, tuple[Any, Any]] = {}
-        self._variables: dict[int, Any] = {}
+        self._items: dict[int, tuple[Any, Any]] = {}  # by the id of the variable; keeps both, so that ids stay theirs
+        self._variables: dict[int, Any] = {}  # by the id of the handle
 
     def get(self, variable: Any) -> Any:
         found = self._items.get(id(variable))
@@ -36,14 +36,15 @@ class VariableHandles:
         return self._variables.get(id(handle))
 
     def __setitem__(self, variable: Any, handle: Any) -> None:
-        before = self.get(variable)
-        if before is not None:
-            self._variables.pop(id(before), None)
+        if id(variable) in self._items:
+            del self[variable]
         self._items[id(variable)] = (variable, handle)
         self._variables.setdefault(id(handle), variable)
 
-    def __delitem__(self, key: Any) -> None:
-        del self._items[id(key)]
+    def __delitem__(self, variable: Any) -> None:
+        _, handle = self._items.pop(id(variable))
+        if self._variables.get(id(handle)) is variable:
+            del self._variables[id(handle)]
 
     def items(self) -> list[tuple[Any, Any]]:
         return list(self._items.values())

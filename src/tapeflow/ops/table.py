@@ -158,7 +158,7 @@ def op(
       types: the dtypes that each type variable may be; `Preferring` ones where TensorFlow has a default.
       attrs: the default of each attr, or its kind if it has none.
       shape: the shape rule, for graphs.
-      ranks: of inputs that may not have any, for graphs: "x: 2, axis: 0-1, N: 1+".
+      ranks: of inputs that may not have any, for graphs: "x: 2, axis: 0-1, y: 1+".
       broadcast: whether inputs broadcast, so that gradients are summed to their shapes.
       stateful: whether it has effects or results that differ from call to call, so that graphs keep each
         call; None: it does if it takes a resource or draws from a stream of random numbers.
