@@ -1,12 +1,9 @@
 """Names of nodes in a graph where the program gave none, or one: those of TensorFlow 2.21."""
 
-import importlib
-
 import numpy as np
 import pytest
 
 import tapeflow.compat.v1 as tf
-from tapeflow.graph import scope_names
 
 
 @pytest.fixture
@@ -74,10 +71,3 @@ def test_nothing_changes_for_eager_tensors():
     import tapeflow
 
     assert np.allclose(tapeflow.concat([[1.0], [2.0]], 0), [1.0, 2.0])
-
-
-@pytest.mark.parametrize("key", scope_names.SCOPES)
-def test_every_scope_is_that_of_a_function(key):
-    module, name = key.rsplit(".", 1)
-    found = importlib.import_module(f"tapeflow.ops.{module}")
-    assert any(callable(getattr(found, name + suffix, None)) for suffix in ("", "_v1", "_v2"))

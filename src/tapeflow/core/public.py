@@ -41,6 +41,20 @@ def names_itself(function: F) -> F:
     return function
 
 
+def graph_scope(name: str) -> Callable[[F], F]:
+    """Declare the name scope that a function of several operations has in a graph if it is called without a name.
+
+    Args:
+      name: of the scope, and of the operation that is the result; if it ends with "/", of the scope alone.
+    """
+
+    def declare(function: F) -> F:
+        function.graph_scope = name  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
 def computes_tensors(function: F) -> F:
     """The same function, declared to compute tensors from its arguments and to do nothing else.
 

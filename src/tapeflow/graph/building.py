@@ -18,7 +18,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph import misuse, scope_names
+from tapeflow.graph import misuse
 from tapeflow.graph.graph import Graph, default_graph, output_specs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -436,7 +436,7 @@ def named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     graph = context.current_graph()
     if graph is None:
         return function(*args, **kwargs)
-    scope = scope_names.of(function)
+    scope = getattr(function, "graph_scope", None)
     if name and not (isinstance(name, str) and takes_over(function)):
         return function(*args, **kwargs)
     # A function in the place of its sibling, of 1.x or 2.x, is in the scope already.
@@ -570,5 +570,5 @@ _native.set_hook("build_graph", boundary(build))
 _native.set_hook("graph_convert", boundary(convert_in_graph))
 _native.set_hook("graph_read", read)
 _native.set_hook("graph_named", named)
-_native.set_hook("graph_scoped", lambda function: scope_names.of(function) is not None)
+_native.set_hook("graph_scoped", lambda function: hasattr(function, "graph_scope"))
 _native.set_hook("graph_operator", boundary(operator))

@@ -63,3 +63,19 @@ class Names:
         """Take `name`."""
         with self._lock:
             self._used.setdefault(name.lower(), 1)
+
+
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """A name below a scope; control inputs and colocations keep what they begin with."""
+    if not import_scope:
+        return name
+    start = next((mark for mark in ("loc:@", "^") if name.startswith(mark)), "")
+    return f"{start}{import_scope.rstrip('/')}/{name[len(start) :]}"
+
+
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """A name without the scope that it begins with; control inputs and colocations keep what they begin with."""
+    if not export_scope:
+        return name
+    start = next((mark for mark in ("loc:@", "^") if name.startswith(mark)), "")
+    return start + name[len(start) :].removeprefix(f"{export_scope.rstrip('/')}/")

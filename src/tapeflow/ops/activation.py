@@ -11,7 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import (
     bias,
     casting,
@@ -188,6 +188,7 @@ def _(gradients, features, alpha):
 
 
 @tensor_function
+@graph_scope("LeakyRelu")
 def leaky_relu(features, alpha=0.2, name=None):
     """Return `x` where it is positive, and `alpha * x` elsewhere.
 
@@ -447,12 +448,14 @@ def crelu(features, axis=-1, name=None):
 
 
 @tensor_function
+@graph_scope("CRelu")
 def crelu_v1(features, name=None, axis=-1):
     """`crelu` with the 1.x order of arguments."""
     return crelu(features, axis)
 
 
 @tensor_function
+@graph_scope("Gelu")
 def gelu(features, approximate=False, name=None):
     """Compute the Gaussian error linear unit, `x * P(X <= x)` of a normally distributed X.
 
@@ -503,6 +506,7 @@ def silu(features, beta=1.0):
 
 
 @tensor_function
+@graph_scope("relu_layer")
 def relu_layer(x, weights, biases, name=None):
     """relu(x @ weights + biases)."""
     return Relu(bias.bias_add(matmul.matmul(x, weights), biases))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import matmul, shapes
 from tapeflow.ops.broadcasting import BroadcastTo
 from tapeflow.ops.layout import Reshape
@@ -181,6 +181,7 @@ def bias_add(value, bias, data_format=None, name=None):
 
 
 @tensor_function
+@graph_scope("xw_plus_b")
 def xw_plus_b(x, weights, biases, name=None):
     """x @ weights + biases."""
     return BiasAdd(matmul.matmul(x, weights), biases)

@@ -8,7 +8,7 @@ from tapeflow.core import dtypes, promotion
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import arithmetic, shapes
 from tapeflow.ops.table import ANY, Sample, dtype, op
 
@@ -116,6 +116,7 @@ def cast(x, dtype, name=None):
 
 
 @tensor_function
+@graph_scope("saturate_cast")
 def saturate_cast(value, dtype, name=None):
     """Convert the elements of a tensor to another dtype, numbers out of its range to the nearest in range.
 
@@ -169,30 +170,35 @@ def _representable(source, limit, kind):
 
 
 @tensor_function
+@graph_scope("ToFloat")
 def to_float(x, name="ToFloat"):
     """`x` with elements of float32."""
     return cast(x, dtypes.float32)
 
 
 @tensor_function
+@graph_scope("ToDouble")
 def to_double(x, name="ToDouble"):
     """`x` with elements of float64."""
     return cast(x, dtypes.float64)
 
 
 @tensor_function
+@graph_scope("ToInt32")
 def to_int32(x, name="ToInt32"):
     """`x` with elements of int32."""
     return cast(x, dtypes.int32)
 
 
 @tensor_function
+@graph_scope("ToInt64")
 def to_int64(x, name="ToInt64"):
     """`x` with elements of int64."""
     return cast(x, dtypes.int64)
 
 
 @tensor_function
+@graph_scope("ToBFloat16")
 def to_bfloat16(x, name="ToBFloat16"):
     """`x` with elements of bfloat16."""
     return cast(x, dtypes.bfloat16)

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import graph_scope, public
 from tapeflow.ops import shapes
 from tapeflow.ops.table import FLOATING, Sample, op, string
 from tapeflow.ops.validate import invalid
@@ -97,6 +97,7 @@ def check_numerics(tensor: TensorLike, message, name: str | None = None) -> Tens
 
 
 @public
+@graph_scope("VerifyFinite")
 def assert_all_finite(x: TensorLike, message, name: str | None = None) -> Tensor:
     """Check that no element is NaN or infinite, and return the tensor.
 
@@ -115,6 +116,7 @@ def assert_all_finite(x: TensorLike, message, name: str | None = None) -> Tensor
 
 
 @public
+@graph_scope("VerifyFinite")
 def assert_all_finite_v1(t=None, msg=None, name=None, x=None, message=None):
     """`assert_all_finite` with the 1.x spellings `t` and `msg`."""
     return CheckNumerics(t if x is None else x, msg if message is None else message)

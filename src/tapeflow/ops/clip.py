@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, elementwise, reduction, shapes
 from tapeflow.ops.array import Size
 from tapeflow.ops.table import REAL, Sample, op
@@ -59,6 +59,7 @@ def _(t, clip_value_min, clip_value_max):
 
 
 @tensor_function
+@graph_scope("clip_by_value")
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     """Raise elements below `clip_value_min` to it, and lower those above `clip_value_max` to it.
 
@@ -96,6 +97,7 @@ def _require_same_shape(t, clipped):
 
 
 @tensor_function
+@graph_scope("clip_by_norm")
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """Scale a tensor so that its L2 norm is at most `clip_norm`; one of smaller norm stays as it is.
 
@@ -130,6 +132,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
 
 
 @tensor_function
+@graph_scope("clip_by_average_norm")
 def clip_by_average_norm(t, clip_norm, name=None):
     """`t`, shrunk until its L2 norm divided by its number of elements is at most `clip_norm`."""
     t = convert_to_tensor(t)
@@ -150,6 +153,7 @@ def _is_list(t_list):
 
 
 @tensor_function
+@graph_scope("global_norm/")
 def global_norm(t_list, name=None):
     """The L2 norm of all the elements of a list of tensors (or IndexedSlices, or None) together; 0 of no tensors."""
     halves = []
@@ -166,6 +170,7 @@ def global_norm(t_list, name=None):
 
 
 @tensor_function
+@graph_scope("clip_by_global_norm/")
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """Scale a list of tensors by one factor, so that their global norm is at most `clip_norm`.
 

@@ -11,7 +11,7 @@ from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, list_payload, reduction, shapes
 from tapeflow.ops.array import Shape
 from tapeflow.ops.broadcasting import BroadcastTo
@@ -117,6 +117,7 @@ def fill(dims, value, name=None, layout=None):
 
 
 @tensor_function
+@graph_scope("zeros")
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     """Make a tensor of zeros; of bool, of False; of strings, of empty ones.
 
@@ -140,6 +141,7 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
 
 
 @tensor_function
+@graph_scope("ones")
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """Make a tensor of ones.
 
@@ -226,6 +228,7 @@ def _(x):
 
 
 @tensor_function
+@graph_scope("zeros_like")
 def zeros_like(input, dtype=None, name=None, layout=None):
     """Make zeros of the shape and dtype of another tensor.
 
@@ -247,6 +250,7 @@ def zeros_like(input, dtype=None, name=None, layout=None):
 
 
 @tensor_function
+@graph_scope("ones_like")
 def ones_like(input, dtype=None, name=None, layout=None):
     """Make ones of the shape and dtype of another tensor.
 
@@ -280,12 +284,14 @@ def _like(row, value, input, dtype):
 
 
 @tensor_function
+@graph_scope("zeros_like")
 def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
     """`zeros_like` with the 1.x name of its argument."""
     return _like(ZerosLike, 0, tensor, dtype)
 
 
 @tensor_function
+@graph_scope("ones_like")
 def ones_like_v1(tensor, dtype=None, name=None, optimize=True):
     """`ones_like` with the 1.x name of its argument."""
     return _like(OnesLike, 1, tensor, dtype)
@@ -366,6 +372,7 @@ _RANGE_ORDER = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
 
 
 @tensor_function
+@graph_scope("range")
 def range(start, limit=None, delta=1, dtype=None, name="range"):
     """Make a vector of numbers from `start` up to, but without, `limit`.
 
@@ -460,6 +467,7 @@ def _(start, stop, num):
 
 
 @tensor_function
+@graph_scope("linspace")
 def linspace(start, stop, num, name=None, axis=0):
     """Make evenly spaced numbers between two ends, both of which are included.
 
@@ -593,6 +601,7 @@ def _(indices, depth, on_value, off_value, axis):
 
 
 @tensor_function
+@graph_scope("one_hot")
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """Make rows that are `on_value` at an index and `off_value` elsewhere.
 
@@ -638,6 +647,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
 
 @tensor_function
+@graph_scope("SequenceMask")
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     """Make rows of which as many first elements are True as lengths say.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.casting import cast
 from tapeflow.ops.convolution import (
     Conv2D,
@@ -194,6 +194,7 @@ def conv2d_backprop_filter(
 
 
 @tensor_function
+@graph_scope("conv2d_transpose")
 def conv2d_transpose(
     input,
     filters,
@@ -247,6 +248,7 @@ def _int32(shape):
 
 
 @tensor_function
+@graph_scope("conv2d_transpose")
 def conv2d_transpose_v1(
     value=None,
     filter=None,
@@ -286,6 +288,7 @@ def _line_format(data_format):
 
 
 @tensor_function
+@graph_scope("conv1d")
 def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
     """Convolve lines with filters; the filters are not turned around.
 
@@ -334,6 +337,7 @@ def _as_image(values, axis):
 
 
 @tensor_function
+@graph_scope("conv1d")
 def conv1d_v1(
     value=None,
     filters=None,
@@ -351,6 +355,7 @@ def conv1d_v1(
 
 
 @tensor_function
+@graph_scope("conv1d_transpose")
 def conv1d_transpose(
     input,
     filters,
@@ -449,6 +454,7 @@ def conv3d_v1(
 
 
 @tensor_function
+@graph_scope("conv3d_transpose")
 def conv3d_transpose(
     input,
     filters,
@@ -488,6 +494,7 @@ def conv3d_transpose(
 
 
 @tensor_function
+@graph_scope("conv3d_transpose")
 def conv3d_transpose_v1(
     value,
     filter=None,
@@ -533,6 +540,7 @@ _CHANNELS_LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 
 
 @tensor_function
+@graph_scope("conv_transpose")
 def conv_transpose(
     input,
     filters,
@@ -683,6 +691,7 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
 
 
 @tensor_function
+@graph_scope("atrous_conv2d_transpose")
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
     """Apply the transpose of `tf.nn.atrous_conv2d`, as a linear map of images.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.convolve import (
     channel_index,
     conv2d,
@@ -20,6 +20,7 @@ from tapeflow.ops.depthwise import (
 
 
 @tensor_function
+@graph_scope("depthwise")
 def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None):
     """Convolve each channel of images with filters of its own.
 
@@ -59,6 +60,7 @@ def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilation
 
 
 @tensor_function
+@graph_scope("depthwise")
 def depthwise_conv2d_v1(
     input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None
 ):
@@ -154,6 +156,7 @@ def depthwise_conv2d_backprop_filter(
 
 
 @tensor_function
+@graph_scope("separable_conv2d")
 def separable_conv2d(
     input,
     depthwise_filter,
@@ -191,6 +194,7 @@ def separable_conv2d(
 
 
 @tensor_function
+@graph_scope("separable_conv2d")
 def separable_conv2d_v1(
     input,
     depthwise_filter,

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import casting, comparison, layout, shapes
 from tapeflow.ops.array import shape as shape_of
@@ -487,6 +487,7 @@ def collapse_repeated(labels, seq_length, name=None):
 
 
 @tensor_function
+@graph_scope("ctc_unique_labels")
 def ctc_unique_labels(labels, name=None):
     """The distinct labels of each row of `labels` [batch, labels], padded with zeros, and the place of each label
     among them (int32).

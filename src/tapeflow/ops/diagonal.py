@@ -9,7 +9,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import arithmetic, reduction, shapes
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.old_spelling import old_spelling
@@ -232,6 +232,7 @@ MatrixDiagPartV3 = _part_row("MatrixDiagPartV3", align=ALIGN)
 
 
 @tensor_function
+@graph_scope("diag_part")
 def diag_part(input, name="diag_part", k=0, padding_value=0, align=DEFAULT_ALIGN):
     """Take diagonals out of matrices.
 
@@ -351,6 +352,7 @@ MatrixSetDiagV3 = _set_row("MatrixSetDiagV3", align=ALIGN)
 
 
 @tensor_function
+@graph_scope("set_diag")
 def set_diag(
     input: TensorLike,
     diagonal: TensorLike,
@@ -640,6 +642,7 @@ def band_part(
 
 
 @tensor_function
+@graph_scope("Trace")
 def trace(x, name=None):
     """The sums along the main diagonals of the innermost matrices."""
     return reduction.Sum(MatrixDiagPartV3(convert_to_tensor(x), 0, 0), [-1])

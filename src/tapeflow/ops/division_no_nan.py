@@ -13,7 +13,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, elementwise, shapes
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.elementwise_samples import per_element
@@ -56,6 +56,7 @@ DivNoNan.reference(per_element(lambda x, y: x / y if y else 0.0, lambda x, y: x 
 
 
 @tensor_function
+@graph_scope("div_no_nan")
 def divide_no_nan(x, y, name=None):
     """Divide two tensors elementwise, with 0 where `y` is 0; with broadcasting.
 
@@ -86,6 +87,7 @@ def divide_no_nan(x, y, name=None):
 
 
 @tensor_function
+@graph_scope("reciprocal_no_nan")
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, elementwise, but 0 where `x` is 0."""
     return DivNoNan(1, convert_to_tensor(x))
@@ -111,6 +113,7 @@ MulNoNan.reference(per_element(lambda x, y: x * y if y else 0.0, lambda x, y: x 
 
 
 @tensor_function
+@graph_scope("multiply_no_nan")
 def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Multiply two tensors elementwise, with 0 where `y` is 0 even if `x` is infinite or NaN; with broadcasting.
 

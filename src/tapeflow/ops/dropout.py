@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public, tensor_function
+from tapeflow.core.public import graph_scope, public, tensor_function
 from tapeflow.ops import casting, comparison, random
 from tapeflow.ops.array import Identity, Shape
 from tapeflow.ops.random_stateless import stateless_uniform
@@ -15,6 +15,7 @@ from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 
 
 @tensor_function
+@graph_scope("dropout/")
 def dropout(x, rate, noise_shape=None, seed=None, name=None):
     """Set elements to zero at random, and scale the others so that the expected sum stays.
 
@@ -135,6 +136,7 @@ def _noise_shape(x, noise_shape):
 
 
 @tensor_function
+@graph_scope("dropout/")
 def dropout_v1(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
     """`dropout` with the 1.x argument `keep_prob`, which is 1 - rate."""
     if keep_prob is not None and rate is not None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
 from tapeflow.ops.sparse import as_sparse
@@ -133,6 +133,7 @@ def _(rng):
 
 
 @tensor_function
+@graph_scope("edit_distance")
 def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
     """Count the edits (insert, delete, replace) that make one sequence into another.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import broadcasting, construction, gather, shapes, static
 from tapeflow.ops.array import Shape
 from tapeflow.ops.conjugate import conj
@@ -285,6 +285,7 @@ def _(inputs, equation):
 
 
 @tensor_function
+@graph_scope("einsum/")
 def einsum(equation, *inputs, **kwargs):
     """Multiply tensors, and sum over the axes that the right side of an equation leaves out.
 

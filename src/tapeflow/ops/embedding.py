@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import arithmetic, casting, clip
 from tapeflow.ops.array import Shape
 from tapeflow.ops.comparison import where
@@ -18,6 +18,7 @@ from tapeflow.ops.static import as_shape, joined, rank_of, size_of, sizes_of
 
 
 @tensor_function
+@graph_scope("embedding_lookup")
 def embedding_lookup(params, ids, max_norm=None, name=None):
     """Look rows up in a table of embeddings.
 
@@ -41,6 +42,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
 
 
 @tensor_function
+@graph_scope("embedding_lookup")
 def embedding_lookup_v1(
     params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None
 ):

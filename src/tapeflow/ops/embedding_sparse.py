@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import comparison, sparse
 from tapeflow.ops.array import shape as shape_of
@@ -57,6 +57,7 @@ def _same_structure(ids, weights) -> None:
 
 
 @tensor_function
+@graph_scope("embedding_lookup_sparse")
 def embedding_lookup_sparse_v1(
     params,
     sp_ids,
@@ -95,6 +96,7 @@ def embedding_lookup_sparse_v1(
 
 
 @tensor_function
+@graph_scope("embedding_lookup_sparse")
 def embedding_lookup_sparse(
     params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None, allow_fast_lookup=False
 ):

@@ -9,7 +9,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import casting, comparison, reduction, scatter, shapes
 from tapeflow.ops.array import Shape as shape_of
 from tapeflow.ops.broadcasting import BroadcastTo
@@ -438,6 +438,7 @@ def gather_nd_v1(params, indices, name=None, batch_dims=0, bad_indices_policy=""
 
 
 @tensor_function
+@graph_scope("BatchGather")
 def batch_gather(params, indices, name=None):
     """`gather` along the last dimension of `indices`, all others matched one by one."""
     indices = convert_to_tensor(indices)
@@ -455,6 +456,7 @@ def _axis_number(tensor, axis):
 
 
 @tensor_function
+@graph_scope("boolean_mask")
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     """Keep the elements or slices of a tensor for which a mask is true.
 
@@ -518,6 +520,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
 
 
 @tensor_function
+@graph_scope("boolean_mask")
 def boolean_mask_v1(tensor, mask, name="boolean_mask", axis=None):
     """`boolean_mask` with the 1.x order of arguments."""
     return boolean_mask(tensor, mask, axis)

@@ -10,7 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.tensor_shape import Dimension, TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.arithmetic import FloorMod
@@ -131,6 +131,7 @@ def _(concat_dim, values):
 
 
 @tensor_function
+@graph_scope("concat")
 def concat(values, axis, name="concat"):
     """Join tensors along an axis that they have.
 
@@ -221,6 +222,7 @@ def _rank(shape):
 
 
 @tensor_function
+@graph_scope("stack")
 def stack(values, axis=0, name="stack"):
     """Join tensors of one shape along a new axis.
 
@@ -263,6 +265,7 @@ def stack(values, axis=0, name="stack"):
 
 
 @tensor_function
+@graph_scope("parallel_stack")
 def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Tensor:
     """`stack` along the first dimension."""
     return Pack(list(values))
@@ -316,6 +319,7 @@ def _(value, num, axis):
 
 
 @tensor_function
+@graph_scope("unstack")
 def unstack(value, num=None, axis=0, name="unstack"):
     """Take a tensor apart along an axis.
 
@@ -504,6 +508,7 @@ def _(value, size_splits, split_dim, num_split):
 
 
 @tensor_function
+@graph_scope("split")
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """Cut a tensor into parts along an axis.
 

@@ -12,7 +12,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.array import Rank
@@ -444,6 +444,7 @@ def _(x, perm):
 
 
 @tensor_function
+@graph_scope("transpose")
 def transpose(a, perm=None, conjugate=False, name="transpose"):
     """Permute the dimensions of a tensor.
 
@@ -508,6 +509,7 @@ def last_swapped(x):
 
 
 @tensor_function
+@graph_scope("transpose")
 def transpose_v1(a, perm=None, name="transpose", conjugate=False):
     """`transpose` with the 1.x order of arguments."""
     return transpose(a, perm, conjugate)

@@ -11,7 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import casting, comparison, elementwise, layout, reduction, shapes
 from tapeflow.ops.array import Rank, Shape, StopGradient
 from tapeflow.ops.broadcasting import sum_to_shape
@@ -199,6 +199,7 @@ _NARROW = (dtypes.float16, dtypes.bfloat16)
 
 
 @tensor_function
+@graph_scope("softmax_cross_entropy_with_logits/")
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     """Compute the cross-entropy of distributions over classes with the softmax of logits.
 
@@ -263,6 +264,7 @@ def _cross_entropy_of_any_rank(logits, labels, axis):
 
 
 @tensor_function
+@graph_scope("softmax_cross_entropy_with_logits_sg/")
 def softmax_cross_entropy_with_logits_v1(labels=None, logits=None, dim=-1, name=None, axis=None):
     """`softmax_cross_entropy_with_logits` of 1.x: no gradient flows into `labels`."""
     _require_both("softmax_cross_entropy_with_logits", labels, logits)
@@ -272,6 +274,7 @@ def softmax_cross_entropy_with_logits_v1(labels=None, logits=None, dim=-1, name=
 
 
 @tensor_function
+@graph_scope("softmax_cross_entropy_with_logits/")
 def softmax_cross_entropy_with_logits_v2_v1(labels, logits, axis=None, name=None, dim=None):
     """`tf.nn.softmax_cross_entropy_with_logits_v2` of 1.x."""
     if axis is not None and dim is not None:
@@ -289,6 +292,7 @@ def _require_both(name: str, labels, logits) -> None:
 
 
 @tensor_function
+@graph_scope("SparseSoftmaxCrossEntropyWithLogits/")
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     """Compute the cross-entropy of classes, given by their numbers, with the softmax of logits.
 
@@ -336,6 +340,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
 
 
 @tensor_function
+@graph_scope("SparseSoftmaxCrossEntropyWithLogits/")
 def sparse_softmax_cross_entropy_with_logits_v1(labels=None, logits=None, name=None):
     """`sparse_softmax_cross_entropy_with_logits`, whose arguments 1.x wants by keyword."""
     _require_both("sparse_softmax_cross_entropy_with_logits", labels, logits)
@@ -353,6 +358,7 @@ def _pair(labels, logits):
 
 
 @tensor_function
+@graph_scope("logistic_loss")
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     """Compute the cross-entropy of independent probabilities, given as logits, without overflow.
 
@@ -383,6 +389,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
 
 
 @tensor_function
+@graph_scope("logistic_loss")
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
     """Compute `tf.nn.sigmoid_cross_entropy_with_logits` with the term of positive labels multiplied by a weight.
 
@@ -411,6 +418,7 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
 
 
 @tensor_function
+@graph_scope("logistic_loss")
 def weighted_cross_entropy_with_logits_v1(
     labels=None, logits=None, pos_weight=None, name=None, targets=None
 ):
@@ -423,6 +431,7 @@ def weighted_cross_entropy_with_logits_v1(
 
 
 @tensor_function
+@graph_scope("log_poisson_loss")
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
     """Compute `exp(log_input) - log_input * targets`, the loss of a Poisson rate given as its logarithm.
 

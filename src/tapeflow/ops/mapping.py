@@ -7,7 +7,7 @@ import sys
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import graph_scope, public
 from tapeflow.ops import control, mapping_staged
 from tapeflow.ops.array import Shape
 from tapeflow.ops.broadcasting import repeat
@@ -69,6 +69,7 @@ _COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged_tensor"}
 
 
 @public
+@graph_scope("map")
 def map_fn(
     fn,
     elems,
@@ -150,6 +151,7 @@ def _promised(value, kind):
 
 
 @public
+@graph_scope("map")
 def map_fn_v1(
     fn,
     elems,
@@ -200,6 +202,7 @@ def _fold(fn, elems, initializer, options, reverse=False):
 
 
 @public
+@graph_scope("foldl")
 def foldl(
     fn,
     elems,
@@ -233,6 +236,7 @@ def foldl(
 
 
 @public
+@graph_scope("foldr")
 def foldr(
     fn,
     elems,
@@ -265,6 +269,7 @@ def foldr(
 
 
 @public
+@graph_scope("scan")
 def scan(
     fn,
     elems,

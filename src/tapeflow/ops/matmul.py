@@ -10,7 +10,7 @@ from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import casting, layout, shapes
 from tapeflow.ops.array import Rank, Shape
 from tapeflow.ops.casting import cast
@@ -294,6 +294,7 @@ def sparse_matmul(
 
 
 @tensor_function
+@graph_scope("MatVec")
 def matvec(
     a,
     b,
@@ -327,6 +328,7 @@ def matvec(
 
 
 @tensor_function
+@graph_scope("Tensordot")
 def tensordot(a, b, axes, name=None):
     """Multiply two tensors, and sum over pairs of axes.
 

@@ -12,7 +12,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import (
     arithmetic,
     casting,
@@ -192,6 +192,7 @@ def adjoint(matrix, name=None):
 
 
 @tensor_function
+@graph_scope("matrix_transpose")
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     """Transpose the last two dimensions.
 
@@ -394,6 +395,7 @@ def norm_v1(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_d
 
 
 @tensor_function
+@graph_scope("normalize/")
 def normalize(tensor, ord="euclidean", axis=None, name=None):
     """Divide a tensor by its norm.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.reorder import ReverseV2
@@ -249,6 +249,7 @@ def dilation2d_v1(
 
 
 @tensor_function
+@graph_scope("erosion2d")
 def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
     """Take the least difference of image and filter under each window (greyscale erosion).
 
@@ -273,6 +274,7 @@ def erosion2d(value, filters, strides, padding, data_format, dilations, name=Non
 
 
 @tensor_function
+@graph_scope("erosion2d")
 def erosion2d_v1(value, kernel, strides, rates, padding, name=None):
     """`erosion2d` with the 1.x names and order of arguments."""
     return erosion2d(value, kernel, strides, padding, "NHWC", rates)

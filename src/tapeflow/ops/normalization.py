@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, elementwise, reduction
 from tapeflow.ops.array import Shape, Size, StopGradient
 from tapeflow.ops.batch_norm import FusedBatchNormV3
@@ -20,6 +20,7 @@ _NARROW = (dtypes.float16, dtypes.bfloat16)
 
 
 @tensor_function
+@graph_scope("moments/")
 def moments(x, axes, shift=None, keepdims=False, name=None):
     """Compute the mean and the variance along axes.
 
@@ -69,12 +70,14 @@ def _axis_set(axes, rank):
 
 
 @tensor_function
+@graph_scope("moments/")
 def moments_v1(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
     """`moments` with the 1.x spelling `keep_dims`."""
     return moments(x, axes, shift, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
 
 
 @tensor_function
+@graph_scope("weighted_moments/")
 def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
     """Compute the mean and the variance along axes of elements that count differently.
 
@@ -110,6 +113,7 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
 
 
 @tensor_function
+@graph_scope("weighted_moments/")
 def weighted_moments_v1(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
     """`weighted_moments` with the 1.x spelling `keep_dims`."""
     keep = renamed("keepdims", keepdims, "keep_dims", keep_dims, False)
@@ -117,6 +121,7 @@ def weighted_moments_v1(x, axes, frequency_weights, name=None, keep_dims=None, k
 
 
 @tensor_function
+@graph_scope("sufficient_statistics/")
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     """Compute what mean and variance along axes can be made of.
 
@@ -158,6 +163,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
 
 
 @tensor_function
+@graph_scope("sufficient_statistics/")
 def sufficient_statistics_v1(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
     """`sufficient_statistics` with the 1.x spelling `keep_dims`."""
     keep = renamed("keepdims", keepdims, "keep_dims", keep_dims, False)
@@ -165,6 +171,7 @@ def sufficient_statistics_v1(x, axes, shift=None, keep_dims=None, name=None, kee
 
 
 @tensor_function
+@graph_scope("normalize/")
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
     """Compute mean and variance from what `tf.nn.sufficient_statistics` gave.
 
@@ -185,6 +192,7 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 
 
 @tensor_function
+@graph_scope("batchnorm")
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
     """Compute `scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`, with broadcasting.
 
@@ -306,6 +314,7 @@ def fused_batch_norm(
 
 
 @tensor_function
+@graph_scope("l2_normalize")
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     """Divide by the 2-norm along an axis.
 
@@ -336,6 +345,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 
 
 @tensor_function
+@graph_scope("zero_fraction")
 def zero_fraction(value, name=None):
     """The share of zeros among the elements of `value`, a float32 scalar (NaN if there are none)."""
     value = convert_to_tensor(value)

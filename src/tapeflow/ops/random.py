@@ -13,7 +13,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public, tensor_function
+from tapeflow.core.public import graph_scope, public, tensor_function
 from tapeflow.ops import philox, reduction, shapes, special
 from tapeflow.ops.arithmetic import maximum
 from tapeflow.ops.array import Rank, Shape
@@ -336,6 +336,7 @@ def scaled(x, scale, shift, dtype, unit=1.0):
 
 
 @tensor_function
+@graph_scope("random_uniform")
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
     """Draw uniformly distributed numbers of [minval, maxval).
 
@@ -385,6 +386,7 @@ def between(minval, maxval, dtype, unit):
 
 
 @tensor_function
+@graph_scope("random_normal")
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Draw normally distributed numbers.
 
@@ -407,6 +409,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=No
 
 
 @tensor_function
+@graph_scope("truncated_normal")
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Draw normally distributed numbers, none more than two standard deviations from the mean.
 
@@ -451,6 +454,7 @@ def shuffle(value, seed=None, name=None):
 
 
 @public
+@graph_scope("categorical")
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
     """Draw classes by their log-probabilities.
 
@@ -475,12 +479,14 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
 
 
 @tensor_function
+@graph_scope("multinomial")
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
     """Samples of class numbers; `tf.random.categorical` under its 1.x name."""
     return categorical(logits, num_samples, output_dtype, seed)
 
 
 @tensor_function
+@graph_scope("random_gamma")
 def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     """Draw gamma distributed numbers.
 
@@ -518,6 +524,7 @@ def above_zero(x, dtype):
 
 
 @public
+@graph_scope("random_poisson")
 def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
     """Draw Poisson distributed numbers.
 
@@ -541,12 +548,14 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
 
 
 @tensor_function
+@graph_scope("random_poisson")
 def poisson_v1(lam, shape, dtype=dtypes.float32, seed=None, name=None):
     """Poisson distributed numbers, with the arguments in 1.x order."""
     return poisson(shape, lam, dtype, seed)
 
 
 @tensor_function
+@graph_scope("random_crop")
 def random_crop(value, size, seed=None, name=None):
     """Take a part of a given shape at a random place.
 

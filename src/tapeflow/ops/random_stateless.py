@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import graph_scope, public
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.joining import stack
 from tapeflow.ops.random import (
@@ -339,6 +339,7 @@ def state_of(seed, alg):
 
 
 @public
+@graph_scope("stateless_random_uniform")
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
@@ -391,6 +392,7 @@ def stateless_uniform(
 
 
 @public
+@graph_scope("stateless_random_normal")
 def stateless_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
@@ -421,6 +423,7 @@ def stateless_normal(
 
 
 @public
+@graph_scope("stateless_truncated_normal")
 def stateless_truncated_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):

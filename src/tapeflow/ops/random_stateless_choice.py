@@ -11,7 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import graph_scope, public
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.array import Shape
 from tapeflow.ops.broadcasting import BroadcastTo, broadcast_dynamic_shape
@@ -46,6 +46,7 @@ StatelessShuffle.compiled(static="alg")
 
 
 @public
+@graph_scope("stateless_shuffle")
 def stateless_shuffle(
     value: TensorLike, seed, alg: str = "auto_select", name: str | None = None
 ) -> Tensor:
@@ -86,6 +87,7 @@ def _(rng):
 
 
 @public
+@graph_scope("stateless_categorical")
 def stateless_categorical(
     logits: TensorLike,
     num_samples: TensorLike,
@@ -111,6 +113,7 @@ def stateless_categorical(
 
 
 @public
+@graph_scope("stateless_multinomial")
 def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
     """`stateless_categorical` under its 1.x name."""
     return stateless_categorical(logits, num_samples, seed, output_dtype)
@@ -177,6 +180,7 @@ def _(rng):
 
 
 @public
+@graph_scope("stateless_random_gamma")
 def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
     """Draw gamma distributed numbers that depend on a seed alone.
 
@@ -217,6 +221,7 @@ StatelessRandomPoisson.compiled(never="it draws each number by rejection, one by
 
 
 @public
+@graph_scope("stateless_random_poisson")
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
     """Draw Poisson distributed numbers that depend on a seed alone.
 

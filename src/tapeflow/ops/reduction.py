@@ -12,7 +12,7 @@ from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import (
     arithmetic,
     broadcasting,
@@ -588,6 +588,7 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
 
 
 @tensor_function
+@graph_scope("ReduceLogSumExp")
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     """Compute `log(sum(exp(x)))` along `axis` without overflow.
 
@@ -614,6 +615,7 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
 
 
 @tensor_function
+@graph_scope("count_nonzero")
 def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
     """Count the elements along `axis` that are not zero.
 
@@ -637,6 +639,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
 
 
 @tensor_function
+@graph_scope("count_nonzero")
 def count_nonzero_v1(
     input_tensor=None,
     axis=None,

@@ -11,7 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import (
     arithmetic,
     casting,
@@ -538,6 +538,7 @@ def _counts(data, ids, count):
 
 
 @tensor_function
+@graph_scope("UnsortedSegmentMean")
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """Compute the means of each segment; `segment_ids` need not be sorted.
 
@@ -561,6 +562,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
 
 
 @tensor_function
+@graph_scope("UnsortedSegmentSqrtN")
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """Add the parts of each segment and divide by the square root of their number; `segment_ids` need not be sorted.
 

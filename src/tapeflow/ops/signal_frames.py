@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, int_array
-from tapeflow.core.public import public, tensor_function
+from tapeflow.core.public import graph_scope, public, tensor_function
 from tapeflow.ops import arithmetic, comparison, layout, padding, spectral
 from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import cast
@@ -43,6 +43,7 @@ def _at_least(x, rank: int):
 
 
 @tensor_function
+@graph_scope("frame")
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
     """Cut an axis into frames, which may overlap.
 
@@ -123,6 +124,7 @@ def _places(count, step, length):
 
 
 @tensor_function
+@graph_scope("overlap_and_add")
 def overlap_and_add(signal, frame_step, name=None):
     """Add frames up to a signal.
 

@@ -13,7 +13,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import arithmetic, elementwise, reduction, shapes
 from tapeflow.ops.construction import zeros_like
 from tapeflow.ops.elementwise_samples import line, per_element, positive, positive_pairs, unit
@@ -143,12 +143,14 @@ def erfc(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @tensor_function
+@graph_scope("erfinv")
 def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `erf`; NaN outside [-1, 1]."""
     return Erfinv(x)
 
 
 @tensor_function
+@graph_scope("erfcinv")
 def erfcinv(x, name=None):
     """The inverse of `erfc`; NaN outside [0, 2]."""
     x = convert_to_tensor(x)
@@ -156,6 +158,7 @@ def erfcinv(x, name=None):
 
 
 @tensor_function
+@graph_scope("ndtri")
 def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
     """The quantiles of the standard normal distribution; NaN outside [0, 1]."""
     return Ndtri(x)
@@ -550,6 +553,7 @@ def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor
 
 
 @tensor_function
+@graph_scope("polyval")
 def polyval(coeffs, x, name=None):
     """Evaluate a polynomial at `x`, elementwise, by Horner's rule.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import arithmetic, comparison, complex_numbers, layout, padding, shapes, slicing
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
@@ -480,6 +480,7 @@ def _shifted(x, axes, sign: int):
 
 
 @tensor_function
+@graph_scope("fftshift")
 def fftshift(x, axes=None, name=None):
     """Move the term of frequency zero to the middle of axes.
 
@@ -498,6 +499,7 @@ def fftshift(x, axes=None, name=None):
 
 
 @tensor_function
+@graph_scope("ifftshift")
 def ifftshift(x, axes=None, name=None):
     """Move the term of frequency zero from the middle of axes to their start.
 
