@@ -30,7 +30,7 @@ test: build $(VENV)/.ready-test
 	$(PY) -m pytest -n $(JOBS) -m "not slow and not stress and not oracle and not gpu and not xla" $(ARGS)
 
 # What works without extras, in an environment that has the run-time dependencies only.
-BASE_TESTS := tests/ops/numeric tests/ops/test_lu.py tests/ops/test_without_extras.py tests/test_import.py \
+BASE_TESTS := tests/ops/numeric tests/ops/linalg/test_lu.py tests/ops/test_without_extras.py tests/test_import.py \
 	tests/ops/test_rows.py
 test-base: build $(VENV)-base/.ready-base-tests
 	$(abspath $(VENV)-base)/bin/python -m pytest -n $(JOBS) $(BASE_TESTS) $(ARGS) \

@@ -3,7 +3,8 @@
 import math
 
 import tapeflow as tf
-from tapeflow.graph import passes, planning
+from tapeflow.graph import passes
+from tapeflow.graph.run import planning
 
 # Their results share the memory of their first input.
 VIEWS = {"Reshape", "ExpandDims", "Squeeze", "Unpack"}

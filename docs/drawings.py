@@ -11,11 +11,12 @@ from pathlib import Path
 HOUSE = [
     ("namespaces", "tf, tf.compat.v1, tf.contrib", "Const", []),
     ("keras", "layers, models", "", ["namespaces"]),
-    ("train", "optimizers, checkpoints", "", ["keras"]),
+    ("train", "optimizers, sessions", "", ["keras"]),
     ("data", "datasets", "", ["keras"]),
     ("summary", "event files", "", ["keras"]),
-    ("saved_model", "formats of files", "", ["keras"]),
-    ("function", "tf.function, AutoGraph", "body", ["train", "data", "summary", "saved_model"]),
+    ("saved_model", "models in files", "", ["keras"]),
+    ("checkpoint", "savers, file formats", "", ["train", "data", "summary", "saved_model"]),
+    ("function", "tf.function, AutoGraph", "body", ["checkpoint"]),
     ("xla", "compiled by jax", "body", ["function"]),
     ("autodiff", "tapes", "body", ["function"]),
     ("graph", "graphs, plans, sessions", "body", ["function", "xla"]),
@@ -36,14 +37,14 @@ CALL = [
 
 
 def boxes(listed):
-    from tapeflow.graph.drawing import Box
+    from tapeflow.graph.interchange.drawing import Box
 
     return [Box(name, name, below, colour, above) for name, below, colour, above in listed]
 
 
 def entries(tape, names):
     """Boxes of the entries of a tape; `names` are those of the program, for what it computed."""
-    from tapeflow.graph.drawing import Box
+    from tapeflow.graph.interchange.drawing import Box
 
     known = {
         value._id: name
@@ -73,7 +74,7 @@ def entries(tape, names):
 
 def pictures():
     """Pairs of a picture's name and its SVG."""
-    from tapeflow.graph import drawing
+    from tapeflow.graph.interchange import drawing
 
     yield "house", drawing._svg(boxes(HOUSE))
     yield "call", drawing._svg(boxes(CALL))

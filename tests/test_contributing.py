@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.graph import drawing, passes
+from tapeflow.graph import passes
+from tapeflow.graph.interchange import drawing
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
 ROW, PASS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)

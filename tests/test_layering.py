@@ -18,6 +18,7 @@ FLOORS = [
     {"autodiff", "graph"},
     {"xla"},
     {"function"},
+    {"checkpoint"},
     {"train", "data", "summary", "saved_model"},
     {"distribute"},
     {"feature_column"},

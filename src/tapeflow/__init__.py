@@ -61,14 +61,97 @@ from tapeflow.core.dtypes import (
     variant,
 )
 from tapeflow.core.indexed_slices import IndexedSlices, IndexedSlicesSpec
-from tapeflow.core.module import Module
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.specs.type_specs import type_spec_from_value
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.core.type_specs import type_spec_from_value
+from tapeflow.core.tracking.module import Module
 from tapeflow.ops import operators as _operators
-from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.argmax import argmax, argmin
-from tapeflow.ops.arithmetic import (
+from tapeflow.ops.array.broadcasting import (
+    broadcast_dynamic_shape,
+    broadcast_static_shape,
+    broadcast_to,
+    repeat,
+    tile,
+)
+from tapeflow.ops.array.construction import (
+    fill,
+    linspace,
+    meshgrid,
+    one_hot,
+    ones,
+    ones_like,
+    range,
+    sequence_mask,
+    zeros,
+    zeros_like,
+)
+from tapeflow.ops.array.gather import boolean_mask, gather, gather_nd
+from tapeflow.ops.array.joining import concat, parallel_stack, split, stack, unstack
+from tapeflow.ops.array.layout import bitcast, expand_dims, reshape, squeeze, transpose
+from tapeflow.ops.array.padding import pad
+from tapeflow.ops.array.partition import dynamic_partition, dynamic_stitch
+from tapeflow.ops.array.reorder import reverse, reverse_sequence, roll
+from tapeflow.ops.array.rows import (
+    ensure_shape,
+    guarantee_const,
+    identity,
+    identity_n,
+    rank,
+    shape,
+    shape_n,
+    size,
+    stop_gradient,
+)
+from tapeflow.ops.array.scatter import (
+    scatter_nd,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
+)
+from tapeflow.ops.array.selection import searchsorted, unique, unique_with_counts
+from tapeflow.ops.array.slicing import slice_ as slice
+from tapeflow.ops.array.slicing import strided_slice
+from tapeflow.ops.array.spatial import (
+    batch_to_space,
+    required_space_to_batch_paddings,
+    space_to_batch_nd,
+)
+from tapeflow.ops.array.spatial import space_to_batch_nd as space_to_batch
+from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.array.unravel import unravel_index
+from tapeflow.ops.control.assertions import (
+    Assert,
+    assert_equal,
+    assert_greater,
+    assert_less,
+    assert_rank,
+)
+from tapeflow.ops.control.flow import (
+    case,
+    cond,
+    control_dependencies,
+    group,
+    no_op,
+    numpy_function,
+    py_function,
+    switch_case,
+    while_loop,
+)
+from tapeflow.ops.control.flow import tuple_ as tuple
+from tapeflow.ops.control.mapping import foldl, foldr, map_fn, scan, vectorized_map
+from tapeflow.ops.control.printing import print_ as print
+from tapeflow.ops.linalg.decomposition import eig, eigvals
+from tapeflow.ops.linalg.einsum import einsum
+from tapeflow.ops.linalg.matmul import matmul, tensordot
+from tapeflow.ops.linalg.matrix_function import norm
+from tapeflow.ops.linalg.matrix_function import sqrtm as matrix_square_root
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.math.argmax import argmax, argmin
+from tapeflow.ops.math.arithmetic import (
     add,
     divide,
     maximum,
@@ -82,28 +165,9 @@ from tapeflow.ops.arithmetic import (
     truncatediv,
     truncatemod,
 )
-from tapeflow.ops.array import (
-    ensure_shape,
-    guarantee_const,
-    identity,
-    identity_n,
-    rank,
-    shape,
-    shape_n,
-    size,
-    stop_gradient,
-)
-from tapeflow.ops.assertions import Assert, assert_equal, assert_greater, assert_less, assert_rank
-from tapeflow.ops.broadcasting import (
-    broadcast_dynamic_shape,
-    broadcast_static_shape,
-    broadcast_to,
-    repeat,
-    tile,
-)
-from tapeflow.ops.casting import cast, saturate_cast
-from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
-from tapeflow.ops.comparison import (
+from tapeflow.ops.math.casting import cast, saturate_cast
+from tapeflow.ops.math.clip import clip_by_global_norm, clip_by_norm, clip_by_value
+from tapeflow.ops.math.comparison import (
     equal,
     greater,
     greater_equal,
@@ -115,47 +179,11 @@ from tapeflow.ops.comparison import (
     not_equal,
     where,
 )
-from tapeflow.ops.complex_numbers import complex
-from tapeflow.ops.construction import (
-    fill,
-    linspace,
-    meshgrid,
-    one_hot,
-    ones,
-    ones_like,
-    range,
-    sequence_mask,
-    zeros,
-    zeros_like,
-)
-from tapeflow.ops.control import (
-    case,
-    cond,
-    control_dependencies,
-    group,
-    no_op,
-    numpy_function,
-    py_function,
-    switch_case,
-    while_loop,
-)
-from tapeflow.ops.control import tuple_ as tuple
-from tapeflow.ops.cumulative import cumsum
-from tapeflow.ops.decomposition import eig, eigvals
-from tapeflow.ops.einsum import einsum
-from tapeflow.ops.elementwise import abs, exp, floor, negative, round, sign, sqrt, square
-from tapeflow.ops.gather import boolean_mask, gather, gather_nd
-from tapeflow.ops.histogram import histogram_fixed_width, histogram_fixed_width_bins
-from tapeflow.ops.joining import concat, parallel_stack, split, stack, unstack
-from tapeflow.ops.layout import bitcast, expand_dims, reshape, squeeze, transpose
-from tapeflow.ops.mapping import foldl, foldr, map_fn, scan, vectorized_map
-from tapeflow.ops.matmul import matmul, tensordot
-from tapeflow.ops.matrix_function import norm
-from tapeflow.ops.matrix_function import sqrtm as matrix_square_root
-from tapeflow.ops.output import print_ as print
-from tapeflow.ops.padding import pad
-from tapeflow.ops.partition import dynamic_partition, dynamic_stitch
-from tapeflow.ops.reduction import (
+from tapeflow.ops.math.complex_numbers import complex
+from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.math.elementwise import abs, exp, floor, negative, round, sign, sqrt, square
+from tapeflow.ops.math.histogram import histogram_fixed_width, histogram_fixed_width_bins
+from tapeflow.ops.math.reduction import (
     reduce_all,
     reduce_any,
     reduce_logsumexp,
@@ -165,26 +193,7 @@ from tapeflow.ops.reduction import (
     reduce_prod,
     reduce_sum,
 )
-from tapeflow.ops.reorder import reverse, reverse_sequence, roll
-from tapeflow.ops.scatter import (
-    scatter_nd,
-    tensor_scatter_nd_add,
-    tensor_scatter_nd_max,
-    tensor_scatter_nd_min,
-    tensor_scatter_nd_sub,
-    tensor_scatter_nd_update,
-)
-from tapeflow.ops.selection import searchsorted, unique, unique_with_counts
-from tapeflow.ops.slicing import slice_ as slice
-from tapeflow.ops.slicing import strided_slice
-from tapeflow.ops.spatial import batch_to_space, required_space_to_batch_paddings, space_to_batch_nd
-from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
-from tapeflow.ops.static import get_static_value
-from tapeflow.ops.string_numbers import as_string
-from tapeflow.ops.tensor_array import TensorArray
-from tapeflow.ops.tensor_array_spec import TensorArraySpec
-from tapeflow.ops.tensor_diagonal import eye
-from tapeflow.ops.trigonometric import (
+from tapeflow.ops.math.trigonometric import (
     acos,
     acosh,
     asin,
@@ -200,13 +209,14 @@ from tapeflow.ops.trigonometric import (
     tan,
     tanh,
 )
-from tapeflow.ops.unravel import unravel_index
-from tapeflow.ops.variable import (
+from tapeflow.ops.state.variable import (
     Variable,
     VariableAggregation,
     VariableSynchronization,
     variable_creator_scope,
 )
+from tapeflow.ops.static import get_static_value
+from tapeflow.ops.string.numbers import as_string
 
 __version__ = "0.1.0"
 __git_version__, __compiler_version__ = version.GIT_VERSION, version.COMPILER_VERSION
@@ -288,46 +298,46 @@ _LAZY_PACKAGES = {
 }
 _LAZY_NAMES = {
     "inside_function": ("tapeflow.graph.func_graph", "inside_function"),
-    "approx_top_k": ("tapeflow.ops.approximate_top_k", "approx_top_k"),
-    "conv": ("tapeflow.ops.convolution_any", "conv"),
-    "conv2d_backprop_filter_v2": ("tapeflow.ops.convolution_any", "conv2d_backprop_filter_v2"),
-    "conv2d_backprop_input_v2": ("tapeflow.ops.convolution_any", "conv2d_backprop_input_v2"),
-    "edit_distance": ("tapeflow.ops.edit_distance", "edit_distance"),
-    "extract_volume_patches": ("tapeflow.ops.volume_patches", "extract_volume_patches"),
-    "fftnd": ("tapeflow.ops.spectral_nd", "raw_fftnd"),
-    "ifftnd": ("tapeflow.ops.spectral_nd", "raw_ifftnd"),
-    "irfftnd": ("tapeflow.ops.spectral_nd", "raw_irfftnd"),
-    "random_index_shuffle": ("tapeflow.ops.random_index_shuffle", "random_index_shuffle"),
-    "rfftnd": ("tapeflow.ops.spectral_nd", "raw_rfftnd"),
-    "ragged_fill_empty_rows": ("tapeflow.ops.ragged_rows", "ragged_fill_empty_rows"),
-    "ragged_fill_empty_rows_grad": ("tapeflow.ops.ragged_rows", "ragged_fill_empty_rows_grad"),
-    "NoneTensorSpec": ("tapeflow.core.none_spec", "NoneTensorSpec"),
+    "approx_top_k": ("tapeflow.ops.math.approximate_top_k", "approx_top_k"),
+    "conv": ("tapeflow.ops.convolution.any_rank", "conv"),
+    "conv2d_backprop_filter_v2": ("tapeflow.ops.convolution.any_rank", "conv2d_backprop_filter_v2"),
+    "conv2d_backprop_input_v2": ("tapeflow.ops.convolution.any_rank", "conv2d_backprop_input_v2"),
+    "edit_distance": ("tapeflow.ops.string.edit_distance", "edit_distance"),
+    "extract_volume_patches": ("tapeflow.ops.array.volume_patches", "extract_volume_patches"),
+    "fftnd": ("tapeflow.ops.signal.spectral_nd", "raw_fftnd"),
+    "ifftnd": ("tapeflow.ops.signal.spectral_nd", "raw_ifftnd"),
+    "irfftnd": ("tapeflow.ops.signal.spectral_nd", "raw_irfftnd"),
+    "random_index_shuffle": ("tapeflow.ops.random.index_shuffle", "random_index_shuffle"),
+    "rfftnd": ("tapeflow.ops.signal.spectral_nd", "raw_rfftnd"),
+    "ragged_fill_empty_rows": ("tapeflow.ops.ragged.rows", "ragged_fill_empty_rows"),
+    "ragged_fill_empty_rows_grad": ("tapeflow.ops.ragged.rows", "ragged_fill_empty_rows_grad"),
+    "NoneTensorSpec": ("tapeflow.core.specs.none_spec", "NoneTensorSpec"),
     "OptionalSpec": ("tapeflow.data.optional", "OptionalSpec"),
-    "fingerprint": ("tapeflow.ops.fingerprint", "fingerprint"),
-    "RaggedTensor": ("tapeflow.ops.ragged_math", "RaggedTensor"),
-    "CriticalSection": ("tapeflow.ops.critical_section", "CriticalSection"),
-    "RaggedTensorSpec": ("tapeflow.ops.ragged_math", "RaggedTensorSpec"),
+    "fingerprint": ("tapeflow.ops.string.fingerprint", "fingerprint"),
+    "RaggedTensor": ("tapeflow.ops.ragged.math", "RaggedTensor"),
+    "CriticalSection": ("tapeflow.ops.state.critical_section", "CriticalSection"),
+    "RaggedTensorSpec": ("tapeflow.ops.ragged.math", "RaggedTensorSpec"),
     "SparseTensor": ("tapeflow.core.sparse_tensor", "SparseTensor"),
     "SparseTensorSpec": ("tapeflow.core.sparse_tensor", "SparseTensorSpec"),
     "Graph": ("tapeflow.graph.graph", "Graph"),
-    "gradients": ("tapeflow.graph.derivatives", "gradients"),
-    "hessians": ("tapeflow.graph.derivatives", "hessians"),
+    "gradients": ("tapeflow.graph.build.derivatives", "gradients"),
+    "hessians": ("tapeflow.graph.build.derivatives", "hessians"),
     "Operation": ("tapeflow.graph.operation", "Operation"),
     "function": ("tapeflow.function.function", "function"),
     "nondifferentiable_batch_function": ("tapeflow.function.batching", "nondifferentiable_batch_function"),
-    "argsort": ("tapeflow.ops.sorting", "argsort"),
+    "argsort": ("tapeflow.ops.math.sorting", "argsort"),
     "constant_initializer": ("tapeflow.keras.initializers", "Constant"),
     "get_logger": ("tapeflow.core.log", "get_logger"),
-    "import_graph_def": ("tapeflow.graph.importing", "import_graph_def"),
-    "make_ndarray": ("tapeflow.core.tensor_proto", "make_ndarray"),
-    "make_tensor_proto": ("tapeflow.core.tensor_proto", "make_tensor_proto"),
-    "RegisterGradient": ("tapeflow.compat.v1.gradient_registry", "RegisterGradient"),
-    "no_gradient": ("tapeflow.compat.v1.gradient_registry", "no_gradient"),
+    "import_graph_def": ("tapeflow.graph.interchange.importing", "import_graph_def"),
+    "make_ndarray": ("tapeflow.core.files.tensor_proto", "make_ndarray"),
+    "make_tensor_proto": ("tapeflow.core.files.tensor_proto", "make_tensor_proto"),
+    "RegisterGradient": ("tapeflow.v1.gradient_registry", "RegisterGradient"),
+    "no_gradient": ("tapeflow.v1.gradient_registry", "no_gradient"),
     "ones_initializer": ("tapeflow.keras.initializers", "Ones"),
     "random_normal_initializer": ("tapeflow.keras.initializers", "random_normal_initializer"),
     "random_uniform_initializer": ("tapeflow.keras.initializers", "random_uniform_initializer"),
-    "sort": ("tapeflow.ops.sorting", "sort"),
-    "timestamp": ("tapeflow.ops.timestamp", "timestamp"),
+    "sort": ("tapeflow.ops.math.sorting", "sort"),
+    "timestamp": ("tapeflow.ops.control.timestamp", "timestamp"),
     "zeros_initializer": ("tapeflow.keras.initializers", "Zeros"),
     "install_as_tensorflow": ("tapeflow.alias", "install_as_tensorflow"),
 }

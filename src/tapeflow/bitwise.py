@@ -1,6 +1,6 @@
 """tf.bitwise: operations on the bits of integers."""
 
-from tapeflow.ops.bitwise import (
+from tapeflow.ops.math.bitwise import (
     bitwise_and,
     bitwise_or,
     bitwise_xor,

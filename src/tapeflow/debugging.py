@@ -5,13 +5,13 @@ from tapeflow.core.tracebacks import (
     enable_traceback_filtering,
     is_traceback_filtering_enabled,
 )
-from tapeflow.graph.call_watching import (
+from tapeflow.graph.run.call_watching import (
     disable_check_numerics,
     enable_check_numerics,
     get_log_device_placement,
     set_log_device_placement,
 )
-from tapeflow.ops.assertions import (
+from tapeflow.ops.control.assertions import (
     Assert,
     assert_equal,
     assert_greater,
@@ -31,9 +31,9 @@ from tapeflow.ops.assertions import (
     assert_same_float_dtype,
     is_numeric_tensor,
 )
-from tapeflow.ops.assertions import assert_scalar_v2 as assert_scalar
-from tapeflow.ops.assertions_v2 import assert_integer, assert_shapes, assert_type
-from tapeflow.ops.check import assert_all_finite, check_numerics
+from tapeflow.ops.control.assertions import assert_scalar_v2 as assert_scalar
+from tapeflow.ops.control.assertions_v2 import assert_integer, assert_shapes, assert_type
+from tapeflow.ops.math.check import assert_all_finite, check_numerics
 
 __all__ = [
     "Assert",

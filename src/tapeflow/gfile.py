@@ -1,6 +1,6 @@
 """tf.io.gfile: local files and directories."""
 
-from tapeflow.core.file_system import (
+from tapeflow.core.files.file_system import (
     GFile,
     copy,
     exists,

@@ -1,12 +1,12 @@
 """tf.image: images resized, cropped, coloured, changed at random, compared, decoded and encoded."""
 
-from tapeflow.ops.bounding_box import (
+from tapeflow.ops.image.bmp import decode_bmp
+from tapeflow.ops.image.bounding_box import (
     draw_bounding_boxes,
     sample_distorted_bounding_box,
     stateless_sample_distorted_bounding_box,
 )
-from tapeflow.ops.image_bmp import decode_bmp
-from tapeflow.ops.image_color import (
+from tapeflow.ops.image.color import (
     adjust_brightness,
     adjust_contrast,
     adjust_gamma,
@@ -23,9 +23,9 @@ from tapeflow.ops.image_color import (
     yiq_to_rgb,
     yuv_to_rgb,
 )
-from tapeflow.ops.image_crop import crop_and_resize, extract_glimpse, extract_patches
-from tapeflow.ops.image_decoding import decode_image
-from tapeflow.ops.image_geometry import (
+from tapeflow.ops.image.crop import crop_and_resize, extract_glimpse, extract_patches
+from tapeflow.ops.image.decoding import decode_image
+from tapeflow.ops.image.geometry import (
     ResizeMethod,
     central_crop,
     crop_to_bounding_box,
@@ -38,8 +38,8 @@ from tapeflow.ops.image_geometry import (
     rot90,
     transpose,
 )
-from tapeflow.ops.image_gif import decode_gif
-from tapeflow.ops.image_jpeg import (
+from tapeflow.ops.image.gif import decode_gif
+from tapeflow.ops.image.jpeg import (
     adjust_jpeg_quality,
     decode_and_crop_jpeg,
     decode_jpeg,
@@ -47,8 +47,15 @@ from tapeflow.ops.image_jpeg import (
     extract_jpeg_shape,
     is_jpeg,
 )
-from tapeflow.ops.image_png import decode_png, encode_png
-from tapeflow.ops.image_quality import (
+from tapeflow.ops.image.non_max_suppression import (
+    combined_non_max_suppression,
+    non_max_suppression,
+    non_max_suppression_overlaps,
+    non_max_suppression_padded,
+    non_max_suppression_with_scores,
+)
+from tapeflow.ops.image.png import decode_png, encode_png
+from tapeflow.ops.image.quality import (
     image_gradients,
     psnr,
     sobel_edges,
@@ -56,7 +63,7 @@ from tapeflow.ops.image_quality import (
     ssim_multiscale,
     total_variation,
 )
-from tapeflow.ops.image_random import (
+from tapeflow.ops.image.random import (
     random_brightness,
     random_contrast,
     random_flip_left_right,
@@ -73,15 +80,8 @@ from tapeflow.ops.image_random import (
     stateless_random_jpeg_quality,
     stateless_random_saturation,
 )
-from tapeflow.ops.image_webp import decode_webp
-from tapeflow.ops.non_max_suppression import (
-    combined_non_max_suppression,
-    non_max_suppression,
-    non_max_suppression_overlaps,
-    non_max_suppression_padded,
-    non_max_suppression_with_scores,
-)
-from tapeflow.ops.random import random_crop
+from tapeflow.ops.image.webp import decode_webp
+from tapeflow.ops.random.distributions import random_crop
 
 __all__ = [
     "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",

@@ -1,9 +1,9 @@
 """tf.io: files, records, and tensors from bytes."""
 
 from tapeflow import gfile
-from tapeflow.core.tf_record import TFRecordOptions, TFRecordWriter
+from tapeflow.core.files.tf_record import TFRecordOptions, TFRecordWriter
 from tapeflow.graph.file_names import match_filenames_once
-from tapeflow.graph.writing import write_graph
+from tapeflow.graph.interchange.writing import write_graph
 from tapeflow.image import (
     decode_and_crop_jpeg,
     decode_bmp,
@@ -17,10 +17,10 @@ from tapeflow.image import (
     extract_jpeg_shape,
     is_jpeg,
 )
-from tapeflow.ops.csv import decode_csv
-from tapeflow.ops.file import matching_files, read_file, write_file
-from tapeflow.ops.json_example import decode_json_example
-from tapeflow.ops.parsing import (
+from tapeflow.ops.io.csv import decode_csv
+from tapeflow.ops.io.file import matching_files, read_file, write_file
+from tapeflow.ops.io.json_example import decode_json_example
+from tapeflow.ops.io.parsing import (
     FixedLenFeature,
     FixedLenSequenceFeature,
     RaggedFeature,
@@ -31,14 +31,14 @@ from tapeflow.ops.parsing import (
     parse_single_example,
     parse_single_sequence_example,
 )
-from tapeflow.ops.proto_messages import decode_proto, encode_proto
-from tapeflow.ops.raw_bytes import decode_compressed, decode_raw, parse_tensor, serialize_tensor
-from tapeflow.ops.regex import decode_base64, encode_base64
-from tapeflow.ops.sparse_serialization import (
+from tapeflow.ops.io.proto_messages import decode_proto, encode_proto
+from tapeflow.ops.io.raw_bytes import decode_compressed, decode_raw, parse_tensor, serialize_tensor
+from tapeflow.ops.sparse.serialization import (
     deserialize_many_sparse,
     serialize_many_sparse,
     serialize_sparse,
 )
+from tapeflow.ops.string.regex import decode_base64, encode_base64
 
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature",

@@ -1,6 +1,6 @@
 """tf.nest: nested structures of lists, tuples, dicts and the like."""
 
-from tapeflow.core.nest import (
+from tapeflow.core.structures.nest import (
     assert_same_structure,
     flatten,
     is_nested,

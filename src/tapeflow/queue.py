@@ -1,6 +1,6 @@
 """tf.queue: queues of tensors between threads."""
 
-from tapeflow.ops.queue import (
+from tapeflow.ops.queue.queues import (
     FIFOQueue,
     PaddingFIFOQueue,
     PriorityQueue,

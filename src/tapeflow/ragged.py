@@ -1,8 +1,8 @@
 """tf.ragged: tensors with rows of different lengths."""
 
-from tapeflow.ops import ragged_math  # the operators of RaggedTensor
-from tapeflow.ops.ragged_cross import cross, cross_hashed
-from tapeflow.ops.ragged_functions import (
+from tapeflow.ops.ragged import math as ragged_math  # the operators of RaggedTensor
+from tapeflow.ops.ragged.cross import cross, cross_hashed
+from tapeflow.ops.ragged.functions import (
     boolean_mask,
     constant,
     map_flat_values,
@@ -11,7 +11,7 @@ from tapeflow.ops.ragged_functions import (
     stack,
     stack_dynamic_partitions,
 )
-from tapeflow.ops.ragged_functions import ranges as range
+from tapeflow.ops.ragged.functions import ranges as range
 
 __all__ = [
     "boolean_mask", "constant", "cross", "cross_hashed", "map_flat_values", "range",

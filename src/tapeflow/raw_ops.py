@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import typing  # by its own name, as there is an op Any
 from collections.abc import Callable
 from functools import cache
 
-from tapeflow import ops
 from tapeflow.core import context
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
 from tapeflow.core.spelling import snake_case
 from tapeflow.function import one_node
-from tapeflow.graph import raw_nodes
+from tapeflow.graph.nodes import raw_nodes
+from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.raw_function import RAW_FUNCTIONS
-from tapeflow.ops.resource_op import RESOURCE_OPS
+from tapeflow.ops.state.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
 
 # Arguments that TensorFlow's Python functions call otherwise than the op itself.
@@ -43,17 +42,16 @@ _RENAMED = {
 # Modules with ops that need what is above the layer of rows: checkpoints, functions, sessions.
 _ABOVE_ROWS = (
     "function.batching",
-    "graph.session_handles",
-    "train.remapping",
-    "train.saving_nodes",
+    "graph.run.session_handles",
+    "checkpoint.remapping",
+    "checkpoint.saving_nodes",
 )
 
 
 @cache
 def _load_all() -> None:
     """Import every module of ops, also those that nothing has used yet."""
-    for module in pkgutil.iter_modules(ops.__path__):
-        importlib.import_module(f"tapeflow.ops.{module.name}")
+    load_all_rows()
     for name in _ABOVE_ROWS:
         importlib.import_module(f"tapeflow.{name}")
 

@@ -50,7 +50,7 @@ def main(argv: Sequence[str]) -> int | None:
         return 2
     install_as_tensorflow(v1=v1)
     if untrusted:
-        from tapeflow.graph import trust
+        from tapeflow.graph.interchange import trust
 
         trust.set_default(trust.Limits())
     sys.excepthook = _show

@@ -1,22 +1,15 @@
 """tf.signal: Fourier transforms, frames and windows."""
 
-from tapeflow.ops.signal_cosine import dct, idct, inverse_mdct, mdct
-from tapeflow.ops.signal_frames import (
+from tapeflow.ops.signal.cosine import dct, idct, inverse_mdct, mdct
+from tapeflow.ops.signal.frames import (
     frame,
     inverse_stft,
     inverse_stft_window_fn,
     overlap_and_add,
     stft,
 )
-from tapeflow.ops.signal_mel import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
-from tapeflow.ops.signal_windows import (
-    hamming_window,
-    hann_window,
-    kaiser_bessel_derived_window,
-    kaiser_window,
-    vorbis_window,
-)
-from tapeflow.ops.spectral import (
+from tapeflow.ops.signal.mel import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
+from tapeflow.ops.signal.spectral import (
     fft,
     fft2d,
     fft3d,
@@ -32,7 +25,14 @@ from tapeflow.ops.spectral import (
     rfft2d,
     rfft3d,
 )
-from tapeflow.ops.spectral_nd import fftnd, ifftnd, irfftnd, rfftnd
+from tapeflow.ops.signal.spectral_nd import fftnd, ifftnd, irfftnd, rfftnd
+from tapeflow.ops.signal.windows import (
+    hamming_window,
+    hann_window,
+    kaiser_bessel_derived_window,
+    kaiser_window,
+    vorbis_window,
+)
 
 __all__ = [
     "dct",

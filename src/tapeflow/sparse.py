@@ -1,10 +1,10 @@
 """tf.sparse: tensors of which only the elements that are not zero are kept."""
 
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops.counting import sparse_bincount as bincount
-from tapeflow.ops.ragged_cross import sparse_cross as cross
-from tapeflow.ops.ragged_cross import sparse_cross_hashed as cross_hashed
-from tapeflow.ops.sparse import (
+from tapeflow.ops.math.counting import sparse_bincount as bincount
+from tapeflow.ops.ragged.cross import sparse_cross as cross
+from tapeflow.ops.ragged.cross import sparse_cross_hashed as cross_hashed
+from tapeflow.ops.sparse.functions import (
     add,
     concat,
     expand_dims,
@@ -28,11 +28,11 @@ from tapeflow.ops.sparse import (
     to_indicator,
     transpose,
 )
-from tapeflow.ops.sparse import slice_ as slice
-from tapeflow.ops.sparse_sampled import sampled_addmm
-from tapeflow.ops.sparse_segment import sparse_segment_mean as segment_mean
-from tapeflow.ops.sparse_segment import sparse_segment_sqrt_n as segment_sqrt_n
-from tapeflow.ops.sparse_segment import sparse_segment_sum as segment_sum
+from tapeflow.ops.sparse.functions import slice_ as slice
+from tapeflow.ops.sparse.sampled import sampled_addmm
+from tapeflow.ops.sparse.segment import sparse_segment_mean as segment_mean
+from tapeflow.ops.sparse.segment import sparse_segment_sqrt_n as segment_sqrt_n
+from tapeflow.ops.sparse.segment import sparse_segment_sum as segment_sum
 
 __all__ = [
     "SparseTensor", "add", "bincount", "concat", "cross", "cross_hashed", "expand_dims", "eye",

@@ -1,12 +1,14 @@
 """tf.strings: strings of bytes, elementwise."""
 
-from tapeflow.ops.hashing import to_hash_bucket_fast
-from tapeflow.ops.hashing_keyed import to_hash_bucket, to_hash_bucket_strong
-from tapeflow.ops.ngrams import ngrams
-from tapeflow.ops.regex import regex_full_match, regex_replace
-from tapeflow.ops.segment_join import unsorted_segment_join
-from tapeflow.ops.string_numbers import as_string, to_number
-from tapeflow.ops.string_split import (
+from tapeflow.ops.string.hashing import to_hash_bucket_fast
+from tapeflow.ops.string.hashing_keyed import to_hash_bucket, to_hash_bucket_strong
+from tapeflow.ops.string.ngrams import ngrams
+from tapeflow.ops.string.numbers import as_string, to_number
+from tapeflow.ops.string.regex import regex_full_match, regex_replace
+from tapeflow.ops.string.rows import format_ as format
+from tapeflow.ops.string.rows import join, length, lower, reduce_join, strip, substr, upper
+from tapeflow.ops.string.segment_join import unsorted_segment_join
+from tapeflow.ops.string.split import (
     bytes_split,
     split,
     unicode_decode,
@@ -17,8 +19,6 @@ from tapeflow.ops.string_split import (
     unicode_split_with_offsets,
     unicode_transcode,
 )
-from tapeflow.ops.strings import format_ as format
-from tapeflow.ops.strings import join, length, lower, reduce_join, strip, substr, upper
 
 __all__ = [
     "as_string",

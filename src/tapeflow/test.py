@@ -10,12 +10,12 @@ from tapeflow.core.device import gpu_device_name, is_gpu_available
 
 # What is loaded when it is first used: unittest costs time.
 _LAZY_NAMES = {
-    "Benchmark": "tapeflow.test_case",
-    "TestCase": "tapeflow.test_case",
-    "create_local_cluster": "tapeflow.graph.server",
-    "get_temp_dir": "tapeflow.test_case",
-    "main": "tapeflow.test_case",
-    "test_src_dir_path": "tapeflow.test_case",
+    "Benchmark": "tapeflow.testing.case",
+    "TestCase": "tapeflow.testing.case",
+    "create_local_cluster": "tapeflow.graph.run.server",
+    "get_temp_dir": "tapeflow.testing.case",
+    "main": "tapeflow.testing.case",
+    "test_src_dir_path": "tapeflow.testing.case",
 }
 
 

@@ -8,15 +8,19 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow import protos, test_case, test_combinations
+from tapeflow import protos
 from tapeflow.alias import reachable, recurrent_cells
 from tapeflow.alias.keras_tracing import trace_model_call
 from tapeflow.contrib.framework import nest
-from tapeflow.core import decorator, eager_context, errors, trackable, type_spec_registry
-from tapeflow.core.tensor_spec import BoundedTensorSpec
+from tapeflow.core import decorator, eager_context, errors
+from tapeflow.core.specs import type_spec_registry
+from tapeflow.core.specs.tensor_spec import BoundedTensorSpec
+from tapeflow.core.tracking import trackable
 from tapeflow.keras.utils import tensors
-from tapeflow.ops.ragged_broadcast import assert_splits_match
+from tapeflow.ops.ragged.broadcast import assert_splits_match
 from tapeflow.saved_model import structures
+from tapeflow.testing import case as test_case
+from tapeflow.testing import combinations as test_combinations
 
 
 def test_context_of_operations():

@@ -12,15 +12,17 @@ from tapeflow.compat import v1
 # Modules whose functions are called within the package at every step, or do nothing that could fail.
 _PLAIN = {
     "tapeflow.autodiff.custom_gradient", "tapeflow.core.context", "tapeflow.core.convert", "tapeflow.core.dtypes",
-    "tapeflow.core.errors", "tapeflow.core.extension_type", "tapeflow.core.indexed_slices", "tapeflow.core.log",
-    "tapeflow.core.nest", "tapeflow.core.sparse_tensor", "tapeflow.core.structure", "tapeflow.core.tensor_shape",
-    "tapeflow.core.tensor_spec", "tapeflow.core.trace_type", "tapeflow.data.element", "tapeflow.data.iterating",
+    "tapeflow.core.errors", "tapeflow.core.specs.extension_type", "tapeflow.core.indexed_slices", "tapeflow.core.log",
+    "tapeflow.core.structures.nest", "tapeflow.core.sparse_tensor", "tapeflow.core.structures.structure",
+    "tapeflow.core.tensor_shape",
+    "tapeflow.core.specs.tensor_spec", "tapeflow.core.specs.trace_type", "tapeflow.data.element",
+    "tapeflow.data.iteration.iterating",
     "tapeflow.function.atomic", "tapeflow.function.function_type", "tapeflow.graph.func_graph", "tapeflow.graph.graph",
-    "tapeflow.graph.operation", "tapeflow.keras.settings", "tapeflow.ops.ragged_tensor",
-    "tapeflow.ops.tensor_array_spec", "tapeflow.sysconfig", "tapeflow.test",
+    "tapeflow.graph.operation", "tapeflow.keras.settings", "tapeflow.ops.ragged.tensor",
+    "tapeflow.ops.lists.tensor_array_spec", "tapeflow.sysconfig", "tapeflow.test",
     # Context managers, whose errors come from the blocks of programs, and what writes to logs.
-    "tapeflow.compat.v1.logging", "tapeflow.compat.v1.scopes", "tapeflow.compat.v1.variable_scoping",
-    "tapeflow.layers.style", "tapeflow.ops.control", "tapeflow.ops.variable",
+    "tapeflow.compat.v1.logging", "tapeflow.v1.scopes", "tapeflow.v1.variable_scoping",
+    "tapeflow.layers.style", "tapeflow.ops.control.flow", "tapeflow.ops.state.variable",
 }  # fmt: skip
 
 

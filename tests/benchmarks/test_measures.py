@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import tapeflow as tf
-from tapeflow.graph import planning
+from tapeflow.graph.run import planning
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

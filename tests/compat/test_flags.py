@@ -2,7 +2,7 @@
 
 import pytest
 
-from tapeflow.compat.v1 import flag_values as own
+from tapeflow.v1 import flag_values as own
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 import tapeflow.compat.v1 as tf
-from tapeflow.compat.v1 import modes
+from tapeflow.v1 import modes
 
 
 @pytest.fixture(params=[False, True], ids=["reference", "resource"])

@@ -11,7 +11,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.core import tensor_proto
+from tapeflow.core.files import tensor_proto
 
 HERE = pathlib.Path(__file__).parent
 _spec = importlib.util.spec_from_file_location("tensor_proto_calls", HERE / "tensor_proto_calls.py")

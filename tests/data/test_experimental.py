@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.data import tracing
+from tapeflow.data.transform import tracing
 
 Dataset = tf.data.Dataset
 experimental = tf.data.experimental

@@ -16,7 +16,7 @@ import tapeflow as tf
 
 AREAS = re.compile(
     r"tapeflow\.(keras|data|feature_column|distribute|quantization)(\.|$)"
-    r"|tapeflow\.ops\.(image|quantize|fake_quant)"
+    r"|tapeflow\.ops\.(image|quantize)"
 )
 
 # Public functions and classes that describe no arguments, each with its reason. Others must.

@@ -12,7 +12,7 @@ from google.protobuf import text_format
 import tapeflow as tf
 from tapeflow.function.freezing import convert_variables_to_constants_v2
 from tapeflow.function.optimizing import optimize_graph
-from tapeflow.graph.freezing import freeze
+from tapeflow.graph.interchange.freezing import freeze
 
 
 class Model(tf.Module):

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 import tapeflow as tf
-from tapeflow.ops import regex, sparse_segment
+from tapeflow.ops.sparse import segment as sparse_segment
+from tapeflow.ops.string import regex
 
 _numbers = np.random.default_rng(11)
 CALLS: list[tuple] = []

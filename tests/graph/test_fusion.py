@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.graph import passes, planning, tracing
+from tapeflow.graph import passes
+from tapeflow.graph.build import tracing
+from tapeflow.graph.run import planning
 
 
 def compiled(function, *inputs, shapes=None):

@@ -5,7 +5,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.graph import attributes
+from tapeflow.graph.interchange import attributes
 
 v1 = tf.compat.v1
 

@@ -7,10 +7,10 @@ import subprocess
 import pytest
 
 from tapeflow import protos
-from tapeflow.graph import op_defs
-from tapeflow.graph.nodes import load_all_rows
-from tapeflow.graph.written_as import ONLY_HERE, WRITTEN_AS, is_composed
-from tapeflow.ops.resource_op import RESOURCE_OPS
+from tapeflow.graph.interchange.written_as import ONLY_HERE, WRITTEN_AS, is_composed
+from tapeflow.graph.nodes.from_node_def import load_all_rows
+from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops.state.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
 
 pytestmark = [

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.graph import drawing, passes, planning
+from tapeflow.graph import passes
+from tapeflow.graph.interchange import drawing
+from tapeflow.graph.run import planning
 
 
 def concrete(function, *args):
@@ -145,7 +147,7 @@ def test_stages_are_shown_and_drawn(tmp_path):
 def test_timelines_are_chrome_traces():
     import json
 
-    from tapeflow.graph import timeline
+    from tapeflow.graph.run import timeline
 
     plan = concrete(lambda x: tf.tanh(x) @ x, X).native_plan()
     results, events = plan.timeline(X)

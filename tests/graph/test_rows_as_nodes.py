@@ -10,7 +10,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.graph.nodes import load_all_rows
+from tapeflow.graph.nodes.from_node_def import load_all_rows
 from tapeflow.ops.table import REGISTRY
 
 load_all_rows()

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 import numpy as np
 import pytest
 
 import tapeflow as tf
 import tapeflow.graph
 import tapeflow.ops
-from tapeflow.graph.building import call
+from tapeflow.graph.build.building import call
 from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.table import REGISTRY
 
-for module in pkgutil.iter_modules(tapeflow.ops.__path__):
-    importlib.import_module(f"tapeflow.ops.{module.name}")
+load_all_rows()
 
 # Results that depend on where other results lie in memory, or on no input at all.
 UNREPEATABLE = {"Timestamp"}
@@ -83,8 +80,8 @@ class Case:
         self.inputs = sample.inputs[:count]
         graph = FuncGraph("sample")
         with graph.as_default():
-            schema = tapeflow.graph.building.shape_inference.schema(row)
-            flat, self.sizes = tapeflow.graph.building._inputs(
+            schema = tapeflow.graph.build.building.shape_inference.schema(row)
+            flat, self.sizes = tapeflow.graph.build.building._inputs(
                 graph, row, schema, self.inputs, row.name
             )
         captured = {id(inner): outer for outer, inner in graph.captures}

@@ -5,9 +5,15 @@ from pathlib import Path
 import pytest
 
 import tapeflow as tf
-from tapeflow.graph.nodes import load_all_rows
-from tapeflow.graph.op_lists import ops_used_by_graph_def
-from tapeflow.graph.written_as import COMPOSED, ONLY_HERE, WRITTEN_AS, composition, is_composed
+from tapeflow.graph.interchange.written_as import (
+    COMPOSED,
+    ONLY_HERE,
+    WRITTEN_AS,
+    composition,
+    is_composed,
+)
+from tapeflow.graph.nodes.from_node_def import load_all_rows
+from tapeflow.graph.op_defs.op_lists import ops_used_by_graph_def
 from tapeflow.ops.table import REGISTRY
 
 v1 = tf.compat.v1

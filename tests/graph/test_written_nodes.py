@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.graph import nodes, op_defs, planning
-from tapeflow.graph.written_as import WRITTEN_AS, is_composed
-from tapeflow.ops.resource_op import RESOURCE_OPS
+from tapeflow.graph.interchange.written_as import WRITTEN_AS, is_composed
+from tapeflow.graph.nodes import from_node_def as nodes
+from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.graph.run import planning
+from tapeflow.ops.state.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
 
 v1 = tf.compat.v1

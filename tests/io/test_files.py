@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.core.crc32c import crc32c, masked_crc32c
+from tapeflow.core.files.crc32c import crc32c, masked_crc32c
 
 
 def test_crc32c_of_the_rfc():

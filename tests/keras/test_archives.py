@@ -13,7 +13,7 @@ import pytest
 from effects import confined
 
 import tapeflow as tf
-from tapeflow.core import expansion
+from tapeflow.core.files import expansion
 from tapeflow.keras.utils.archives import extract_archive
 
 TYPES = {"file": tarfile.REGTYPE, "folder": tarfile.DIRTYPE, "link": tarfile.SYMTYPE, "copy": tarfile.LNKTYPE,

@@ -18,8 +18,8 @@ import tapeflow as tf
 from tapeflow import _native
 from tapeflow.core.deserialization import safe_mode_scope
 from tapeflow.core.public import is_tensor_function
-from tapeflow.graph import op_defs
-from tapeflow.keras.engine import op_layer
+from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.keras.engine.functional import op_layer
 
 
 def _table(name):

@@ -5,7 +5,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import keras
-from tapeflow.keras.engine.functional import Functional
+from tapeflow.keras.engine.functional.model import Functional
 
 
 @pytest.fixture

@@ -126,7 +126,8 @@ def test_a_plan_has_one_update_for_all():
     def step():
         optimizer.apply_gradients([(v * 2.0, v) for v in variables])
 
-    from tapeflow.graph import passes, planning
+    from tapeflow.graph import passes
+    from tapeflow.graph.run import planning
 
     step()
     graph = step.get_concrete_function().graph

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import tapeflow as tf
-from tapeflow.ops import arithmetic, bitwise, clip, comparison
+from tapeflow.ops.math import arithmetic, bitwise, clip, comparison
 
 NUMBERS = [np.float32, np.float64, np.int32, np.int64]
 PAIRS = [

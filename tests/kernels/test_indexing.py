@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import tapeflow as tf
-from tapeflow.ops import scatter, segment, state
-from tapeflow.ops.construction import OneHot
-from tapeflow.ops.gather import Gather, GatherNd, GatherV2
-from tapeflow.ops.layout import InvertPermutation
-from tapeflow.ops.selection import TopKV2, Where
+from tapeflow.ops.array import scatter
+from tapeflow.ops.array.construction import OneHot
+from tapeflow.ops.array.gather import Gather, GatherNd, GatherV2
+from tapeflow.ops.array.layout import InvertPermutation
+from tapeflow.ops.array.selection import TopKV2, Where
+from tapeflow.ops.math import segment
+from tapeflow.ops.state import rows as state
 
 DTYPES = [np.float32, np.int64]
 

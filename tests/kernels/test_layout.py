@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import tapeflow as tf
-from tapeflow.ops.broadcasting import BroadcastTo, Tile
-from tapeflow.ops.construction import Fill, OnesLike, Range, ZerosLike
-from tapeflow.ops.joining import ConcatV2, Pack, Split, SplitV, Unpack
-from tapeflow.ops.layout import Reshape, Transpose
-from tapeflow.ops.padding import MirrorPad, Pad, PadV2
-from tapeflow.ops.reorder import ReverseV2
-from tapeflow.ops.slicing import Slice, StridedSlice, StridedSliceGrad
+from tapeflow.ops.array.broadcasting import BroadcastTo, Tile
+from tapeflow.ops.array.construction import Fill, OnesLike, Range, ZerosLike
+from tapeflow.ops.array.joining import ConcatV2, Pack, Split, SplitV, Unpack
+from tapeflow.ops.array.layout import Reshape, Transpose
+from tapeflow.ops.array.padding import MirrorPad, Pad, PadV2
+from tapeflow.ops.array.reorder import ReverseV2
+from tapeflow.ops.array.slicing import Slice, StridedSlice, StridedSliceGrad
 
 DTYPES = [
     np.bool_,

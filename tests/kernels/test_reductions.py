@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops import argmax, cumulative, reduction
+from tapeflow.ops.math import argmax, cumulative, reduction
 
 NUMBERS = [np.float32, np.float64, np.int32, np.int64]
 SHAPES = [(), (5,), (0,), (3, 0), (3, 4), (2, 3, 4), (5, 1, 4), (2, 3, 4, 5), (1000, 3), (7, 5, 300),

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.special
 
-from tapeflow.ops import activation, elementwise, special, trigonometric
+from tapeflow.ops.math import elementwise, special, trigonometric
+from tapeflow.ops.nn import activation
 
 FUNCTIONS = {
     (elementwise, "Exp"): np.exp,

@@ -12,8 +12,9 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import _native
-from tapeflow.graph import errors_at
-from tapeflow.ops import regex, training  # noqa: F401  (their rows)
+from tapeflow.graph.run import errors_at
+from tapeflow.ops.state import training  # noqa: F401  (their rows)
+from tapeflow.ops.string import regex  # noqa: F401  (their rows)
 from tapeflow.ops.table import REGISTRY
 
 Plan = _native.Plan

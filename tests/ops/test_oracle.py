@@ -5,19 +5,17 @@ TF_PYTHON names a Python that has TensorFlow; it is run as another process.
 
 from __future__ import annotations
 
-import importlib
 import os
 import pathlib
 import pickle
-import pkgutil
 import subprocess
 
 import numpy as np
 import pytest
 
 import tapeflow as tf
-import tapeflow.ops
 from tapeflow.core.dtypes import DType
+from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.table import REGISTRY
 
 pytestmark = [
@@ -25,8 +23,7 @@ pytestmark = [
     pytest.mark.skipif("TF_PYTHON" not in os.environ, reason="TF_PYTHON names no Python"),
 ]
 
-for module in pkgutil.iter_modules(tapeflow.ops.__path__):
-    importlib.import_module(f"tapeflow.ops.{module.name}")
+load_all_rows()
 
 # How TensorFlow says that its CPU kernels cannot do what its definition of the op allows.
 NOT_THERE = ("NotFoundError", "UnimplementedError")

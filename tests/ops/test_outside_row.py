@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops import arithmetic, shapes, trigonometric
+from tapeflow.ops import shapes
+from tapeflow.ops.math import arithmetic, trigonometric
 from tapeflow.ops.table import FLOATING, REGISTRY, Sample, op
 
 

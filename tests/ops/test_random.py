@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops import random_seed
+from tapeflow.ops.random import seed as random_seed
 
 VECTORS = json.loads(pathlib.Path(__file__).with_name("random_vectors.json").read_text())
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops import state
+from tapeflow.ops.state import rows as state
 
 EFFECTS = {
     "Update": lambda old, new: new,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 import numpy as np
 import pytest
 
 import tapeflow as tf
-import tapeflow.ops
+from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.table import REGISTRY
 
-for module in pkgutil.iter_modules(tapeflow.ops.__path__):
-    importlib.import_module(f"tapeflow.ops.{module.name}")
+load_all_rows()
 
 
 class Generator:

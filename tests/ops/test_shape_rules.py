@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 import numpy as np
 import pytest
 
 import tapeflow as tf
-import tapeflow.ops
-from tapeflow.ops.csr_payload import CSRMatrix
-from tapeflow.ops.ragged_variant import RaggedVariant
+from tapeflow.ops.all_rows import load_all_rows
+from tapeflow.ops.lists.tensor_map import TensorMap
+from tapeflow.ops.ragged.variant import RaggedVariant
 from tapeflow.ops.shape_inference import infer, output_count, output_dtypes
+from tapeflow.ops.sparse.csr_payload import CSRMatrix
 from tapeflow.ops.table import REGISTRY
-from tapeflow.ops.tensor_map import TensorMap
 
-for module in pkgutil.iter_modules(tapeflow.ops.__path__):
-    importlib.import_module(f"tapeflow.ops.{module.name}")
+load_all_rows()
 
 # Rows whose outputs' sizes depend on the values of inputs in ways that no rule can follow.
 DATA_DEPENDENT = {

@@ -1,19 +1,16 @@
 """What rows touch outside of the program is what they declare."""
 
-import importlib
-import pkgutil
 
 import numpy as np
 import pytest
 
 import tapeflow as tf
-import tapeflow.ops
-from tapeflow.graph import op_defs
-from tapeflow.ops.resource_op import RESOURCE_OPS
+from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops.all_rows import load_all_rows
+from tapeflow.ops.state.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
 
-for module in pkgutil.iter_modules(tapeflow.ops.__path__):
-    importlib.import_module(f"tapeflow.ops.{module.name}")
+load_all_rows()
 
 
 class Generator:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops import training
+from tapeflow.ops.state import training
 
 VECTORS = json.loads(pathlib.Path(__file__).with_name("training_vectors.json").read_text())
 

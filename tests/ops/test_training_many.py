@@ -7,8 +7,8 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import _native
-from tapeflow.ops import training
-from tapeflow.ops.training_rule import RULES
+from tapeflow.ops.state import training
+from tapeflow.ops.state.training_rule import RULES
 
 InvalidArgumentError = tf.errors.InvalidArgumentError
 NAMES = sorted(RULES)

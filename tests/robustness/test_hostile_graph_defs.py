@@ -7,8 +7,8 @@ from google.protobuf.message import DecodeError
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.graph import nodes
-from tapeflow.graph.nodes import load_all_rows
+from tapeflow.graph.nodes import from_node_def as nodes
+from tapeflow.graph.nodes.from_node_def import load_all_rows
 from tapeflow.ops.table import REGISTRY
 
 v1 = tf.compat.v1

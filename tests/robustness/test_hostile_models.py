@@ -13,7 +13,7 @@ import pytest
 from effects import confined
 
 import tapeflow as tf
-from tapeflow.core import expansion
+from tapeflow.core.files import expansion
 
 h5py = pytest.importorskip("h5py")
 keras = tf.keras

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.saved_model.bundle import BundleReader
-from tapeflow.saved_model.bundle_writing import write_bundle
+from tapeflow.checkpoint.bundle import BundleReader
+from tapeflow.checkpoint.bundle_writing import write_bundle
 
 # Saves again and again, over the same name or with a manager, and tells when it begins.
 SAVER = """

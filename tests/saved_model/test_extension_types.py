@@ -8,7 +8,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.core.anonymous_extension_type import AnonymousExtensionType
+from tapeflow.core.specs.anonymous_extension_type import AnonymousExtensionType
 from tapeflow.saved_model import structures
 
 

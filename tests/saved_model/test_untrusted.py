@@ -9,8 +9,10 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.graph import nodes, op_defs, trust
-from tapeflow.ops.resource_op import RESOURCE_OPS
+from tapeflow.graph.interchange import trust
+from tapeflow.graph.nodes import from_node_def as nodes
+from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops.state.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
 
 v1 = tf.compat.v1

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tapeflow as tf
-from tapeflow.graph.nodes import load_all_rows
+from tapeflow.graph.nodes.from_node_def import load_all_rows
 from tapeflow.ops.table import INDEX, REGISTRY, Kind, arguments, dtype
 
 load_all_rows()

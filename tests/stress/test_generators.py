@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops import random_generator, random_seed
+from tapeflow.ops.random import generator as random_generator
+from tapeflow.ops.random import seed as random_seed
 
 _spec = importlib.util.spec_from_file_location("together", pathlib.Path(__file__).with_name("together.py"))
 _module = importlib.util.module_from_spec(_spec)

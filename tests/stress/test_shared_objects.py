@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops.lookup_rows import LookupTableExportV2
+from tapeflow.ops.lookup.rows import LookupTableExportV2
 
 _spec = importlib.util.spec_from_file_location("together", pathlib.Path(__file__).with_name("together.py"))
 _module = importlib.util.module_from_spec(_spec)

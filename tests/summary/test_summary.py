@@ -10,8 +10,8 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.core.tensor_proto import make_ndarray
-from tapeflow.ops.summary_encoding import png, wav
+from tapeflow.core.files.tensor_proto import make_ndarray
+from tapeflow.ops.io.summary_encoding import png, wav
 from tapeflow.summary.events import read_events
 
 v1 = tf.compat.v1

@@ -7,7 +7,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.core.wire import fields
+from tapeflow.core.files.wire import fields
 from tapeflow.summary.events import read_events
 
 

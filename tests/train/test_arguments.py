@@ -118,7 +118,7 @@ def test_sessions_of_tests_place_operations(monkeypatch):
             assert tf.constant(1.0).device == "/device:CPU:0"
         with case.cached_session():
             assert tf.constant(1.0).device == ""
-        monkeypatch.setattr("tapeflow.test_case.gpu_device_name", lambda: "")
+        monkeypatch.setattr("tapeflow.testing.case.gpu_device_name", lambda: "")
         with pytest.raises(tf.errors.InvalidArgumentError, match="force_gpu"), case.session(force_gpu=True):
             pass
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.saved_model.bundle import BundleReader
-from tapeflow.saved_model.bundle_writing import write_bundle
+from tapeflow.checkpoint.bundle import BundleReader
+from tapeflow.checkpoint.bundle_writing import write_bundle
 
 pytestmark = [
     pytest.mark.oracle,

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops import state, training
+from tapeflow.ops.state import rows as state
+from tapeflow.ops.state import training
 
 jax = pytest.importorskip("jax")
 pytestmark = pytest.mark.xla

@@ -12,22 +12,22 @@ _NAMESPACES = {
     "types",
 }  # fmt: skip
 _NAMES = {
-    "CompositeTensor": "tapeflow.core.composite_tensor",
+    "CompositeTensor": "tapeflow.core.specs.composite_tensor",
     "EagerTensor": "tapeflow._native",
     "FuncGraph": "tapeflow.graph.func_graph",
     "SymbolicTensor": "tapeflow.graph.tensor",
-    "create_c_op": "tapeflow.graph.library_nodes",
-    "execute_fn_for_device": "tapeflow.ops.smart_cond",
-    "get_enclosing_xla_context": "tapeflow.graph.control",
+    "create_c_op": "tapeflow.graph.op_defs.library_nodes",
+    "execute_fn_for_device": "tapeflow.ops.control.smart_cond",
+    "get_enclosing_xla_context": "tapeflow.graph.control_flow.flow",
     "get_name_scope": "tapeflow.core.context:get_current_name_scope",
     "is_tfrt_enabled": "tapeflow.core.config",
-    "lift_to_graph": "tapeflow.graph.lifting",
+    "lift_to_graph": "tapeflow.graph.interchange.lifting",
     "load_context": "tapeflow.saved_model.load_context",
     "record_gradient": "tapeflow.autodiff.recorded",
-    "register_call_context_function": "tapeflow.core.library_hooks",
-    "register_clear_session_function": "tapeflow.core.library_hooks",
-    "register_get_session_function": "tapeflow.core.library_hooks",
-    "register_load_model_function": "tapeflow.core.library_hooks",
+    "register_call_context_function": "tapeflow.core.tracking.library_hooks",
+    "register_clear_session_function": "tapeflow.core.tracking.library_hooks",
+    "register_get_session_function": "tapeflow.core.tracking.library_hooks",
+    "register_load_model_function": "tapeflow.core.tracking.library_hooks",
 }
 
 

@@ -1,6 +1,6 @@
 """`tf.__internal__.nest`: nested structures, beyond `tf.nest`."""
 
-from tapeflow.core.nest import (
+from tapeflow.core.structures.nest import (
     flatten_up_to,
     get_traverse_shallow_structure,
     is_attrs,

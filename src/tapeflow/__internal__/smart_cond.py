@@ -1,5 +1,5 @@
 """`tf.__internal__.smart_cond`: a condition that may be known already."""
 
-from tapeflow.ops.smart_cond import smart_cond
+from tapeflow.ops.control.smart_cond import smart_cond
 
 __all__ = ["smart_cond"]

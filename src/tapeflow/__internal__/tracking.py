@@ -1,12 +1,16 @@
 """`tf.__internal__.tracking`: objects that checkpoints follow."""
 
-from tapeflow.core.data_structures import (
+from tapeflow.checkpoint.object_writing import register_session_provider
+from tapeflow.checkpoint.restoring import streaming_restore
+from tapeflow.checkpoint.saveables import saveable_objects_from_trackable
+from tapeflow.checkpoint.views import ObjectGraphView
+from tapeflow.core.structures.data_structures import (
     TrackableDataStructure,
     sticky_attribute_assignment,
 )
-from tapeflow.core.data_structures import wrap_or_unwrap as wrap
-from tapeflow.core.delegating_trackable import DelegatingTrackableMixin
-from tapeflow.core.trackable import (
+from tapeflow.core.structures.data_structures import wrap_or_unwrap as wrap
+from tapeflow.core.tracking.delegating_trackable import DelegatingTrackableMixin
+from tapeflow.core.tracking.trackable import (
     AutoTrackable,
     CheckpointInitialValue,
     CheckpointInitialValueCallable,
@@ -14,10 +18,6 @@ from tapeflow.core.trackable import (
     TrackableReference,
     no_automatic_dependency_tracking,
 )
-from tapeflow.train.object_writing import register_session_provider
-from tapeflow.train.restoring import streaming_restore
-from tapeflow.train.saveables import saveable_objects_from_trackable
-from tapeflow.train.views import ObjectGraphView
 
 __all__ = [
     "AutoTrackable", "CheckpointInitialValue", "CheckpointInitialValueCallable", "DelegatingTrackableMixin",

@@ -1,6 +1,6 @@
 """`tf.__internal__.train`: what optimizers and callbacks of libraries need."""
 
-from tapeflow.train.checkpoint_state import update_checkpoint_state
+from tapeflow.checkpoint.state import update_checkpoint_state
 from tapeflow.train.mixed_precision import (
     is_mixed_precision_graph_rewrite_enabled,
     set_using_mixed_precision_policy,

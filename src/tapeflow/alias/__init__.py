@@ -63,14 +63,16 @@ def install_as_tensorflow(v1: bool = False) -> Any:
 def _name_modules() -> None:
     """Lets tensors and variables be of modules of TensorFlow: libraries tell by that which package made a value."""
     from tapeflow import _native
-    from tapeflow.ops.variable import Variable
+    from tapeflow.ops.state.variable import Variable
 
     _native.Tensor.__module__ = "tensorflow.python.framework.tensor"
     _native.EagerTensor.__module__ = "tensorflow.python.framework.ops"
     Variable.__module__ = "tensorflow.python.ops.resource_variable_ops"
 
     def reduced(cls: type) -> Any:
-        return (pkgutil.resolve_name, ("tapeflow.ops.variable:Variable",)) if cls is Variable else cls.__qualname__
+        if cls is Variable:
+            return pkgutil.resolve_name, ("tapeflow.ops.state.variable:Variable",)
+        return cls.__qualname__
 
     copyreg.pickle(type(Variable), reduced)  # its module there has another of that name
 

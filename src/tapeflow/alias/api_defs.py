@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import raw_ops
-from tapeflow.graph import op_defs
+from tapeflow.graph.op_defs import messages as op_defs
 
 
 class ApiDefMap:

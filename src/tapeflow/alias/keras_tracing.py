@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core import nest
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
 from tapeflow.function.function import function
 
 

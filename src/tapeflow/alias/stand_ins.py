@@ -12,9 +12,9 @@ from tapeflow._native import Variable
 from tapeflow.core import config
 from tapeflow.core import context as _context
 from tapeflow.core.dtypes import int32
-from tapeflow.core.file_system import GFile
-from tapeflow.ops.array import identity, shape_v1
-from tapeflow.ops.control import control_dependencies, group
+from tapeflow.core.files.file_system import GFile
+from tapeflow.ops.array.rows import identity, shape_v1
+from tapeflow.ops.control.flow import control_dependencies, group
 
 contextmanager = contextlib.contextmanager
 _uids = itertools.count(1)
@@ -84,7 +84,7 @@ def in_graph_mode(func: Any = None) -> Any:
 
 def eager_main(argv: Any = None) -> None:
     """Runs the tests of a program eagerly."""
-    from tapeflow import test_case
+    from tapeflow.testing import case as test_case
 
     _context.enable_eager_execution()
     test_case.main(argv)
@@ -177,7 +177,7 @@ def no_devices() -> list[Any]:
 
 def shared_resources() -> list[Any]:
     """The tables and the like of the graph that are shared between sessions."""
-    from tapeflow.graph.collections import get_collection
+    from tapeflow.graph.build.collections import get_collection
 
     return get_collection("resources")
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from tapeflow import slice
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array import shape
-from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.construction import meshgrid
-from tapeflow.ops.construction import range as range_
-from tapeflow.ops.joining import stack
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.scatter import tensor_scatter_nd_update
+from tapeflow.ops.array.construction import meshgrid
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.scatter import tensor_scatter_nd_update
+from tapeflow.ops.math.clip import clip_by_value
 
 
 def _within(x: Any, starts: Any, sizes: Any) -> Any:

@@ -20,9 +20,9 @@ class _InGraph:
     """A function whose graph is built once, and run by the default session."""
 
     def __init__(self, f, arrays, dtypes):
-        graph = importlib.import_module("tapeflow.graph.placeholders")
-        derivatives = importlib.import_module("tapeflow.graph.derivatives")
-        session = importlib.import_module("tapeflow.graph.session")
+        graph = importlib.import_module("tapeflow.graph.build.placeholders")
+        derivatives = importlib.import_module("tapeflow.graph.build.derivatives")
+        session = importlib.import_module("tapeflow.graph.run.session")
         self.session = session.get_default_session() or session.Session()
         self.inputs = [
             graph.placeholder(dtype, array.shape) for array, dtype in zip(arrays, dtypes)
@@ -141,7 +141,7 @@ def compute_gradient(f, x, delta=None):
 def _value(value, tensor):
     """The array that an argument is, while a graph is being built."""
     if hasattr(value, "graph"):
-        session = importlib.import_module("tapeflow.graph.session")
+        session = importlib.import_module("tapeflow.graph.run.session")
         return np.array((session.get_default_session() or session.Session()).run(tensor))
     return np.array(value.numpy() if hasattr(value, "numpy") else value, tensor.dtype.as_numpy_dtype)
 

@@ -7,11 +7,12 @@ import inspect
 
 from tapeflow import _native
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import context, nest
+from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.ops.array import identity
-from tapeflow.ops.construction import zeros_like
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.rows import identity
 
 
 def _takes_variables(grad_fn) -> bool:

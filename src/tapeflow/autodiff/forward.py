@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients, trainable
-from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
-from tapeflow.ops.arithmetic import multiply
-from tapeflow.ops.conjugate import conj
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.math.arithmetic import multiply
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.math.reduction import reduce_sum
 
 
 @public_methods

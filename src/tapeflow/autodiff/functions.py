@@ -7,9 +7,9 @@ import inspect
 
 from tapeflow import _native
 from tapeflow.autodiff.tape import GradientTape, trainable
-from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array import identity
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.rows import identity
 
 
 def _positions(f, params, args):

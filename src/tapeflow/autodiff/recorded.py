@@ -6,7 +6,8 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import context, nest
+from tapeflow.core import context
+from tapeflow.core.structures import nest
 from tapeflow.ops.table import REGISTRY
 
 

@@ -11,16 +11,17 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.autodiff import explaining
-from tapeflow.core import context, dtypes, nest
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
+from tapeflow.core.structures import nest
 from tapeflow.ops import derived
-from tapeflow.ops.construction import ones_like
-from tapeflow.ops.joining import Pack
-from tapeflow.ops.layout import Reshape
-from tapeflow.ops.variable import Variable, variable_behind
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.joining import Pack
+from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.state.variable import Variable, variable_behind
 
 _Tensor = _native.Tensor
 _LEAVES = (_native.Tensor, _native.Variable)
@@ -65,7 +66,7 @@ class GradientTape(_native.Tape):
 
     _spent = False
     _kept: Any = None
-    # What was recorded while a graph was built; see graph/recording.py.
+    # What was recorded while a graph was built; see graph/build/recording.py.
     _in_graph: Any = None
 
     def watch(self, tensor):

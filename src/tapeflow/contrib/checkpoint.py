@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.core.data_structures import List, Mapping, NoDependency
-from tapeflow.train.checkpoint_manager import CheckpointManager
-from tapeflow.train.trackable import AutoTrackable as Checkpointable
+from tapeflow.checkpoint.following import AutoTrackable as Checkpointable
+from tapeflow.checkpoint.manager import CheckpointManager
+from tapeflow.core.structures.data_structures import List, Mapping, NoDependency
 
 __all__ = ["CheckpointManager", "Checkpointable", "List", "Mapping", "NoDependency"]

@@ -10,21 +10,21 @@ import numpy as np
 
 from tapeflow.compat.v1.rnn.base import RNNCell
 from tapeflow.compat.v1.rnn.loops import dynamic_rnn
-from tapeflow.compat.v1.variable_getting import get_variable
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.argmax import argmax
-from tapeflow.ops.arithmetic import maximum
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import fill, sequence_mask, zeros_like
-from tapeflow.ops.construction import range as range_
-from tapeflow.ops.gather import gather_nd
-from tapeflow.ops.joining import concat, stack
-from tapeflow.ops.layout import expand_dims, squeeze
-from tapeflow.ops.reduction import reduce_logsumexp, reduce_max, reduce_sum
-from tapeflow.ops.reorder import reverse_sequence
+from tapeflow.ops.array.construction import fill, sequence_mask, zeros_like
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.gather import gather_nd
+from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.reorder import reverse_sequence
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.argmax import argmax
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_max, reduce_sum
+from tapeflow.v1.variable_getting import get_variable
 
 __all__ = [
     "CrfDecodeBackwardRnnCell", "CrfDecodeForwardRnnCell", "CrfForwardRnnCell", "crf_binary_score", "crf_decode",

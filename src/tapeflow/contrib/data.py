@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.compat.v1 import data as _data
-from tapeflow.core import nest
+from tapeflow.core.structures import nest
 
 _experimental = _data.experimental
 

@@ -8,21 +8,22 @@ from typing import Any
 
 from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.compat.v1.rnn.loops import static_rnn
-from tapeflow.compat.v1.variable_getting import get_variable
-from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
 from tapeflow.contrib.rnn.cells import EmbeddingWrapper, OutputProjectionWrapper
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.argmax import argmax
-from tapeflow.ops.array import shape, stop_gradient
-from tapeflow.ops.casting import cast
-from tapeflow.ops.control import cond
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.loss import sparse_softmax_cross_entropy_with_logits
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape, stop_gradient
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.math.argmax import argmax
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.nn.loss import sparse_softmax_cross_entropy_with_logits
+from tapeflow.v1.variable_getting import get_variable
+from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 
 __all__ = [
     "basic_rnn_seq2seq", "embedding_rnn_decoder", "embedding_rnn_seq2seq", "model_with_buckets", "rnn_decoder",

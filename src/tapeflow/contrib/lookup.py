@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array import size
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import range as range_
-from tapeflow.ops.lookup import (
-    DenseHashTable as MutableDenseHashTable,
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.rows import size
+from tapeflow.ops.lookup.buckets import (
+    FastHashSpec,
+    HasherSpec,
+    IdTableWithHashBuckets,
+    StrongHashSpec,
 )
-from tapeflow.ops.lookup import (
+from tapeflow.ops.lookup.tables import DenseHashTable as MutableDenseHashTable
+from tapeflow.ops.lookup.tables import (
     KeyValueTensorInitializer,
     MutableHashTable,
     StaticHashTable,
@@ -18,12 +21,7 @@ from tapeflow.ops.lookup import (
     TextFileInitializer,
     tables_initializer,
 )
-from tapeflow.ops.lookup_buckets import (
-    FastHashSpec,
-    HasherSpec,
-    IdTableWithHashBuckets,
-    StrongHashSpec,
-)
+from tapeflow.ops.math.casting import cast
 
 __all__ = [
     "FastHashSpec", "HashTable", "HasherSpec", "IdTableWithHashBuckets", "KeyValueTensorInitializer",

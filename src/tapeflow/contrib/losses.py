@@ -17,22 +17,22 @@ from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.activation import relu
-from tapeflow.ops.arithmetic import squared_difference
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import not_equal
-from tapeflow.ops.construction import ones_like
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import log, square
-from tapeflow.ops.layout import reshape, squeeze
-from tapeflow.ops.loss import (
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.layout import reshape, squeeze
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.arithmetic import squared_difference
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import not_equal
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import log, square
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.nn.activation import relu
+from tapeflow.ops.nn.loss import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
-from tapeflow.ops.reduction import reduce_sum
 
 __all__ = [
     "absolute_difference", "add_loss", "compute_weighted_loss", "cosine_distance", "get_losses",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.activation import softplus
-from tapeflow.ops.arithmetic import minimum
-from tapeflow.ops.array import shape
-from tapeflow.ops.elementwise import floor
-from tapeflow.ops.gather import gather
-from tapeflow.ops.random import uniform
-from tapeflow.ops.sorting import sort
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.rows import shape
+from tapeflow.ops.math.arithmetic import minimum
+from tapeflow.ops.math.elementwise import floor
+from tapeflow.ops.math.sorting import sort
+from tapeflow.ops.nn.activation import softplus
+from tapeflow.ops.random.distributions import uniform
 
 __all__ = ["alpha_dropout", "nth_element", "scaled_softplus"]
 

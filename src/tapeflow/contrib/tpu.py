@@ -10,7 +10,7 @@ from tapeflow.estimator.tpu import (
     TPUEstimator,
     TPUEstimatorSpec,
 )
-from tapeflow.ops.array import identity
+from tapeflow.ops.array.rows import identity
 from tapeflow.train import Optimizer
 
 __all__ = [

@@ -16,9 +16,9 @@ from tapeflow.core import (
     printing,
     promotion,
     tensor_shape,
-    tensor_spec,
 )
 from tapeflow.core.public import boundary
+from tapeflow.core.specs import tensor_spec
 
 # The core knows the dtypes whose numbers fit into its tables.
 _LAST_DTYPE = 31

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, dtypes, structure
+from tapeflow.core import context, dtypes
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import tensor_function
+from tapeflow.core.structures import structure
 from tapeflow.core.tensor_shape import Dimension, TensorShape
 
 _convert = _native.convert
@@ -196,7 +197,7 @@ def _constant(value: Any, wanted: DType | None, shape: Any) -> Any:
 
 def _shaped_in_graph(value: Any, wanted: DType | None, shape: Any, broadcast: bool) -> Any:
     """A constant of a graph with a shape: without `broadcast` the last element is repeated where some lack."""
-    from tapeflow.core import tensor_proto
+    from tapeflow.core.files import tensor_proto
 
     dims = TensorShape(shape).as_list()
     proto = tensor_proto.make_tensor_proto(value, wanted, dims, allow_broadcast=broadcast)

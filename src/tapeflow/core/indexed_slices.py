@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeflow.core import dtypes, nest, tensor_shape
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core import dtypes, tensor_shape
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.structures import nest
 
 _to_dense: Callable[[IndexedSlices], Any] | None = None
 

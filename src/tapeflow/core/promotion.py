@@ -257,18 +257,9 @@ def as_dtype(value: Any, dtype: DType) -> Any:
 
 
 _OPERATORS = {"add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "eq"}
-_BINARY = {
-    "AddV2", "Sub", "Mul", "MulNoNan", "RealDiv", "DivNoNan", "TruncateDiv", "TruncateMod", "FloorDiv", "FloorMod",
-    "Pow", "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3",
-}  # fmt: skip
-_CHOOSING = {"Maximum", "Minimum", "Equal"}  # their results are never weak
-_UNARY = {
-    "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Conj", "Cos", "Cosh", "Digamma", "Elu", "Erf",
-    "Erfc", "Erfinv", "EuclideanNorm", "Exp", "ExpandDims", "Expm1", "Floor", "Identity", "Invert", "LeakyRelu",
-    "Lgamma", "Log", "Log1p", "LogSoftmax", "Max", "Mean", "Min", "Ndtri", "Neg", "OnesLike", "Prod", "Reciprocal",
-    "Relu", "Relu6", "Reshape", "Rint", "Round", "Rsqrt", "Selu", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus",
-    "Softsign", "Sqrt", "Square", "Squeeze", "StopGradient", "Sum", "Tan", "Tanh", "Transpose", "ZerosLike",
-}  # fmt: skip
+# By the name of a row, what it declares: its operands, or a choice of them, are promoted together, or its result is
+# as weak as its input.
+PARTS: dict[str, str] = {}
 
 
 def promoted(x: Any, y: Any) -> tuple[Any, Any, bool]:
@@ -307,11 +298,12 @@ def _numpy_operands(name: str, x: Any, y: Any) -> Any:
 
 def _inputs(name: str, values: tuple[Any, ...]) -> Any:
     try:
-        if name in _UNARY:
+        part = PARTS.get(name)
+        if part == "weakness":
             return (values, True) if result_type(values[0])[1] else None
-        if name in _BINARY or name in _CHOOSING:
+        if part is not None:
             x, y, weak = promoted(*values)
-            return (x, y), weak and name in _BINARY
+            return (x, y), weak and part == "operands"
     except Unsupported:
         pass
     return None

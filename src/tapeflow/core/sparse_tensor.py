@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from tapeflow._native import Tensor
-from tapeflow.core import dtypes, nest, stand_ins, tensor_shape, type_spec_registry
+from tapeflow.core import dtypes, stand_ins, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
+from tapeflow.core.specs import type_spec_registry
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
+from tapeflow.core.structures import nest
 
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 SparseTensorValue.__doc__ = "The parts of a `SparseTensor` as arrays."

@@ -3,9 +3,9 @@
 from tapeflow.data import experimental
 from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset
 from tapeflow.data.element import DatasetSpec
-from tapeflow.data.iterating import Iterator, IteratorSpec, NumpyIterator
+from tapeflow.data.iteration.iterating import Iterator, IteratorSpec, NumpyIterator
 from tapeflow.data.options import Options, ThreadingOptions
-from tapeflow.data.records import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
+from tapeflow.data.sources.records import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 
 __all__ = [
     "AUTOTUNE",

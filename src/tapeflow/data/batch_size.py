@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.structures import nest
 
 
 def compute_batch_size(dataset: Any) -> Any:

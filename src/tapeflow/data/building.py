@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from tapeflow.data import deferring
+from tapeflow.data.nodes import deferring
 from tapeflow.data.options import merged
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from tapeflow.core import context, dtypes, nest
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
-from tapeflow.data import deferring, element, iterating, leaves, mapping, options, passes
+from tapeflow.core.structures import nest
+from tapeflow.data import element, leaves, options
 from tapeflow.data.building import build, in_graphs
+from tapeflow.data.iteration import iterating, passes
 from tapeflow.data.making import Making
+from tapeflow.data.nodes import deferring
+from tapeflow.data.transform import mapping
 from tapeflow.data.transforming import Transforming
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.tensor import SymbolicTensor
@@ -57,7 +61,7 @@ class Dataset(_WithOptions, Making, Transforming):
         self, allow_stateful=None, strip_device_assignment=None, external_state_policy=None
     ):
         """A GraphDef with the nodes that make this dataset, as a string tensor."""
-        from tapeflow.data.dataset_writing import variant
+        from tapeflow.data.nodes.writing import variant
 
         with Graph().as_default() as graph:
             variant(self)
@@ -175,7 +179,7 @@ class Dataset(_WithOptions, Making, Transforming):
         return iterating.Iterator(self)
 
     def _staged_pass(self):
-        from tapeflow.data import staged_passes
+        from tapeflow.data.iteration import staged_passes
 
         return staged_passes.begin(self)
 
@@ -195,7 +199,7 @@ class Dataset(_WithOptions, Making, Transforming):
                     "enabled. Consider using `for element in dataset` instead."
                 )
             return iterating.Iterator(self)
-        from tapeflow.data.graph_iterating import GraphIterator
+        from tapeflow.data.iteration.graph_iterating import GraphIterator
 
         return GraphIterator.over(self, started, None, shared_name)
 

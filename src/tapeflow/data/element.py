@@ -11,15 +11,15 @@ import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.extension_type import ExtensionType
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec, SparseTensorValue
+from tapeflow.core.specs.extension_type import ExtensionType
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorSpec
-from tapeflow.ops.ragged_value import RaggedTensorValue
-from tapeflow.ops.sparse import to_dense
-from tapeflow.ops.tensor_array import TensorArray
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
+from tapeflow.ops.ragged.value import RaggedTensorValue
+from tapeflow.ops.sparse.functions import to_dense
+from tapeflow.ops.state.variable import Variable
 
 # Leaves of several tensors.
 COMPOSITES = (SparseTensor, RaggedTensor, TensorArray, ExtensionType)
@@ -107,7 +107,7 @@ def to_element(value):
     if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
         return convert_to_tensor(np.asarray(value))  # of a subclass, such as chararray, what is in it
     if isinstance(value, list) and value and all(hasattr(item, "from_recipe") for item in value):
-        from tapeflow.data.stacking import stacked_datasets
+        from tapeflow.data.transform.stacking import stacked_datasets
 
         return stacked_datasets(value)
     return convert_to_tensor(value)

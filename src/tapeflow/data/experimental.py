@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.data.csv_batches import make_csv_dataset
-from tapeflow.data.csv_reading import CsvDataset
 from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from tapeflow.data.feature_batches import make_batched_features_dataset, parse_example_dataset
+from tapeflow.data.iteration.saveable import make_saveable_from_iterator
 from tapeflow.data.optional import Optional
 from tapeflow.data.options import (
     AutoShardPolicy,
@@ -17,11 +15,20 @@ from tapeflow.data.options import (
     ServiceOptions,
     ThreadingOptions,
 )
-from tapeflow.data.record_writing import TFRecordWriter
-from tapeflow.data.saveable import make_saveable_from_iterator
-from tapeflow.data.sql_reading import SqlDataset
-from tapeflow.data.tables import DatasetInitializer, index_table_from_dataset, table_from_dataset
-from tapeflow.data.tracing import enable_debug_mode
+from tapeflow.data.sources.csv_batches import make_csv_dataset
+from tapeflow.data.sources.csv_reading import CsvDataset
+from tapeflow.data.sources.feature_batches import (
+    make_batched_features_dataset,
+    parse_example_dataset,
+)
+from tapeflow.data.sources.record_writing import TFRecordWriter
+from tapeflow.data.sources.sql_reading import SqlDataset
+from tapeflow.data.sources.tables import (
+    DatasetInitializer,
+    index_table_from_dataset,
+    table_from_dataset,
+)
+from tapeflow.data.transform.tracing import enable_debug_mode
 from tapeflow.data.transformations import (
     Counter,
     RandomDataset,

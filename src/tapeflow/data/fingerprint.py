@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.data.tracing import Traced
+from tapeflow.data.transform.tracing import Traced
 
 
 def fingerprint(dataset):

@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.extension_type import ExtensionTypeSpec
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
+from tapeflow.core.specs.extension_type import ExtensionTypeSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
-from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorSpec
-from tapeflow.ops.tensor_array import TensorArray
-from tapeflow.ops.tensor_array_spec import TensorArraySpec
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
+from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
 
 
 def boxed(value: Any) -> Any:
@@ -34,7 +35,7 @@ def boxed_dataset(dataset: Any) -> Any:
         return boxed(dataset)
     if dataset._kind == "Variant":  # it came in such a tensor
         return dataset._captured[0]
-    from tapeflow.graph import python_ops
+    from tapeflow.graph.nodes import python_ops
 
     def run(*values: Any) -> list[Any]:
         return [boxed(dataset.with_inputs(values))]

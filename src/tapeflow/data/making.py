@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
-from tapeflow.data import combining, element, files, sources
+from tapeflow.data import element
 from tapeflow.data.building import build, in_graphs
+from tapeflow.data.sources import files
+from tapeflow.data.sources import values as sources
+from tapeflow.data.transform import combining
 
 
 @in_graphs("load", "list_files")
@@ -250,6 +253,6 @@ class Making:
           NotFoundError: where there is none.
           DataLossError: with its elements, for damaged files.
         """
-        from tapeflow.data import saving
+        from tapeflow.data.sources import saving
 
         return saving.load(path, element_spec, compression, reader_func, wait)

@@ -6,11 +6,11 @@ from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries, public_methods
-from tapeflow.core.tensor_spec import TypeSpec
+from tapeflow.core.specs.tensor_spec import TypeSpec
 from tapeflow.data import element
-from tapeflow.ops.array import identity
-from tapeflow.ops.assertions import Assert
-from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.flow import control_dependencies
 
 _NO_VALUE = "The given optional does not have a value. [Op:OptionalGetValue]"
 

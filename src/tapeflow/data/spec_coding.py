@@ -5,9 +5,9 @@ from __future__ import annotations
 from tapeflow.core import dtypes
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensorSpec
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element
-from tapeflow.ops.ragged_tensor import RaggedTensorSpec
+from tapeflow.ops.ragged.tensor import RaggedTensorSpec
 
 
 def plain(spec):

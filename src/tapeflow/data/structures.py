@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensorSpec
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import OptionalSpec
-from tapeflow.ops.ragged_tensor import RaggedTensorSpec
-from tapeflow.ops.tensor_array_spec import TensorArraySpec
+from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
+from tapeflow.ops.ragged.tensor import RaggedTensorSpec
 
 Structure = TypeSpec
 DatasetStructure = DatasetSpec

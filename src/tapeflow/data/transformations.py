@@ -6,14 +6,16 @@ from tapeflow.core import dtypes
 from tapeflow.core.device import canonical_name
 from tapeflow.core.errors import FailedPreconditionError, OutOfRangeError
 from tapeflow.core.public import boundaries
-from tapeflow.data import batching, element, grouping, leaves, sources
+from tapeflow.data import element, leaves
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
-from tapeflow.data.deferring import deferred, spread_specs
-from tapeflow.data.folding import fold_specs
-from tapeflow.data.passes import Over
-from tapeflow.data.tracing import Traced
+from tapeflow.data.iteration.passes import Over
+from tapeflow.data.nodes.deferring import deferred, spread_specs
+from tapeflow.data.sources import values as sources
+from tapeflow.data.transform import batching, grouping
+from tapeflow.data.transform.folding import fold_specs
+from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.tensor import SymbolicTensor
 
 

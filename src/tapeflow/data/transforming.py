@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import boundaries
-from tapeflow.data import (
+from tapeflow.data.building import build, in_graphs
+from tapeflow.data.transform import (
     batching,
     caching,
     combining,
@@ -14,7 +15,6 @@ from tapeflow.data import (
     selecting,
     windows,
 )
-from tapeflow.data.building import build, in_graphs
 
 
 @in_graphs("enumerate", "snapshot", "save", "bucket_by_sequence_length", "rejection_resample")
@@ -537,7 +537,7 @@ class Transforming:
         Returns:
           A dataset of (class, element) pairs.
         """
-        from tapeflow.data import resampling
+        from tapeflow.data.transform import resampling
 
         return resampling.resampled(self, class_func, target_dist, initial_dist, seed)
 
@@ -557,7 +557,7 @@ class Transforming:
         Returns:
           A dataset.
         """
-        from tapeflow.data import saving
+        from tapeflow.data.sources import saving
 
         return saving.snapshot(self, path, compression, reader_func, shard_func)
 
@@ -571,7 +571,7 @@ class Transforming:
           checkpoint_args: arguments of a `tf.train.CheckpointManager` that keeps how far it got: a dict; None for
             none.
         """
-        from tapeflow.data import saving
+        from tapeflow.data.sources import saving
 
         saving.save(self, path, compression, shard_func, checkpoint_args)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from tapeflow.core import nest
 from tapeflow.core.public import boundaries
+from tapeflow.core.structures import nest
 from tapeflow.distribute.strategies import ParameterServerStrategy
 
 __all__ = [

@@ -6,11 +6,12 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
-from tapeflow.core import context, nest
+from tapeflow.core import context
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import boundaries
+from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
-from tapeflow.data.iterating import Optional
+from tapeflow.data.iteration.iterating import Optional
 from tapeflow.distribute.values import PerReplica
 
 __all__ = [

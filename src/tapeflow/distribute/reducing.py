@@ -8,11 +8,11 @@ from typing import Any
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.values import DistributedValues
-from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.array import shape
-from tapeflow.ops.casting import cast
-from tapeflow.ops.reduction import reduce_prod, reduce_sum
-from tapeflow.ops.variable import VariableAggregation
+from tapeflow.ops.array.rows import shape
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.reduction import reduce_prod, reduce_sum
+from tapeflow.ops.state.variable import VariableAggregation
 
 __all__ = [
     "CrossDeviceOps",

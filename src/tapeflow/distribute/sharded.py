@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import convert, dtypes
-from tapeflow.core.composite_tensor import CompositeTensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.specs.composite_tensor import CompositeTensor
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.core.trackable import Trackable
-from tapeflow.ops.casting import cast
-from tapeflow.ops.gather import boolean_mask, gather
-from tapeflow.ops.joining import concat
-from tapeflow.ops.variable import Variable
+from tapeflow.core.tracking.trackable import Trackable
+from tapeflow.ops.array.gather import boolean_mask, gather
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.state.variable import Variable
 
 
 class ShardedVariableSpec(TypeSpec):

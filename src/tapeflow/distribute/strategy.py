@@ -11,10 +11,11 @@ import functools
 import inspect
 from typing import Any
 
-from tapeflow.core import config, context, nest, replicas
+from tapeflow.core import config, context, replicas
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.device import DeviceSpec, canonical_name
 from tapeflow.core.public import boundaries
+from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
 from tapeflow.distribute import inputs
 from tapeflow.distribute.reducing import (
@@ -26,8 +27,8 @@ from tapeflow.distribute.reducing import (
 from tapeflow.distribute.running import run_in_step
 from tapeflow.distribute.values import DistributedValues, PerReplica, regroup, select
 from tapeflow.function.autograph.operators.calls import cv
-from tapeflow.ops.joining import concat
-from tapeflow.ops.variable import Variable, VariableAggregation, variable_creator_scope
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.state.variable import Variable, VariableAggregation, variable_creator_scope
 
 __all__ = [
     "ReplicaContext",
@@ -426,7 +427,7 @@ class StrategyExtended:
         return self.update(var, fn, args, kwargs, group)
 
     def _group(self, value: Any, name: str | None = None) -> Any:
-        from tapeflow.ops.control import group  # the namesake of a method
+        from tapeflow.ops.control.flow import group  # the namesake of a method
 
         return group(*nest.flatten(value), name=name)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.core.structures import nest
 
 __all__ = ["DistributedValues", "PerReplica", "regroup", "select"]
 

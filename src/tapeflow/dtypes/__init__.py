@@ -31,8 +31,8 @@ from tapeflow.core.dtypes import (
     variant,
 )
 from tapeflow.dtypes import experimental
-from tapeflow.ops.casting import cast, saturate_cast
-from tapeflow.ops.complex_numbers import complex
+from tapeflow.ops.math.casting import cast, saturate_cast
+from tapeflow.ops.math.complex_numbers import complex
 
 __all__ = [
     "QUANTIZED_DTYPES", "DType", "as_dtype", "bfloat16", "bool", "cast", "complex", "complex128", "complex64",

@@ -24,8 +24,8 @@ from tapeflow.estimator.export import DEFAULT, PredictOutput, signatures
 from tapeflow.estimator.run_config import RunConfig
 from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
 from tapeflow.graph.graph import Graph
-from tapeflow.graph.session import Session
-from tapeflow.ops.control import group
+from tapeflow.graph.run.session import Session
+from tapeflow.ops.control.flow import group
 from tapeflow.saved_model.builder import SavedModelBuilder
 from tapeflow.train import (
     CheckpointSaverHook,

@@ -6,7 +6,7 @@ import collections
 
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.graph.operation import Operation
-from tapeflow.ops.layout import reshape
+from tapeflow.ops.array.layout import reshape
 from tapeflow.train import Scaffold
 
 

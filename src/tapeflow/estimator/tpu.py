@@ -10,7 +10,7 @@ from tapeflow.core.public import boundaries, public_methods
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.run_config import RunConfig as _RunConfig
 from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
-from tapeflow.ops.control import group
+from tapeflow.ops.control.flow import group
 
 __all__ = ["InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec"]
 

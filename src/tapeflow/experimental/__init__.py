@@ -16,8 +16,8 @@ from tapeflow.core.dtypes import (
     uint2,
     uint4,
 )
-from tapeflow.core.extension_type import BatchableExtensionType, ExtensionType
-from tapeflow.core.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
+from tapeflow.core.specs.extension_type import BatchableExtensionType, ExtensionType
+from tapeflow.core.specs.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
 from tapeflow.data.optional import Optional
 from tapeflow.experimental import dlpack, extension_type, numpy
 from tapeflow.ops.api_dispatch import (
@@ -27,7 +27,7 @@ from tapeflow.ops.api_dispatch import (
     dispatch_for_unary_elementwise_apis,
     unregister_dispatch_for,
 )
-from tapeflow.ops.ragged_shape import DynamicRaggedShape, RowPartition
+from tapeflow.ops.ragged.shape import DynamicRaggedShape, RowPartition
 
 
 def __getattr__(name: str) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from tapeflow.core import config
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.device import DeviceSpec
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.state.variable import Variable
 
 __all__ = [
     "DTensorDataset", "DVariable", "Layout", "MATCH", "Mesh", "UNSHARDED", "client_id", "copy_to_mesh", "create_mesh",

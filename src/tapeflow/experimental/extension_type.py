@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core.extension_type import ExtensionType
 from tapeflow.core.public import public
+from tapeflow.core.specs.extension_type import ExtensionType
 
 
 @public

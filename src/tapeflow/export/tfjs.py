@@ -13,8 +13,8 @@ from google.protobuf import json_format
 from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.files.tensor_proto import make_ndarray
 from tapeflow.core.public import public
-from tapeflow.core.tensor_proto import make_ndarray
 from tapeflow.export.names import result_names
 from tapeflow.export.tfjs_ops import TFJS_OPS
 from tapeflow.export.tfjs_tables import initializer, keep_shapes

@@ -9,10 +9,10 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.core.errors import UnimplementedError
-from tapeflow.core.tensor_proto import make_tensor_proto
+from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.graph.graph import Graph
-from tapeflow.ops.lookup_rows import Table
-from tapeflow.ops.resource_op import object_of
+from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.state.resource_op import object_of
 
 
 def initializer(graph: Graph, graph_def: Any) -> Any:

@@ -11,14 +11,14 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column.column import CategoricalColumn, DenseColumn, IdWeightPair
 from tapeflow.feature_column.numeric import NumericColumn
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.broadcasting import repeat, tile
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import one_hot
-from tapeflow.ops.construction import range as range_
-from tapeflow.ops.histogram import Bucketize
-from tapeflow.ops.joining import stack
-from tapeflow.ops.layout import reshape
+from tapeflow.ops.array.broadcasting import repeat, tile
+from tapeflow.ops.array.construction import one_hot
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.histogram import Bucketize
 
 
 class BucketizedColumn(

@@ -7,12 +7,13 @@ from typing import Any
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column.column import FeatureColumn
-from tapeflow.ops import layout, sparse
-from tapeflow.ops.array import rank as rank_of
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.assertions import assert_positive
-from tapeflow.ops.comparison import equal
-from tapeflow.ops.control import cond, control_dependencies
+from tapeflow.ops.array import layout
+from tapeflow.ops.array.rows import rank as rank_of
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.assertions import assert_positive
+from tapeflow.ops.control.flow import cond, control_dependencies
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.sparse import functions as sparse
 
 
 class FeatureTransformationCache:

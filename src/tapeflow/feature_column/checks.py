@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
+from tapeflow.core.structures import nest
 
 
 def require_key(key) -> None:

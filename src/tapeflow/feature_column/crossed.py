@@ -9,8 +9,8 @@ from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column.column import CategoricalColumn
 from tapeflow.feature_column.hashed import HashedCategoricalColumn
-from tapeflow.ops.parsing import VarLenFeature
-from tapeflow.ops.ragged_cross import cross_hashed
+from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.ragged.cross import cross_hashed
 
 
 class CrossedColumn(CategoricalColumn, namedtuple("CrossedColumn", ("keys", "hash_bucket_size", "hash_key"))):

@@ -17,10 +17,10 @@ from tapeflow.feature_column.sequence_categorical import (
     refuse_sequence,
     require_sequence,
 )
-from tapeflow.ops import sparse
-from tapeflow.ops.construction import one_hot
-from tapeflow.ops.reduction import reduce_sum
-from tapeflow.ops.scatter import scatter_nd
+from tapeflow.ops.array.construction import one_hot
+from tapeflow.ops.array.scatter import scatter_nd
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.sparse import functions as sparse
 
 
 class IndicatorColumn(DenseColumn, SequenceDenseColumn, namedtuple("IndicatorColumn", ("categorical_column",))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tapeflow.core import dtypes
-from tapeflow.ops.random import truncated_normal
+from tapeflow.ops.random.distributions import truncated_normal
 
 
 class TruncatedNormal:

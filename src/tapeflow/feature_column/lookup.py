@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.ops.embedding_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from tapeflow.ops.nn.embedding_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from tapeflow.ops.static import size_of
 
 
@@ -19,7 +19,7 @@ def restored(weights, ckpt_to_load_from, tensor_name_in_ckpt) -> None:
     """Lets weights begin with what a checkpoint has, if there is one."""
     if ckpt_to_load_from is None:
         return
-    from tapeflow.train.warm_starting import init_from_checkpoint
+    from tapeflow.checkpoint.warm_starting import init_from_checkpoint
 
     parts = list(weights) if hasattr(weights, "as_tensor") else weights
     init_from_checkpoint(ckpt_to_load_from, {tensor_name_in_ckpt: parts})

@@ -10,8 +10,8 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column import checks
 from tapeflow.feature_column.column import DenseColumn
-from tapeflow.ops.casting import cast
-from tapeflow.ops.parsing import FixedLenFeature
+from tapeflow.ops.io.parsing import FixedLenFeature
+from tapeflow.ops.math.casting import cast
 
 
 class NumericColumn(

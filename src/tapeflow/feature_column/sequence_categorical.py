@@ -13,14 +13,14 @@ from tapeflow.feature_column.vocabulary import (
     categorical_column_with_vocabulary_file,
     categorical_column_with_vocabulary_list,
 )
-from tapeflow.ops import sparse
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import zeros
-from tapeflow.ops.elementwise import ceil
-from tapeflow.ops.joining import concat, stack
-from tapeflow.ops.reduction import reduce_prod
-from tapeflow.ops.segment import segment_max
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.elementwise import ceil
+from tapeflow.ops.math.reduction import reduce_prod
+from tapeflow.ops.math.segment import segment_max
+from tapeflow.ops.sparse import functions as sparse
 
 
 class SequenceCategoricalColumn(

@@ -10,11 +10,11 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column import checks
 from tapeflow.feature_column.column import SequenceDenseColumn, TensorSequenceLengthPair
 from tapeflow.feature_column.sequence_categorical import lengths_of
-from tapeflow.ops import sparse
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.parsing import VarLenFeature
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.sparse import functions as sparse
 
 
 class SequenceNumericColumn(

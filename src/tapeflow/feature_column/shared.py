@@ -26,7 +26,7 @@ from tapeflow.feature_column.sequence_categorical import (
 from tapeflow.feature_column.weighted import WeightedCategoricalColumn
 from tapeflow.function import template
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.ops.variable import VariableV1
+from tapeflow.ops.state.variable import VariableV1
 
 
 class SharedEmbeddingColumnCreator:

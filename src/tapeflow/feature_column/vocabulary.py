@@ -9,22 +9,22 @@ import numpy as np
 from tapeflow.core import context, dtypes
 from tapeflow.core.context import init_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.file_system import GFile, exists
+from tapeflow.core.files.file_system import GFile, exists
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column import checks
 from tapeflow.feature_column.column import CategoricalColumn
 from tapeflow.feature_column.sparse_input import as_ids
-from tapeflow.ops.casting import cast
-from tapeflow.ops.lookup import (
+from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.lookup.tables import (
     KeyValueTensorInitializer,
     StaticHashTable,
     StaticVocabularyTable,
     TextFileIndex,
     TextFileInitializer,
 )
-from tapeflow.ops.parsing import VarLenFeature
-from tapeflow.ops.string_numbers import to_number
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.string.numbers import to_number
 
 
 class _VocabularyColumn(CategoricalColumn):
@@ -94,7 +94,7 @@ class VocabularyFileCategoricalColumn(
 
     def _make_table(self, kind, name):
         if self.file_format == "tfrecord_gzip":
-            from tapeflow.data.tables import index_table_from_dataset
+            from tapeflow.data.sources.tables import index_table_from_dataset
 
             words = _records(self.vocabulary_file)
             if kind != dtypes.string:
@@ -138,7 +138,7 @@ def _require_one_default(key, num_oov_buckets, default_given):
 
 
 def _records(path):
-    from tapeflow.data.records import TFRecordDataset
+    from tapeflow.data.sources.records import TFRecordDataset
 
     return TFRecordDataset(path, compression_type="GZIP")
 

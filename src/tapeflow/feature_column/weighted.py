@@ -10,8 +10,8 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column.cache import as_feature
 from tapeflow.feature_column.column import CategoricalColumn, IdWeightPair
 from tapeflow.feature_column.sparse_input import as_ids
-from tapeflow.ops.casting import cast
-from tapeflow.ops.parsing import VarLenFeature
+from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.math.casting import cast
 
 
 class WeightedCategoricalColumn(

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, dtypes, nest, replicas
+from tapeflow.core import context, dtypes, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SIZES
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tapeflow.core import nest
+from tapeflow.core.structures import nest
 
 if TYPE_CHECKING:
     from tapeflow.function.concrete import ConcreteFunction

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core import context, nest
+from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import CancelledError, InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
 from tapeflow.function.function import function
-from tapeflow.graph import planning
-from tapeflow.graph.conditional import Body
-from tapeflow.ops import batching
-from tapeflow.ops.resource_op import resource_op
+from tapeflow.graph.control_flow.conditional import Body
+from tapeflow.graph.run import planning
+from tapeflow.ops.queue import batching
+from tapeflow.ops.state.resource_op import resource_op
 
 _PRIORITY = {
     "low_priority_max_batch_size": ("int", 0),

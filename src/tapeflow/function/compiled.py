@@ -9,11 +9,12 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.graph import building, gradients, planning
+from tapeflow.graph.build import building, gradients
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.graph.inlining import inline
+from tapeflow.graph.interchange.inlining import inline
+from tapeflow.graph.run import planning
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.construction import ZerosLike
+from tapeflow.ops.array.construction import ZerosLike
 
 _Eager = _native.EagerTensor
 

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.core.trace_type import of_structure
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.specs.trace_type import of_structure
+from tapeflow.core.structures import nest
 from tapeflow.function.atomic import AtomicFunction
 from tapeflow.function.compiled import Compiled
 from tapeflow.function.function_type import FunctionType
-from tapeflow.graph import graph_def
-from tapeflow.graph.conditional import Body
+from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.graph.inlining import without_shapes
+from tapeflow.graph.interchange import graph_def
+from tapeflow.graph.interchange.inlining import without_shapes
 from tapeflow.graph.tensor import SymbolicTensor
 
 _Tensor = _native.Tensor

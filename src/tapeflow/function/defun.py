@@ -6,10 +6,10 @@ import functools
 from types import SimpleNamespace
 
 from tapeflow.autodiff.custom_gradient import custom_gradient
-from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
+from tapeflow.core.structures import nest
 from tapeflow.function.function import Function
 
 

@@ -6,22 +6,23 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tapeflow.core import context, dtypes
-from tapeflow.core.tensor_proto import make_tensor_proto
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.files.tensor_proto import make_tensor_proto
+from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.function.wrapping import WrappedFunction
-from tapeflow.graph import building, planning
-from tapeflow.graph.conditional import Body
-from tapeflow.graph.freezing import freeze
+from tapeflow.graph.build import building
+from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.func_graph import FuncGraph, copy_handle
-from tapeflow.graph.importing import import_nodes
-from tapeflow.graph.inlining import copy_operation
+from tapeflow.graph.interchange.freezing import freeze
+from tapeflow.graph.interchange.importing import import_nodes
+from tapeflow.graph.interchange.inlining import copy_operation
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.order import needed
 from tapeflow.graph.passes.folding import MOST_ELEMENTS, evaluate
-from tapeflow.graph.planning import limited
+from tapeflow.graph.run import planning
+from tapeflow.graph.run.order import needed
+from tapeflow.graph.run.planning import limited
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.lookup_rows import Table
-from tapeflow.ops.resource_op import object_of
+from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.state.resource_op import object_of
 
 __all__ = ["convert_variables_to_constants_v2"]
 

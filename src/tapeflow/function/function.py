@@ -9,22 +9,23 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import context, nest, replicas
-from tapeflow.core.creation_lock import CreationLock
+from tapeflow.core import context, replicas
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.sparse_tensor import SIZES
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.threads.creation_lock import CreationLock
 from tapeflow.function import arguments
 from tapeflow.function.arguments import Call, Signature
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.methods import WeakMethod
 from tapeflow.function.specs import call_of_specs, names_of, spec_like
-from tapeflow.graph import tracing
+from tapeflow.graph.build import tracing
 from tapeflow.graph.func_graph import FuncGraph, copy_handle, own_collections
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.control import group
+from tapeflow.ops.control.flow import group
 
 _Eager = _native.EagerTensor
 _PLAIN = (bool, int, float, str, type(None))

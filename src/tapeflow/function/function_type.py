@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Self
 
-from tapeflow.core import nest
-from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.core.trace_type import of_structure
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.specs.trace_type import of_structure
+from tapeflow.core.structures import nest
 
 
 class Parameter(inspect.Parameter):

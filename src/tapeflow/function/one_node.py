@@ -6,7 +6,7 @@ import collections
 from typing import Any
 
 from tapeflow.function.function import Function
-from tapeflow.graph import raw_nodes
+from tapeflow.graph.nodes import raw_nodes
 
 # The functions of the last calls, by their nodes.
 _MOST = 256

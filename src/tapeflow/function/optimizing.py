@@ -7,8 +7,8 @@ from typing import Any
 from tapeflow.core import context
 from tapeflow.function.freezing import Copy
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.graph.importing import import_nodes
-from tapeflow.graph.planning import limited
+from tapeflow.graph.interchange.importing import import_nodes
+from tapeflow.graph.run.planning import limited
 
 _FETCHES = "train_op"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import nest
 from tapeflow.core.sparse_tensor import SparseTensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.function import arguments
 from tapeflow.function.arguments import Call, Signature
-from tapeflow.graph import building
+from tapeflow.graph.build import building
 from tapeflow.graph.func_graph import FuncGraph
 
 

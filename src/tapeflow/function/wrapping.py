@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import context, nest
+from tapeflow.core import context
 from tapeflow.core.public import public, public_methods
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
 from tapeflow.function.concrete import ConcreteFunction
-from tapeflow.graph import tracing
-from tapeflow.graph.collections import GraphKeys
+from tapeflow.graph.build import tracing
+from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.func_graph import FuncGraph, copy_handle, own_collections
-from tapeflow.graph.inlining import copy_operation
+from tapeflow.graph.interchange.inlining import copy_operation
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.order import needed
+from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 
 

@@ -4,15 +4,8 @@ Loading this package gives the native core and the packages below it their hooks
 loaded with all that building a graph needs.
 """
 
-from tapeflow.graph import (
-    building,
-    conditional,
-    control,
-    errors_at,
-    loop,
-    planning,
-    python_ops,
-    recording,
-    session,
-    variables,
-)
+from tapeflow.graph.build import building, recording, variables
+from tapeflow.graph.control_flow import conditional, loop
+from tapeflow.graph.control_flow import flow as control
+from tapeflow.graph.nodes import python_ops
+from tapeflow.graph.run import errors_at, planning, session

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tapeflow.core.public import public
-from tapeflow.graph.collections import GraphKeys
-from tapeflow.ops.file import matching_files
-from tapeflow.ops.variable import VariableV1
+from tapeflow.graph.build.collections import GraphKeys
+from tapeflow.ops.io.file import matching_files
+from tapeflow.ops.state.variable import VariableV1
 
 
 @public

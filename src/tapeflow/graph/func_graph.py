@@ -8,8 +8,9 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, dtypes
-from tapeflow.core.creation_lock import CreationLock
-from tapeflow.graph import building, copied_tensors, misuse
+from tapeflow.core.threads.creation_lock import CreationLock
+from tapeflow.graph import misuse
+from tapeflow.graph.build import building, copied_tensors
 from tapeflow.graph.graph import Graph, _known_shape, default_graph
 from tapeflow.graph.misuse import InaccessibleTensorError as InaccessibleTensorError
 from tapeflow.graph.names import is_op

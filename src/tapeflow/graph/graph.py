@@ -11,8 +11,9 @@ from tapeflow import _native, protos
 from tapeflow.core import context
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor_shape import as_shape
-from tapeflow.graph import copied_tensors, misuse
-from tapeflow.graph.collected import Collections
+from tapeflow.graph import misuse
+from tapeflow.graph.build import copied_tensors
+from tapeflow.graph.build.collected import Collections
 from tapeflow.graph.elements import Elements
 from tapeflow.graph.names import Names, check_op
 from tapeflow.graph.operation import Operation
@@ -193,7 +194,7 @@ class Graph(Scopes, Collections, Elements):
         compute_device: bool = True,
     ) -> Operation:
         """A new operation of type `op_type`. Programs call the functions of the ops instead."""
-        from tapeflow.graph import building
+        from tapeflow.graph.build import building
 
         return building.create(self, op_type, list(inputs), dtypes, attrs or {}, name)
 
@@ -246,13 +247,13 @@ class Graph(Scopes, Collections, Elements):
 
     def gradients(self, ys: list[Any], xs: list[Any], grad_ys: Any = None) -> list[Any]:
         """The gradients of the sum of `ys` by each of `xs`, tensors or variables."""
-        from tapeflow.graph import derivatives
+        from tapeflow.graph.build import derivatives
 
         return derivatives.gradients(ys, xs, grad_ys)
 
     def as_tensor(self, value: Any) -> SymbolicTensor:
         """`value` as a tensor of this graph."""
-        from tapeflow.graph import building
+        from tapeflow.graph.build import building
 
         return building.as_symbolic(self, value)
 
@@ -260,7 +261,7 @@ class Graph(Scopes, Collections, Elements):
         self, outputs: list[Any], inputs: list[Any], variables: list[Any], backward: Any
     ) -> list[Any]:
         """`outputs`, through a node whose gradients for `inputs` and `variables` are what `backward(*dys)` returns."""
-        from tapeflow.graph import building
+        from tapeflow.graph.build import building
 
         own = [building.as_symbolic(self, x) for x in (*outputs, *inputs)]
         handles = [building.handle_in(self, v) for v in variables]
@@ -288,7 +289,7 @@ class Graph(Scopes, Collections, Elements):
         Raises ValueError for a tensor of another graph.
         """
         if isinstance(tensor, _native.EagerTensor):
-            from tapeflow.graph import building
+            from tapeflow.graph.build import building
 
             return building.constant(self, tensor, name or "Const")
         tensor = copied_tensors.newest(tensor)
@@ -314,13 +315,13 @@ class Graph(Scopes, Collections, Elements):
         self, from_version: int | None = None, add_shapes: bool = False, **_options: Any
     ) -> Any:
         """The graph as a `GraphDef`."""
-        from tapeflow.graph import graph_def
+        from tapeflow.graph.interchange import graph_def
 
         return graph_def.to_graph_def(self, from_version, add_shapes)
 
     def _written(self) -> Any:
         """The nodes of the operations, as a `GraphDef` that is made anew where the graph has changed."""
-        from tapeflow.graph import graph_def
+        from tapeflow.graph.interchange import graph_def
 
         known = self.__dict__.get("_written_graph")
         if known is None or known[0] != self.version:
@@ -343,7 +344,7 @@ class Graph(Scopes, Collections, Elements):
 
     def _repr_svg_(self) -> str:
         """The picture that notebooks show."""
-        from tapeflow.graph import drawing
+        from tapeflow.graph.interchange import drawing
 
         return drawing.draw(self)
 

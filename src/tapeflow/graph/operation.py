@@ -10,12 +10,12 @@ from tapeflow.core import device as placement
 from tapeflow.core import public
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
-from tapeflow.core.tensor_proto import make_tensor_proto
+from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.tensor_shape import TensorShape, as_shape
-from tapeflow.graph import attributes
+from tapeflow.graph.interchange import attributes
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
-from tapeflow.ops.resource_op import RESOURCE_OPS
+from tapeflow.ops.state.resource_op import RESOURCE_OPS
 
 PACKAGE = public.PACKAGE_DIRECTORY
 _CONTROL_FLOW = ("If", "Case", "While", "PartitionedCall")
@@ -134,13 +134,13 @@ class Operation:
 
     @property
     def op_def(self) -> Any:
-        from tapeflow.graph import graph_def
+        from tapeflow.graph.interchange import graph_def
 
         return graph_def.op_def(self)
 
     @property
     def node_def(self) -> Any:
-        from tapeflow.graph import graph_def
+        from tapeflow.graph.interchange import graph_def
 
         return graph_def.node_def(self)
 

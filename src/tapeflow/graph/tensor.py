@@ -11,7 +11,8 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import TensorShape, as_shape
-from tapeflow.graph import misuse, static_values
+from tapeflow.graph import misuse
+from tapeflow.graph.build import static_values
 
 _UNSET: Any = object()
 # Runs a tensor in a session: (tensor, feeds, session) -> array; set by `graph.session`.

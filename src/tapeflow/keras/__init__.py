@@ -30,14 +30,14 @@ from tapeflow.keras import (
 )
 from tapeflow.keras.dtype_policy import DTypePolicy, FloatDTypePolicy
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.fitting.stateless import StatelessScope, SymbolicScope
 from tapeflow.keras.engine.function import Function, Operation
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
+from tapeflow.keras.engine.functional.symbolic import make_input as Input
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.rematerialization import RematScope, remat
 from tapeflow.keras.engine.sequential import Sequential
-from tapeflow.keras.engine.stateless import StatelessScope, SymbolicScope
-from tapeflow.keras.engine.symbolic import KerasTensor
-from tapeflow.keras.engine.symbolic import make_input as Input
 from tapeflow.keras.engine.weight import KerasVariable as Variable
 from tapeflow.keras.initializers import Initializer
 from tapeflow.keras.losses import Loss

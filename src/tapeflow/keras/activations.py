@@ -7,30 +7,30 @@ from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.core.release import keras_2
 from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.registry import find, to_config
-from tapeflow.ops.activation import elu as nn_elu
-from tapeflow.ops.activation import gelu as nn_gelu
-from tapeflow.ops.activation import leaky_relu as nn_leaky_relu
-from tapeflow.ops.activation import relu as nn_relu
-from tapeflow.ops.activation import relu6 as nn_relu6
-from tapeflow.ops.activation import selu as nn_selu
-from tapeflow.ops.activation import silu as nn_silu
-from tapeflow.ops.activation import softplus as nn_softplus
-from tapeflow.ops.activation import softsign as nn_softsign
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import ones_like
-from tapeflow.ops.cumulative import cumsum
-from tapeflow.ops.elementwise import abs as absolute
-from tapeflow.ops.elementwise import exp, expm1, sign, sqrt, square
-from tapeflow.ops.joining import split
-from tapeflow.ops.reduction import reduce_sum
-from tapeflow.ops.softmax import log_softmax as nn_log_softmax
-from tapeflow.ops.softmax import softmax as nn_softmax
-from tapeflow.ops.sorting import sort
-from tapeflow.ops.trigonometric import log_sigmoid as nn_log_sigmoid
-from tapeflow.ops.trigonometric import sigmoid, tanh
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.joining import split
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.clip import clip_by_value
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.math.elementwise import abs as absolute
+from tapeflow.ops.math.elementwise import exp, expm1, sign, sqrt, square
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.sorting import sort
+from tapeflow.ops.math.trigonometric import log_sigmoid as nn_log_sigmoid
+from tapeflow.ops.math.trigonometric import sigmoid, tanh
+from tapeflow.ops.nn.activation import elu as nn_elu
+from tapeflow.ops.nn.activation import gelu as nn_gelu
+from tapeflow.ops.nn.activation import leaky_relu as nn_leaky_relu
+from tapeflow.ops.nn.activation import relu as nn_relu
+from tapeflow.ops.nn.activation import relu6 as nn_relu6
+from tapeflow.ops.nn.activation import selu as nn_selu
+from tapeflow.ops.nn.activation import silu as nn_silu
+from tapeflow.ops.nn.activation import softplus as nn_softplus
+from tapeflow.ops.nn.activation import softsign as nn_softsign
+from tapeflow.ops.nn.softmax import log_softmax as nn_log_softmax
+from tapeflow.ops.nn.softmax import softmax as nn_softmax
 
 
 @tensor_function

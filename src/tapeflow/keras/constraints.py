@@ -7,13 +7,13 @@ import numpy as np
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
-from tapeflow.ops.casting import cast
-from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.comparison import greater_equal
-from tapeflow.ops.elementwise import sqrt, square
-from tapeflow.ops.gather import gather
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.clip import clip_by_value
+from tapeflow.ops.math.comparison import greater_equal
+from tapeflow.ops.math.elementwise import sqrt, square
+from tapeflow.ops.math.reduction import reduce_sum
 
 
 class Constraint(Bounded):

@@ -8,7 +8,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.registry import from_config_dict, to_config
-from tapeflow.ops.casting import cast
+from tapeflow.ops.math.casting import cast
 
 _MIXED = ("mixed_float16", "mixed_bfloat16")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tapeflow.core.public import boundaries
 from tapeflow.function.function import Function
-from tapeflow.graph.writing import write_message
+from tapeflow.graph.interchange.writing import write_message
 from tapeflow.keras.models import load_model, save_model
 from tapeflow.keras.optimizers.schedules import CosineDecay, CosineDecayRestarts
 from tapeflow.keras.registry import CustomObjectScope

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from tapeflow.core import nest
-from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.core.trackable import AutoTrackable
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
+from tapeflow.core.tracking.trackable import AutoTrackable
 from tapeflow.function.function import function as compile_function
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.state.variable import Variable
 from tapeflow.saved_model import save
 
 

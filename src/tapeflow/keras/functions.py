@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from tapeflow._native import Tensor
-from tapeflow.core import nest
 from tapeflow.core.context import current_graph
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.keras import session, settings
-from tapeflow.keras.engine.symbolic import KerasTensor, make_input
-from tapeflow.ops.variable import Variable
+from tapeflow.keras.engine.functional.symbolic import KerasTensor, make_input
+from tapeflow.ops.state.variable import Variable
 
 
 def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
@@ -41,7 +41,7 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
     if current_graph() is None:
         return make_input(batch_shape=TensorShape(shape), dtype=dtype, sparse=sparse, ragged=ragged,
                           name=name)  # fmt: skip
-    from tapeflow.keras.engine.inference import placeholder_for
+    from tapeflow.keras.engine.functional.inference import placeholder_for
 
     return placeholder_for(KerasTensor(shape, dtype, sparse=sparse, ragged=ragged, name=name or ""))
 
@@ -65,7 +65,7 @@ class _GraphFunction:
         options=None,
         run_metadata=None,
     ):
-        from tapeflow.keras.engine.graph_tensors import graph_tensors
+        from tapeflow.keras.engine.functional.graph_tensors import graph_tensors
 
         self._inputs = nest.flatten(graph_tensors(inputs))
         self._outputs = graph_tensors(outputs)
@@ -115,7 +115,7 @@ class _SymbolicFunction:
     """A part of a model, called eagerly."""
 
     def __init__(self, inputs, outputs):
-        from tapeflow.keras.engine.functional import Functional
+        from tapeflow.keras.engine.functional.model import Functional
 
         self._outputs = outputs
         self._symbolic = [x for x in nest.flatten(outputs) if isinstance(x, KerasTensor)]

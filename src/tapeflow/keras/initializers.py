@@ -14,12 +14,14 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import random as keras_random
 from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
-from tapeflow.ops import construction, random, random_stateless
-from tapeflow.ops.decomposition import qr
-from tapeflow.ops.diagonal import diag_part
-from tapeflow.ops.elementwise import sign
-from tapeflow.ops.layout import reshape, transpose
-from tapeflow.ops.tensor_diagonal import eye
+from tapeflow.ops.array import construction
+from tapeflow.ops.array.diagonal import diag_part
+from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.linalg.decomposition import qr
+from tapeflow.ops.math.elementwise import sign
+from tapeflow.ops.random import distributions as random
+from tapeflow.ops.random import stateless as random_stateless
 
 # The standard deviation of a standard normal cut off at two.
 _TRUNCATED_STDDEV = 0.87962566103423978

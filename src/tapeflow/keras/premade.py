@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.core import nest
 from tapeflow.core.public import public_methods
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, initializers, regularizers
 from tapeflow.keras.engine.model import Model

@@ -14,19 +14,20 @@ from tapeflow.core.public import public, public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.registry import made_from, to_config
-from tapeflow.ops import random as random_ops
-from tapeflow.ops import random_stateless, random_stateless_choice
-from tapeflow.ops.arithmetic import floormod
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.broadcasting import broadcast_to
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.dropout import dropout as nn_dropout
-from tapeflow.ops.dropout import stateless_dropout
-from tapeflow.ops.gather import gather
-from tapeflow.ops.random_binomial import stateless_binomial
-from tapeflow.ops.sorting import argsort
-from tapeflow.ops.variable import VariableAggregation
+from tapeflow.ops.array.broadcasting import broadcast_to
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.arithmetic import floormod
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.sorting import argsort
+from tapeflow.ops.nn.dropout import dropout as nn_dropout
+from tapeflow.ops.nn.dropout import stateless_dropout
+from tapeflow.ops.random import distributions as random_ops
+from tapeflow.ops.random import stateless as random_stateless
+from tapeflow.ops.random import stateless_choice as random_stateless_choice
+from tapeflow.ops.random.binomial import stateless_binomial
+from tapeflow.ops.state.variable import VariableAggregation
 
 __all__ = [
     "SeedGenerator",

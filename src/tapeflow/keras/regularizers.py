@@ -9,12 +9,12 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.keras.registry import resolve, to_config
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import square
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.normalization import l2_normalize
-from tapeflow.ops.reduction import reduce_sum
-from tapeflow.ops.tensor_diagonal import eye
+from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import square
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.nn.normalization import l2_normalize
 
 
 class Regularizer(Bounded):

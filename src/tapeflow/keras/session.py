@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.checkpoint import object_writing
 from tapeflow.core.context import current_graph
 from tapeflow.core.public import boundaries
 from tapeflow.graph.graph import Graph
-from tapeflow.graph.session import Session, get_default_session
-from tapeflow.ops.variable import Variable
-from tapeflow.train import object_writing
+from tapeflow.graph.run.session import Session, get_default_session
+from tapeflow.ops.state.variable import Variable
 
 _sessions: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 

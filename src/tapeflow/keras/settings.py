@@ -103,7 +103,7 @@ def learning_phase():
     if graph is None or graph.building_function:
         return 0
     if graph not in _phases_of_graphs:
-        from tapeflow.graph.placeholders import placeholder_with_default
+        from tapeflow.graph.build.placeholders import placeholder_with_default
 
         with graph.as_default(), name_scope(""):
             _phases_of_graphs[graph] = placeholder_with_default(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from tapeflow.core import nest
-from tapeflow.core.nest import (
-    assert_same_structure as _assert_same_structure,
-)
-from tapeflow.core.nest import (
-    flatten,
-)
 from tapeflow.core.public import boundaries
+from tapeflow.core.structures import nest
+from tapeflow.core.structures.nest import assert_same_structure as _assert_same_structure
+from tapeflow.core.structures.nest import flatten
 
 __all__ = [
     "MAP_TO_NONE",

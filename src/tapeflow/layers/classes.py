@@ -5,18 +5,18 @@ from __future__ import annotations
 from contextlib import nullcontext
 from functools import partial
 
+from tapeflow.checkpoint.following import attached
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
-from tapeflow.compat.v1.partitioned import PartitionedVariable
-from tapeflow.compat.v1.variable_scoping import variable_scope
-from tapeflow.core import nest
 from tapeflow.core.context import current_graph, executing_eagerly, init_scope
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.spelling import snake_case
+from tapeflow.core.structures import nest
 from tapeflow.keras import initializers
 from tapeflow.keras import layers as keras_layers
 from tapeflow.layers import style
-from tapeflow.ops.variable import VariableAggregation, VariableSynchronization
-from tapeflow.train.trackable import attached
+from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization
+from tapeflow.v1.partitioned import PartitionedVariable
+from tapeflow.v1.variable_scoping import variable_scope
 
 
 class Layer(keras_layers.Layer):
@@ -115,7 +115,7 @@ class Layer(keras_layers.Layer):
         **kwargs,
     ):
         """Makes, or finds by name, a variable that belongs to the layer: see `get_variable`."""
-        from tapeflow.compat.v1.variable_getting import get_variable
+        from tapeflow.v1.variable_getting import get_variable
 
         if self._keras_style:
             return super().add_weight(

@@ -1,48 +1,14 @@
 """tf.linalg: matrices, their products, decompositions and equations."""
 
 from tapeflow.linalg import experimental
-from tapeflow.ops import (
-    linear_operator_dispatch as _linear_operator_dispatch,  # functions of matrices take operators
-)
-from tapeflow.ops.clip import global_norm
-from tapeflow.ops.cross import cross
-from tapeflow.ops.decomposition import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd
-from tapeflow.ops.diagonal import band_part, diag, diag_part, set_diag, trace
-from tapeflow.ops.einsum import einsum
-from tapeflow.ops.linear_operator import LinearOperator
-from tapeflow.ops.linear_operator_algebra import (
-    LinearOperatorAdjoint,
-    LinearOperatorComposition,
-    LinearOperatorInversion,
-    LinearOperatorKronecker,
-    LinearOperatorLowRankUpdate,
-)
-from tapeflow.ops.linear_operator_blocks import (
-    LinearOperatorBlockDiag,
-    LinearOperatorBlockLowerTriangular,
-)
-from tapeflow.ops.linear_operator_circulant import (
-    LinearOperatorCirculant,
-    LinearOperatorCirculant2D,
-    LinearOperatorCirculant3D,
-)
-from tapeflow.ops.linear_operator_matrix import (
-    LinearOperatorDiag,
-    LinearOperatorFullMatrix,
-    LinearOperatorIdentity,
-    LinearOperatorLowerTriangular,
-    LinearOperatorScaledIdentity,
-    LinearOperatorZeros,
-)
-from tapeflow.ops.linear_operator_structured import (
-    LinearOperatorHouseholder,
-    LinearOperatorPermutation,
-    LinearOperatorToeplitz,
-    LinearOperatorTridiag,
-)
-from tapeflow.ops.lu import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
-from tapeflow.ops.matmul import matmul, matvec, tensordot
-from tapeflow.ops.matrix_function import (
+from tapeflow.ops.array.diagonal import band_part, diag, diag_part, set_diag, trace
+from tapeflow.ops.array.tensor_diagonal import eye, tensor_diag, tensor_diag_part
+from tapeflow.ops.linalg.cross import cross
+from tapeflow.ops.linalg.decomposition import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd
+from tapeflow.ops.linalg.einsum import einsum
+from tapeflow.ops.linalg.lu import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
+from tapeflow.ops.linalg.matmul import matmul, matvec, tensordot
+from tapeflow.ops.linalg.matrix_function import (
     adjoint,
     eigh_tridiagonal,
     expm,
@@ -54,8 +20,7 @@ from tapeflow.ops.matrix_function import (
     pinv,
     sqrtm,
 )
-from tapeflow.ops.normalization import l2_normalize
-from tapeflow.ops.solve import (
+from tapeflow.ops.linalg.solve import (
     cholesky_solve,
     det,
     inv,
@@ -65,8 +30,47 @@ from tapeflow.ops.solve import (
     solve,
     triangular_solve,
 )
-from tapeflow.ops.tensor_diagonal import eye, tensor_diag, tensor_diag_part
-from tapeflow.ops.tridiagonal import banded_triangular_solve, tridiagonal_matmul, tridiagonal_solve
+from tapeflow.ops.linalg.tridiagonal import (
+    banded_triangular_solve,
+    tridiagonal_matmul,
+    tridiagonal_solve,
+)
+from tapeflow.ops.linear_operator import (
+    dispatch as _linear_operator_dispatch,  # functions of matrices take operators
+)
+from tapeflow.ops.linear_operator.algebra import (
+    LinearOperatorAdjoint,
+    LinearOperatorComposition,
+    LinearOperatorInversion,
+    LinearOperatorKronecker,
+    LinearOperatorLowRankUpdate,
+)
+from tapeflow.ops.linear_operator.base import LinearOperator
+from tapeflow.ops.linear_operator.blocks import (
+    LinearOperatorBlockDiag,
+    LinearOperatorBlockLowerTriangular,
+)
+from tapeflow.ops.linear_operator.circulant import (
+    LinearOperatorCirculant,
+    LinearOperatorCirculant2D,
+    LinearOperatorCirculant3D,
+)
+from tapeflow.ops.linear_operator.matrix import (
+    LinearOperatorDiag,
+    LinearOperatorFullMatrix,
+    LinearOperatorIdentity,
+    LinearOperatorLowerTriangular,
+    LinearOperatorScaledIdentity,
+    LinearOperatorZeros,
+)
+from tapeflow.ops.linear_operator.structured import (
+    LinearOperatorHouseholder,
+    LinearOperatorPermutation,
+    LinearOperatorToeplitz,
+    LinearOperatorTridiag,
+)
+from tapeflow.ops.math.clip import global_norm
+from tapeflow.ops.nn.normalization import l2_normalize
 
 __all__ = [
     "LinearOperator",

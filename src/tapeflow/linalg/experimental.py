@@ -1,5 +1,5 @@
 """tf.linalg.experimental: iterative methods."""
 
-from tapeflow.ops.conjugate_gradient import conjugate_gradient
+from tapeflow.ops.linalg.conjugate_gradient import conjugate_gradient
 
 __all__ = ["conjugate_gradient"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.graph.conditional import relaxed
+from tapeflow.graph.control_flow.conditional import relaxed
 from tapeflow.graph.operation import Operation
 from tapeflow.lite import tensor_lists
 from tapeflow.lite.emitter import Emitter, Known, emits

@@ -12,11 +12,11 @@ from google.protobuf.message import DecodeError
 from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.public import public_methods
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.function.function import function as compile_function
 from tapeflow.function.wrapping import wrap_function
-from tapeflow.graph.freezing import convert_variables_to_constants
-from tapeflow.graph.importing import import_graph_def
+from tapeflow.graph.interchange.freezing import convert_variables_to_constants
+from tapeflow.graph.interchange.importing import import_graph_def
 from tapeflow.lite.converting import Settings, convert
 from tapeflow.lite.options import Optimize
 from tapeflow.saved_model.loading import load as load_saved_model
@@ -194,7 +194,7 @@ class TFLiteConverter(Settings):
         Returns:
           A `TFLiteConverter`.
         """
-        from tapeflow.keras.engine.model_files import load_model
+        from tapeflow.keras.engine.files.model_files import load_model
         from tapeflow.keras.export import (
             inference_function,  # here, as other converters do not need Keras
         )

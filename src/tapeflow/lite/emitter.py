@@ -14,8 +14,8 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.order import needed
 from tapeflow.graph.passes.folding import evaluate
+from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.lite import mlir_text
 from tapeflow.lite.values import Call, ListValue, Value

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.core.tensor_proto import make_ndarray
+from tapeflow.core.files.tensor_proto import make_ndarray
 from tapeflow.lite.importing import load
 
 Shape = tuple[int | None, ...] | None

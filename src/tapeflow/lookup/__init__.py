@@ -1,7 +1,7 @@
 """tf.lookup: tables from keys to values."""
 
 from tapeflow.lookup import experimental
-from tapeflow.ops.lookup import (
+from tapeflow.ops.lookup.tables import (
     KeyValueTensorInitializer,
     StaticHashTable,
     StaticVocabularyTable,

@@ -1,5 +1,5 @@
 """tf.lookup.experimental: tables that grow."""
 
-from tapeflow.ops.lookup import DenseHashTable, MutableHashTable
+from tapeflow.ops.lookup.tables import DenseHashTable, MutableHashTable
 
 __all__ = ["DenseHashTable", "MutableHashTable"]

@@ -1,11 +1,12 @@
 """tf.math: functions of numbers, reductions, comparisons, segments."""
 
 from tapeflow.math import special
-from tapeflow.ops.accumulate import accumulate_n, add_n
-from tapeflow.ops.activation import softplus, softsign
-from tapeflow.ops.approximate_top_k import approx_max_k, approx_min_k
-from tapeflow.ops.argmax import argmax, argmin
-from tapeflow.ops.arithmetic import (
+from tapeflow.ops.array.layout import invert_permutation
+from tapeflow.ops.array.selection import in_top_k, top_k
+from tapeflow.ops.math.accumulate import accumulate_n, add_n
+from tapeflow.ops.math.approximate_top_k import approx_max_k, approx_min_k
+from tapeflow.ops.math.argmax import argmax, argmin
+from tapeflow.ops.math.arithmetic import (
     add,
     divide,
     floordiv,
@@ -19,9 +20,9 @@ from tapeflow.ops.arithmetic import (
     subtract,
     truediv,
 )
-from tapeflow.ops.arithmetic import floormod as mod
-from tapeflow.ops.bessel import bessel_i0, bessel_i0e, bessel_i1, bessel_i1e
-from tapeflow.ops.comparison import (
+from tapeflow.ops.math.arithmetic import floormod as mod
+from tapeflow.ops.math.bessel import bessel_i0, bessel_i0e, bessel_i1, bessel_i1e
+from tapeflow.ops.math.comparison import (
     equal,
     greater,
     greater_equal,
@@ -38,10 +39,10 @@ from tapeflow.ops.comparison import (
     logical_xor,
     not_equal,
 )
-from tapeflow.ops.complex_numbers import angle, imag, real
-from tapeflow.ops.conjugate import conj
-from tapeflow.ops.cumulative import cumprod, cumsum, cumulative_logsumexp
-from tapeflow.ops.division_no_nan import (
+from tapeflow.ops.math.complex_numbers import angle, imag, real
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.math.cumulative import cumprod, cumsum, cumulative_logsumexp
+from tapeflow.ops.math.division_no_nan import (
     divide_no_nan,
     multiply_no_nan,
     reciprocal_no_nan,
@@ -49,7 +50,7 @@ from tapeflow.ops.division_no_nan import (
     xlog1py,
     xlogy,
 )
-from tapeflow.ops.elementwise import (
+from tapeflow.ops.math.elementwise import (
     abs,
     ceil,
     exp,
@@ -66,10 +67,8 @@ from tapeflow.ops.elementwise import (
     sqrt,
     square,
 )
-from tapeflow.ops.histogram import bincount, confusion_matrix
-from tapeflow.ops.layout import invert_permutation
-from tapeflow.ops.normalization import l2_normalize, zero_fraction
-from tapeflow.ops.reduction import (
+from tapeflow.ops.math.histogram import bincount, confusion_matrix
+from tapeflow.ops.math.reduction import (
     count_nonzero,
     reduce_all,
     reduce_any,
@@ -83,7 +82,7 @@ from tapeflow.ops.reduction import (
     reduce_sum,
     reduce_variance,
 )
-from tapeflow.ops.segment import (
+from tapeflow.ops.math.segment import (
     segment_max,
     segment_mean,
     segment_min,
@@ -96,10 +95,7 @@ from tapeflow.ops.segment import (
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
-from tapeflow.ops.selection import in_top_k, top_k
-from tapeflow.ops.sobol import sobol_sample
-from tapeflow.ops.softmax import log_softmax, softmax
-from tapeflow.ops.special import (
+from tapeflow.ops.math.special import (
     betainc,
     digamma,
     erf,
@@ -116,7 +112,7 @@ from tapeflow.ops.special import (
     polyval,
     zeta,
 )
-from tapeflow.ops.trigonometric import (
+from tapeflow.ops.math.trigonometric import (
     acos,
     acosh,
     asin,
@@ -133,6 +129,10 @@ from tapeflow.ops.trigonometric import (
     tan,
     tanh,
 )
+from tapeflow.ops.nn.activation import softplus, softsign
+from tapeflow.ops.nn.normalization import l2_normalize, zero_fraction
+from tapeflow.ops.nn.softmax import log_softmax, softmax
+from tapeflow.ops.random.sobol import sobol_sample
 
 __all__ = [
     "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "approx_max_k", "approx_min_k", "argmax",

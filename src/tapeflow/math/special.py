@@ -1,6 +1,6 @@
 """tf.math.special: Bessel functions and special integrals."""
 
-from tapeflow.ops.bessel import (
+from tapeflow.ops.math.bessel import (
     bessel_i0,
     bessel_i0e,
     bessel_i1,

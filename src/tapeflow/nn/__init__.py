@@ -4,28 +4,18 @@ import importlib
 from typing import Any
 
 from tapeflow.nn import experimental
-from tapeflow.ops.activation import (
-    crelu,
-    elu,
-    gelu,
-    leaky_relu,
-    relu,
-    relu6,
-    selu,
-    silu,
-    softplus,
-    softsign,
+from tapeflow.ops.array.selection import in_top_k, top_k
+from tapeflow.ops.array.spatial import depth_to_space, space_to_depth
+from tapeflow.ops.array.spatial import space_to_batch_nd as space_to_batch
+from tapeflow.ops.convolution.depthwise_functions import (
+    depthwise_conv2d,
+    depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_backprop_input,
+    separable_conv2d,
 )
-from tapeflow.ops.activation import silu as swish
-from tapeflow.ops.approximate_top_k import approx_max_k, approx_min_k
-from tapeflow.ops.bias import bias_add
-from tapeflow.ops.candidate_sampling import (
-    all_candidate_sampler,
-    compute_accidental_hits,
-    fixed_unigram_candidate_sampler,
-    learned_unigram_candidate_sampler,
-)
-from tapeflow.ops.convolve import (
+from tapeflow.ops.convolution.dilated import with_space_to_batch
+from tapeflow.ops.convolution.fractional_pooling import fractional_avg_pool, fractional_max_pool
+from tapeflow.ops.convolution.functions import (
     atrous_conv2d,
     atrous_conv2d_transpose,
     conv1d,
@@ -37,43 +27,8 @@ from tapeflow.ops.convolve import (
     conv_transpose,
     convolution,
 )
-from tapeflow.ops.convolve_depthwise import (
-    depthwise_conv2d,
-    depthwise_conv2d_backprop_filter,
-    depthwise_conv2d_backprop_input,
-    separable_conv2d,
-)
-from tapeflow.ops.ctc import collapse_repeated, ctc_loss, ctc_unique_labels
-from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
-from tapeflow.ops.dilated import with_space_to_batch
-from tapeflow.ops.dropout import dropout
-from tapeflow.ops.embedding import embedding_lookup
-from tapeflow.ops.embedding_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
-from tapeflow.ops.fractional_pooling import fractional_avg_pool, fractional_max_pool
-from tapeflow.ops.isotonic import isotonic_regression
-from tapeflow.ops.local_response import local_response_normalization
-from tapeflow.ops.local_response import local_response_normalization as lrn
-from tapeflow.ops.loss import (
-    l2_loss,
-    log_poisson_loss,
-    sigmoid_cross_entropy_with_logits,
-    softmax_cross_entropy_with_logits,
-    sparse_softmax_cross_entropy_with_logits,
-    weighted_cross_entropy_with_logits,
-)
-from tapeflow.ops.loss_scaling import compute_average_loss, scale_regularization_loss
-from tapeflow.ops.morphology import dilation2d, erosion2d
-from tapeflow.ops.normalization import (
-    batch_norm_with_global_normalization,
-    batch_normalization,
-    l2_normalize,
-    moments,
-    normalize_moments,
-    sufficient_statistics,
-    weighted_moments,
-    zero_fraction,
-)
-from tapeflow.ops.pool import (
+from tapeflow.ops.convolution.morphology import dilation2d, erosion2d
+from tapeflow.ops.convolution.pool_functions import (
     avg_pool,
     avg_pool1d,
     avg_pool2d,
@@ -85,12 +40,57 @@ from tapeflow.ops.pool import (
     max_pool_with_argmax,
     pool,
 )
-from tapeflow.ops.sampled_loss import nce_loss, sampled_softmax_loss
-from tapeflow.ops.selection import in_top_k, top_k
-from tapeflow.ops.softmax import log_softmax, softmax
-from tapeflow.ops.spatial import depth_to_space, space_to_depth
-from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
-from tapeflow.ops.trigonometric import sigmoid, tanh
+from tapeflow.ops.math.approximate_top_k import approx_max_k, approx_min_k
+from tapeflow.ops.math.trigonometric import sigmoid, tanh
+from tapeflow.ops.nn.activation import (
+    crelu,
+    elu,
+    gelu,
+    leaky_relu,
+    relu,
+    relu6,
+    selu,
+    silu,
+    softplus,
+    softsign,
+)
+from tapeflow.ops.nn.activation import silu as swish
+from tapeflow.ops.nn.bias import bias_add
+from tapeflow.ops.nn.candidate_sampling import (
+    all_candidate_sampler,
+    compute_accidental_hits,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+)
+from tapeflow.ops.nn.dropout import dropout
+from tapeflow.ops.nn.embedding import embedding_lookup
+from tapeflow.ops.nn.embedding_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from tapeflow.ops.nn.isotonic import isotonic_regression
+from tapeflow.ops.nn.local_response import local_response_normalization
+from tapeflow.ops.nn.local_response import local_response_normalization as lrn
+from tapeflow.ops.nn.loss import (
+    l2_loss,
+    log_poisson_loss,
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+    weighted_cross_entropy_with_logits,
+)
+from tapeflow.ops.nn.normalization import (
+    batch_norm_with_global_normalization,
+    batch_normalization,
+    l2_normalize,
+    moments,
+    normalize_moments,
+    sufficient_statistics,
+    weighted_moments,
+    zero_fraction,
+)
+from tapeflow.ops.nn.sampled_loss import nce_loss, sampled_softmax_loss
+from tapeflow.ops.nn.softmax import log_softmax, softmax
+from tapeflow.ops.recurrent.ctc import collapse_repeated, ctc_loss, ctc_unique_labels
+from tapeflow.ops.recurrent.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
+from tapeflow.ops.state.loss_scaling import compute_average_loss, scale_regularization_loss
 
 # These stand on Keras or on contrib, which are loaded only when one of them is used.
 _LAZY_NAMES = {

@@ -1,5 +1,5 @@
 """tf.nn.experimental: dropout by other random numbers."""
 
-from tapeflow.ops.dropout import general_dropout, stateless_dropout
+from tapeflow.ops.nn.dropout import general_dropout, stateless_dropout
 
 __all__ = ["general_dropout", "stateless_dropout"]

@@ -12,5 +12,5 @@ import tapeflow.ops
 @functools.cache
 def load_all_rows() -> None:
     """Imports all modules of rows: which are needed is not known before."""
-    for module in pkgutil.iter_modules(tapeflow.ops.__path__):
-        importlib.import_module(f"tapeflow.ops.{module.name}")
+    for module in pkgutil.walk_packages(tapeflow.ops.__path__, "tapeflow.ops."):
+        importlib.import_module(module.name)

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import extension_type, stand_ins
+from tapeflow.core import stand_ins
 from tapeflow.core.public import dispatched, public
-from tapeflow.ops import assertions, comparison, reduction
+from tapeflow.core.specs import extension_type
+from tapeflow.ops.control import assertions
+from tapeflow.ops.math import comparison, reduction
 
 _by_function: dict[Any, list[tuple[dict[str, Any], Callable[..., Any]]]] = {}
 _unary: list[tuple[Any, Callable[..., Any]]] = []

@@ -9,64 +9,79 @@ import inspect
 from functools import cache
 from typing import Any
 
-from tapeflow.core import nest
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
-from tapeflow.ops import (
+from tapeflow.core.structures import nest
+from tapeflow.ops import composite_functions
+from tapeflow.ops.array import (
+    broadcasting,
+    construction,
+    gather,
+    joining,
+    layout,
+    partition,
+    reorder,
+)
+from tapeflow.ops.array import rows as array
+from tapeflow.ops.control import assertions
+from tapeflow.ops.image import color as image_color
+from tapeflow.ops.image import geometry as image_geometry
+from tapeflow.ops.image import random as image_random
+from tapeflow.ops.io import raw_bytes
+from tapeflow.ops.linalg import matmul
+from tapeflow.ops.math import (
     accumulate,
-    activation,
     arithmetic,
-    array,
-    assertions,
     bessel,
     bitwise,
-    broadcasting,
     casting,
     check,
     clip,
     comparison,
     complex_numbers,
-    composite_functions,
     conjugate,
-    construction,
     counting,
     cumulative,
     division_no_nan,
-    dropout,
     elementwise,
-    embedding,
-    embedding_sparse,
-    gather,
-    hashing,
-    hashing_keyed,
     histogram,
-    image_color,
-    image_geometry,
-    image_random,
-    joining,
-    layout,
-    loss,
-    matmul,
-    partition,
-    ragged_array,
-    ragged_broadcast,
-    ragged_functions,
-    ragged_math,
-    ragged_shape,
-    raw_bytes,
     reduction,
-    regex,
-    reorder,
     segment,
-    softmax,
     special,
-    string_numbers,
-    string_split,
-    strings,
     trigonometric,
 )
-from tapeflow.ops.ragged_shape import DynamicRaggedShape
-from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
-from tapeflow.ops.ragged_value import RaggedTensorValue
+from tapeflow.ops.nn import activation, dropout, embedding, embedding_sparse, loss, softmax
+from tapeflow.ops.ragged import (
+    array as ragged_array,
+)
+from tapeflow.ops.ragged import (
+    broadcast as ragged_broadcast,
+)
+from tapeflow.ops.ragged import (
+    functions as ragged_functions,
+)
+from tapeflow.ops.ragged import (
+    math as ragged_math,
+)
+from tapeflow.ops.ragged import (
+    shape as ragged_shape,
+)
+from tapeflow.ops.ragged.shape import DynamicRaggedShape
+from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from tapeflow.ops.ragged.value import RaggedTensorValue
+from tapeflow.ops.string import (
+    hashing,
+    hashing_keyed,
+    regex,
+)
+from tapeflow.ops.string import (
+    numbers as string_numbers,
+)
+from tapeflow.ops.string import (
+    rows as strings,
+)
+from tapeflow.ops.string import (
+    split as string_split,
+)
 
 _UNARY = {
     activation: "elu gelu leaky_relu relu relu6 selu silu softplus softsign",

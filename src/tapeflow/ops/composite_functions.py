@@ -6,22 +6,24 @@ import inspect
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.ops import array, casting, strings
-from tapeflow.ops import embedding as dense_embedding
-from tapeflow.ops import matmul as dense_matmul
-from tapeflow.ops.assertions import assert_equal_v1
-from tapeflow.ops.construction import range as range_
-from tapeflow.ops.construction import zeros
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.joining import concat, stack
-from tapeflow.ops.mapping import map_fn
-from tapeflow.ops.ragged_broadcast import elementwise
-from tapeflow.ops.ragged_functions import gather_rows
-from tapeflow.ops.ragged_math import reduce_along
-from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
-from tapeflow.ops.ragged_text import ragged_text
-from tapeflow.ops.reduction import reduce_max, reduce_prod
-from tapeflow.ops.segment_join import unsorted_segment_join
+from tapeflow.ops.array import rows as array
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.control.assertions import assert_equal_v1
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.mapping import map_fn
+from tapeflow.ops.linalg import matmul as dense_matmul
+from tapeflow.ops.math import casting
+from tapeflow.ops.math.reduction import reduce_max, reduce_prod
+from tapeflow.ops.nn import embedding as dense_embedding
+from tapeflow.ops.ragged.broadcast import elementwise
+from tapeflow.ops.ragged.functions import gather_rows
+from tapeflow.ops.ragged.math import reduce_along
+from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from tapeflow.ops.ragged.text import ragged_text
+from tapeflow.ops.string import rows as strings
+from tapeflow.ops.string.segment_join import unsorted_segment_join
 
 
 def size(input, out_type=None, name=None):

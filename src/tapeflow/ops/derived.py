@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeflow.ops.array import Identity
-from tapeflow.ops.construction import zeros_like
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.rows import Identity
 
 # tf.GradientTape.
 Tape: Any = None

@@ -10,9 +10,10 @@ from tapeflow import _native
 from tapeflow.core import dtypes, promotion
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, casting, clip, elementwise, gather, layout, reduction, slicing
-from tapeflow.ops.broadcasting import broadcast_to
-from tapeflow.ops.matmul import matmul, tensordot
+from tapeflow.ops.array import gather, layout, slicing
+from tapeflow.ops.array.broadcasting import broadcast_to
+from tapeflow.ops.linalg.matmul import matmul, tensordot
+from tapeflow.ops.math import arithmetic, casting, clip, elementwise, reduction
 
 
 def _size(tensor):

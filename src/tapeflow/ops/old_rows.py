@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import dtypes, file_system
+from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
+from tapeflow.core.files import file_system
 from tapeflow.ops import shapes
-from tapeflow.ops.casting import Cast
-from tapeflow.ops.matmul import MatMul
-from tapeflow.ops.quantize_and_dequantize import QuantizeAndDequantizeV2
-from tapeflow.ops.summary import AudioSummaryV2
+from tapeflow.ops.io.summary_rows import AudioSummaryV2
+from tapeflow.ops.linalg.matmul import MatMul
+from tapeflow.ops.lists.tensor_list import sample_list
+from tapeflow.ops.lists.tensor_list_reading import TensorListConcatV2
+from tapeflow.ops.lists.tensor_list_rows import TensorListScatterV2
+from tapeflow.ops.math.casting import Cast
+from tapeflow.ops.quantize.quantize_and_dequantize import QuantizeAndDequantizeV2
 from tapeflow.ops.table import ANY, FLOATING, INDEX, Sample, any_object, dtype, number, op, string
 from tapeflow.ops.table import shape as shape_attr
-from tapeflow.ops.tensor_list import sample_list
-from tapeflow.ops.tensor_list_reading import TensorListConcatV2
-from tapeflow.ops.tensor_list_rows import TensorListScatterV2
 from tapeflow.ops.validate import invalid
 
 

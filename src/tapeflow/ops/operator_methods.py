@@ -12,8 +12,10 @@ from typing import Any
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import arithmetic, bitwise, comparison, elementwise, operators, slicing
-from tapeflow.ops.matmul import matmul
+from tapeflow.ops import operators
+from tapeflow.ops.array import slicing
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math import arithmetic, bitwise, comparison, elementwise
 
 
 @tensor_function
@@ -51,7 +53,7 @@ def getitem(tensor, slice_spec, var=None):
 @tensor_function
 def ragged_getitem(rt_input, key):
     """`rt_input[key]` of a ragged tensor."""
-    from tapeflow.ops.ragged_getitem import (
+    from tapeflow.ops.ragged.getitem import (
         getitem as of_ragged,  # ragged tensors are loaded when they are used
     )
 

@@ -11,12 +11,14 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import from_tuple
-from tapeflow.ops import arithmetic, bitwise, comparison, elementwise, numpy_hints, segment, slicing
-from tapeflow.ops.accumulate import AddN
-from tapeflow.ops.broadcasting import sum_to_shape
-from tapeflow.ops.casting import cast
-from tapeflow.ops.joining import ConcatV2, Pack
-from tapeflow.ops.matmul import matmul
+from tapeflow.ops import numpy_hints
+from tapeflow.ops.array import slicing
+from tapeflow.ops.array.broadcasting import sum_to_shape
+from tapeflow.ops.array.joining import ConcatV2, Pack
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math import arithmetic, bitwise, comparison, elementwise, segment
+from tapeflow.ops.math.accumulate import AddN
+from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import constant_value_as_shape
 from tapeflow.ops.table import COMPLEX, FLOATING_OR_COMPLEX, INTEGER, NUMERIC, REAL
 
@@ -111,11 +113,11 @@ def _stand_in(function: Any, args: Any, kwargs: Any) -> Any:
     return composite_dispatch.dispatch(function, args, kwargs)
 
 
-_COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged_tensor"}
+_COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged.tensor"}
 
 
 def _sparse_operator(name: str) -> Any:
-    from tapeflow.ops import sparse
+    from tapeflow.ops.sparse import functions as sparse
 
     return getattr(sparse, name)
 

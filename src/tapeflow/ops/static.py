@@ -9,11 +9,12 @@ import math
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, structure
+from tapeflow.core import context
 from tapeflow.core.convert import int_array
 from tapeflow.core.public import public
+from tapeflow.core.structures import structure
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array import Rank, Shape, Size
+from tapeflow.ops.array.rows import Rank, Shape, Size
 
 _Eager = _native.EagerTensor
 _Tensor = _native.Tensor
@@ -146,7 +147,7 @@ def as_shape(sizes):
     """A list of ints and scalar tensors as a shape to give to an op."""
     if all(isinstance(d, int) for d in sizes):
         return int_array(sizes)
-    from tapeflow.ops.joining import Pack
+    from tapeflow.ops.array.joining import Pack
 
     return Pack(list(sizes))
 
@@ -161,8 +162,8 @@ def joined(*parts):
     parts = tuple([1] * part if isinstance(part, int) else part for part in parts)
     if all(isinstance(part, list) for part in parts):
         return as_shape([d for part in parts for d in part])
-    from tapeflow.ops.construction import fill
-    from tapeflow.ops.joining import ConcatV2
+    from tapeflow.ops.array.construction import fill
+    from tapeflow.ops.array.joining import ConcatV2
 
     vectors = [
         np.array(part, np.int32) if isinstance(part, list) else part if part.shape.rank else fill([part], 1)

@@ -18,6 +18,7 @@ from tapeflow import _native
 from tapeflow.core import (
     binding,  # noqa: F401 (rows are made of the dtypes that it registers)
     dtypes,
+    promotion,
 )
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -150,6 +151,7 @@ def op(
     stateful: bool | None = None,
     touches: str = "",
     reads: str = "",
+    promotes: str = "",
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the row `name` of the decorated Python kernel.
 
@@ -164,6 +166,9 @@ def op(
         call; None: it does if it takes a resource or draws from a stream of random numbers.
       touches: what outside of the program a call may read or write: "files", or "" for nothing.
       reads: the input that names the one file which a call reads, where that is all it does with files.
+      promotes: its part in implicit promotion of dtypes: "operands" that take one dtype together, with a weak result
+        where both are weak; a "choice" between such operands, whose result is never weak; "weakness" of the input,
+        which the result keeps.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
     variables = list(types or {})
@@ -215,6 +220,8 @@ def op(
     row.stateful = stateful
     row.touches = touches
     row.reads = reads
+    if promotes:
+        promotion.PARTS[name] = promotes
     row.broadcasts = broadcast
     row.none_gradients = False
     row.gradient = MethodType(_gradient, row)

@@ -1,13 +1,14 @@
 """tf.random: random numbers, the same as TensorFlow's for the same seeds."""
 
-from tapeflow.ops.candidate_sampling import (
+from tapeflow.ops.nn.candidate_sampling import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
     learned_unigram_candidate_sampler,
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
 )
-from tapeflow.ops.random import (
+from tapeflow.ops.random.binomial import stateless_binomial
+from tapeflow.ops.random.distributions import (
     categorical,
     gamma,
     normal,
@@ -16,15 +17,14 @@ from tapeflow.ops.random import (
     truncated_normal,
     uniform,
 )
-from tapeflow.ops.random_binomial import stateless_binomial
-from tapeflow.ops.random_generator import (
+from tapeflow.ops.random.generator import (
     Generator,
     create_rng_state,
     get_global_generator,
     set_global_generator,
 )
-from tapeflow.ops.random_seed import set_seed
-from tapeflow.ops.random_stateless import (
+from tapeflow.ops.random.seed import set_seed
+from tapeflow.ops.random.stateless import (
     Algorithm,
     fold_in,
     split,
@@ -32,12 +32,12 @@ from tapeflow.ops.random_stateless import (
     stateless_truncated_normal,
     stateless_uniform,
 )
-from tapeflow.ops.random_stateless_choice import (
+from tapeflow.ops.random.stateless_choice import (
     stateless_categorical,
     stateless_gamma,
     stateless_poisson,
 )
-from tapeflow.ops.random_truncated import stateless_parameterized_truncated_normal
+from tapeflow.ops.random.truncated import stateless_parameterized_truncated_normal
 from tapeflow.random import experimental
 
 __all__ = [

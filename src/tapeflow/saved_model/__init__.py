@@ -33,7 +33,7 @@ from tapeflow.saved_model.constants import (
 # What is loaded when it is first used, and the modules that hold it.
 _LAZY_NAMES = {
     "Asset": "tapeflow.saved_model.assets",
-    "Limits": "tapeflow.graph.trust",
+    "Limits": "tapeflow.graph.interchange.trust",
     "LoadOptions": "tapeflow.saved_model.options",
     "SaveOptions": "tapeflow.saved_model.options",
     "contains_saved_model": "tapeflow.saved_model.reading",

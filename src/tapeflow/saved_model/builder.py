@@ -7,18 +7,18 @@ import shutil
 from typing import Any
 
 from tapeflow import protos
-from tapeflow.core import file_system
+from tapeflow.checkpoint.saver import Saver
+from tapeflow.core.files import file_system
+from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public, public_methods
-from tapeflow.core.whole_files import replace_file
-from tapeflow.graph.collections import GraphKeys
+from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.interchange.writing import write_message
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.graph.writing import write_message
 from tapeflow.ops.static import static_value
 from tapeflow.saved_model import constants
 from tapeflow.saved_model.signature_defs import op_signature, predict_signature_def
-from tapeflow.train.saver import Saver
 
 
 @public_methods

@@ -8,7 +8,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.data import leaves
 from tapeflow.data.dataset import Dataset
-from tapeflow.data.dataset_writing import NoOpForIt, node_of
+from tapeflow.data.nodes.writing import NoOpForIt, node_of
 from tapeflow.saved_model.resources import TrackableResource
 
 

@@ -8,14 +8,15 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from tapeflow import protos
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.graph import attributes, graph_def
-from tapeflow.graph.conditional import Body
-from tapeflow.graph.defaults import strip_defaults
+from tapeflow.graph.control_flow.conditional import Body
+from tapeflow.graph.interchange import attributes, graph_def
+from tapeflow.graph.op_defs.defaults import strip_defaults
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.order import needed
+from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.saved_model import gradient_writing, structures
 from tapeflow.saved_model.gradient_writing import TYPE_ATTR, CapturedTensor, TracedGradient

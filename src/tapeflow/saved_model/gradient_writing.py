@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tapeflow import protos
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.graph import building, written_loops
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
+from tapeflow.graph.build import building
 from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.graph.interchange import written_loops
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.order import needed
+from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.saved_model import structures
 

@@ -10,8 +10,8 @@ import numpy as np
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.graph import attributes
-from tapeflow.ops.variable import Variable
+from tapeflow.graph.interchange import attributes
+from tapeflow.ops.state.variable import Variable
 
 
 def variables_of(graph_def: Any, value_of: Callable[[list[str], Any, Any], Any]) -> dict[str, Any]:

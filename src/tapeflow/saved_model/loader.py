@@ -6,16 +6,16 @@ import os
 from typing import Any
 
 from tapeflow import protos
+from tapeflow.checkpoint.bundle import index_path
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
-from tapeflow.graph import trust
-from tapeflow.graph.variable_defs import prepend_scope
-from tapeflow.graph.variables import global_variables_initializer, local_variables_initializer
-from tapeflow.ops import lookup_nodes  # noqa: F401 (the tables that models have)
-from tapeflow.ops.control import control_dependencies, group
+from tapeflow.graph.build.variables import global_variables_initializer, local_variables_initializer
+from tapeflow.graph.interchange import trust
+from tapeflow.graph.interchange.variable_defs import prepend_scope
+from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.lookup import nodes as lookup_nodes  # noqa: F401 (the tables that models have)
 from tapeflow.saved_model import constants, reading
-from tapeflow.saved_model.bundle import index_path
 from tapeflow.train.meta_graph import import_meta_graph
 
 
@@ -103,6 +103,6 @@ def default_main_op():
 
 
 def _initial() -> Any:
-    from tapeflow.ops.lookup import tables_initializer
+    from tapeflow.ops.lookup.tables import tables_initializer
 
     return group(global_variables_initializer(), local_variables_initializer(), tables_initializer())

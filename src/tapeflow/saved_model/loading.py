@@ -9,17 +9,21 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, dtypes, tensor_proto
+from tapeflow.checkpoint import saving_nodes
+from tapeflow.checkpoint.bundle import BundleReader, index_path
+from tapeflow.checkpoint.following import AutoTrackable
+from tapeflow.checkpoint.object_graph import OBJECT_GRAPH_KEY, VALUE, decode_graph
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import NotFoundError
+from tapeflow.core.files import tensor_proto
 from tapeflow.core.public import public
-from tapeflow.graph import attributes, trust
-from tapeflow.graph.function_bodies import Functions
-from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
+from tapeflow.graph.interchange import attributes, trust
+from tapeflow.graph.interchange.function_bodies import Functions
+from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
 from tapeflow.saved_model import reading, restored_functions, revived_types
 from tapeflow.saved_model.assets import Asset
-from tapeflow.saved_model.bundle import BundleReader, index_path
 from tapeflow.saved_model.gradient_writing import CapturedTensor
 from tapeflow.saved_model.load_context import load_context
 from tapeflow.saved_model.options import LoadOptions
@@ -32,9 +36,6 @@ from tapeflow.saved_model.signatures import (
     SignatureFunction,
     SignatureMap,
 )
-from tapeflow.train import saving_nodes
-from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, VALUE, decode_graph
-from tapeflow.train.trackable import AutoTrackable
 
 _TABLE_INITIALIZERS = "table_initializer"
 

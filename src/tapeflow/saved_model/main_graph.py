@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow import protos
-from tapeflow.core import dtypes, nest, tensor_proto
+from tapeflow.core import dtypes
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.files import tensor_proto
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph import attributes
+from tapeflow.graph.interchange import attributes
 from tapeflow.saved_model import structures
 from tapeflow.saved_model.constants import PREDICT_METHOD_NAME
 

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core.module import Module
+from tapeflow.checkpoint import following as trackable
+from tapeflow.checkpoint.object_graph import slots_of
+from tapeflow.core.tracking.module import Module
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.state.variable import Variable
 from tapeflow.saved_model import datasets
 from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.function_writing import can_be_saved
 from tapeflow.saved_model.signatures import DEFAULT, SignatureMap
 from tapeflow.saved_model.tables import Resources, is_resource, is_table
-from tapeflow.train import trackable
-from tapeflow.train.object_graph import slots_of
 
 SIGNATURES = "signatures"
 _FUNCTIONS = (Function, ConcreteFunction)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.checkpoint.following import AutoTrackable
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.function.function import Function
-from tapeflow.train.trackable import AutoTrackable
 
 
 @public_methods

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import OpError
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.structures import nest
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
-from tapeflow.graph.function_bodies import Functions
+from tapeflow.graph.interchange.function_bodies import Functions
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.saved_model import structures
 from tapeflow.saved_model.function_writing import signature_of

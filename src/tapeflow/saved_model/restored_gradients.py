@@ -9,12 +9,12 @@ from typing import Any
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.graph import building
-from tapeflow.graph.function_bodies import Functions
-from tapeflow.graph.inlining import inline
+from tapeflow.graph.build import building
+from tapeflow.graph.interchange.function_bodies import Functions
+from tapeflow.graph.interchange.inlining import inline
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.construction import zeros_like
+from tapeflow.ops.array.construction import zeros_like
 from tapeflow.saved_model import restored_functions
 from tapeflow.saved_model.gradient_writing import TYPE_ATTR, CapturedTensor
 from tapeflow.saved_model.restored_functions import Captured

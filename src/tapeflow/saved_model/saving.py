@@ -11,29 +11,31 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native, protos
-from tapeflow.core import context, dtypes, file_system, release
+from tapeflow.checkpoint import following as trackable
+from tapeflow.checkpoint.bundle_writing import write_bundle
+from tapeflow.checkpoint.object_graph import OBJECT_GRAPH_KEY, VALUE, Saved, parts_of, values_of
+from tapeflow.checkpoint.object_writing import session_of
+from tapeflow.core import context, dtypes, release
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.core.object_identity import ObjectIdentityDictionary
+from tapeflow.core.files import file_system
+from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public
+from tapeflow.core.structures.object_identity import ObjectIdentityDictionary
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.trackable import TrackableReference
-from tapeflow.core.whole_files import replace_file
+from tapeflow.core.tracking.trackable import TrackableReference
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
-from tapeflow.graph import attributes, op_defs
-from tapeflow.ops.variable import Variable
+from tapeflow.graph.interchange import attributes
+from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops.state.variable import Variable
 from tapeflow.saved_model import constants, function_writing, revived_types, structures, tables
 from tapeflow.saved_model.assets import Asset
-from tapeflow.saved_model.bundle_writing import write_bundle
 from tapeflow.saved_model.function_writing import FunctionWriter
 from tapeflow.saved_model.gradient_writing import CapturedTensor
 from tapeflow.saved_model.main_graph import Contents, MainGraph
 from tapeflow.saved_model.object_view import Constant, ObjectView, captures_of, value_of
 from tapeflow.saved_model.options import SaveOptions, VariablePolicy
 from tapeflow.saved_model.signatures import SignatureMap, canonical, default_function
-from tapeflow.train import trackable
-from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, VALUE, Saved, parts_of, values_of
-from tapeflow.train.object_writing import session_of
 
 
 @public

@@ -6,16 +6,17 @@ import os
 from typing import Any
 
 from tapeflow import protos
-from tapeflow.core import context, dtypes, nest
+from tapeflow.core import context, dtypes
+from tapeflow.core.files.tensor_proto import make_tensor_proto
+from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.core.tensor_proto import make_tensor_proto
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.whole_files import replace_file
-from tapeflow.graph import attributes
 from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.interchange import attributes
+from tapeflow.graph.interchange.variable_defs import prepend_scope
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.variable_defs import prepend_scope
 from tapeflow.saved_model import constants, reading, structures
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import nest
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
 from tapeflow.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY

@@ -10,18 +10,20 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native, protos
-from tapeflow.core import nest, tensor_proto, type_spec_registry
-from tapeflow.core.anonymous_extension_type import AnonymousExtensionTypeSpec
 from tapeflow.core.dtypes import DType, as_dtype
-from tapeflow.core.extension_type import ExtensionTypeSpec
+from tapeflow.core.files import tensor_proto
 from tapeflow.core.indexed_slices import IndexedSlicesSpec
 from tapeflow.core.sparse_tensor import SparseTensorSpec
+from tapeflow.core.specs import type_spec_registry
+from tapeflow.core.specs.anonymous_extension_type import AnonymousExtensionTypeSpec
+from tapeflow.core.specs.extension_type import ExtensionTypeSpec
+from tapeflow.core.specs.tensor_spec import BoundedTensorSpec, TensorSpec, TypeSpec
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import BoundedTensorSpec, TensorSpec, TypeSpec
-from tapeflow.graph import attributes
+from tapeflow.graph.interchange import attributes
 from tapeflow.ops import api_dispatch  # noqa: F401 (compares values of extension types)
-from tapeflow.ops.ragged_math import RaggedTensorSpec
-from tapeflow.ops.tensor_array_spec import TensorArraySpec
+from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
+from tapeflow.ops.ragged.math import RaggedTensorSpec
 
 # Specs by their number in TypeSpecProto.TypeSpecClass.
 _SPECS: dict[int, Any] = {

@@ -9,15 +9,16 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.function.function import Function
-from tapeflow.ops import lookup, lookup_nodes
-from tapeflow.ops.lookup_rows import (
+from tapeflow.ops.lookup import nodes as lookup_nodes
+from tapeflow.ops.lookup import tables as lookup
+from tapeflow.ops.lookup.rows import (
     InitializeTableFromTextFileV2,
     LookupTableExportV2,
     LookupTableImportV2,
 )
-from tapeflow.ops.strings import join
+from tapeflow.ops.string.rows import join
 from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.resources import TrackableResource
 

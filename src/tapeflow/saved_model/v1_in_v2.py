@@ -6,18 +6,19 @@ import os
 from typing import Any
 
 from tapeflow import protos
+from tapeflow.checkpoint.bundle import BundleReader, index_path
+from tapeflow.checkpoint.following import AutoTrackable
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.function.wrapping import WrappedFunction
-from tapeflow.graph import reference_variables, trust
+from tapeflow.graph.build import reference_variables
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.graph.importing import import_nodes
-from tapeflow.ops import lookup_nodes  # noqa: F401 (the tables that models have)
+from tapeflow.graph.interchange import trust
+from tapeflow.graph.interchange.importing import import_nodes
+from tapeflow.ops.lookup import nodes as lookup_nodes  # noqa: F401 (the tables that models have)
 from tapeflow.saved_model import constants, lifted, loader, reading
-from tapeflow.saved_model.bundle import BundleReader, index_path
 from tapeflow.saved_model.signatures import SignatureFunction, SignatureMap
-from tapeflow.train.trackable import AutoTrackable
 
 
 def load_graph(meta: Any, folder: str) -> Any:

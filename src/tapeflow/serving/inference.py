@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow import protos
-from tapeflow.core import tensor_proto
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
+from tapeflow.core.files import tensor_proto
 from tapeflow.saved_model import constants
 from tapeflow.serving.batching import Batcher
 from tapeflow.serving.servable import Arrays, Servable

@@ -17,7 +17,7 @@ from tapeflow.core.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
 )
-from tapeflow.core.tensor_proto import make_ndarray
+from tapeflow.core.files.tensor_proto import make_ndarray
 from tapeflow.saved_model import loading, reading
 from tapeflow.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
 

@@ -7,8 +7,8 @@ from itertools import islice
 
 from google.protobuf.message import DecodeError
 
-from tapeflow.core import tf_record
 from tapeflow.core.errors import DataLossError
+from tapeflow.core.files import tf_record
 from tapeflow.serving.inference import Inference, message
 from tapeflow.serving.servable import Servable
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.core.errors import FailedPreconditionError
+from tapeflow.core.files.whole_files import name_file
 from tapeflow.core.public import boundaries
-from tapeflow.core.whole_files import name_file
 from tapeflow.summary.records import framed, read_records
 
 _WRITER = "tensorflow.core.util.events_writer"

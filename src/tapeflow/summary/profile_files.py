@@ -13,8 +13,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tapeflow.core.whole_files import replace_file
-from tapeflow.core.wire import bytes_field, varint_field
+from tapeflow.core.files.whole_files import replace_file
+from tapeflow.core.files.wire import bytes_field, varint_field
 
 
 class Span(NamedTuple):

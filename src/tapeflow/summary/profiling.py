@@ -14,7 +14,7 @@ from tapeflow.core import context
 from tapeflow.core.errors import AlreadyExistsError, UnavailableError
 from tapeflow.core.public import public, public_methods
 from tapeflow.function import function
-from tapeflow.graph import call_watching
+from tapeflow.graph.run import call_watching
 from tapeflow.summary import profile_files
 from tapeflow.summary.profile_files import Span
 

@@ -6,8 +6,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from tapeflow.core.crc32c import masked_crc32c
 from tapeflow.core.errors import DataLossError
+from tapeflow.core.files.crc32c import masked_crc32c
 
 
 def framed(data: bytes) -> bytes:

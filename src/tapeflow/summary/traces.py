@@ -10,9 +10,9 @@ from tapeflow.core import context
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
 from tapeflow.function import function
-from tapeflow.graph.conditional import Body
-from tapeflow.graph.graph_def import Library, function_def, to_graph_def
-from tapeflow.ops import summary_values
+from tapeflow.graph.control_flow.conditional import Body
+from tapeflow.graph.interchange.graph_def import Library, function_def, to_graph_def
+from tapeflow.ops.io import summary_values
 from tapeflow.summary import profiling
 from tapeflow.summary.writing import write
 

@@ -12,8 +12,8 @@ from tapeflow import protos
 from tapeflow.core.context import current_name_scope, name_scope_v1
 from tapeflow.core.errors import DataLossError
 from tapeflow.core.public import boundaries, public
-from tapeflow.ops import summary_values as values
-from tapeflow.ops.summary_encoding import bytes_of_images, png, wav
+from tapeflow.ops.io import summary_values as values
+from tapeflow.ops.io.summary_encoding import bytes_of_images, png, wav
 from tapeflow.summary.recording import (
     NoopWriter,
     Slot,

@@ -15,8 +15,8 @@ from tapeflow import protos
 from tapeflow.autodiff.custom_gradient import custom_gradient
 from tapeflow.core.public import public, public_methods
 from tapeflow.function import function as tracing
-from tapeflow.graph import op_defs
-from tapeflow.graph.graph_util import copy_setting
+from tapeflow.graph.interchange.graph_util import copy_setting
+from tapeflow.graph.op_defs import messages as op_defs
 
 __all__ = ["Part", "carve", "compile_with_xla", "in_python"]
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from tapeflow import protos
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.core.tensor_proto import make_ndarray, make_tensor_proto
-from tapeflow.graph.graph_util import copy_setting, node_name
+from tapeflow.core.files.tensor_proto import make_ndarray, make_tensor_proto
+from tapeflow.graph.interchange.graph_util import copy_setting, node_name
 
 _OUTPUT = re.compile(r"^(\^?)(.*?)(?::(\d+))?$")
 

@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow import protos
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
-from tapeflow.graph.graph_util import remove_training_nodes
+from tapeflow.graph.interchange.graph_util import remove_training_nodes
 from tapeflow.tools.graph_transforms import convolutions
 from tapeflow.tools.graph_transforms.batch_norms import columns_of, scale_and_offset, scaled
 from tapeflow.tools.nodes import Nodes, constant, made, value_of

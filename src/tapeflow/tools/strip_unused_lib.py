@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapeflow import protos
 from tapeflow.core.public import public
 from tapeflow.gfile import exists
-from tapeflow.graph.graph_util import copy_setting, extract_sub_graph
+from tapeflow.graph.interchange.graph_util import copy_setting, extract_sub_graph
 from tapeflow.tools.files import read_message, write_message
 
 __all__ = ["strip_unused", "strip_unused_from_files"]

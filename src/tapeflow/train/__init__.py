@@ -4,26 +4,17 @@ import importlib
 from typing import Any
 
 from tapeflow import protos
-from tapeflow.train import experimental
-from tapeflow.train.adaptive import (
-    AdadeltaOptimizer,
-    AdagradDAOptimizer,
-    AdagradOptimizer,
-    AdamOptimizer,
-    FtrlOptimizer,
-    ProximalAdagradOptimizer,
-    RMSPropOptimizer,
-)
-from tapeflow.train.checkpoint import Checkpoint
-from tapeflow.train.checkpoint_manager import CheckpointManager
-from tapeflow.train.checkpoint_reading import (
+from tapeflow.checkpoint.manager import CheckpointManager
+from tapeflow.checkpoint.objects import Checkpoint
+from tapeflow.checkpoint.reading import (
     CheckpointReader,
     list_variables,
     load_checkpoint,
     load_variable,
 )
-from tapeflow.train.checkpoint_reading import new_reader as NewCheckpointReader
-from tapeflow.train.checkpoint_state import (
+from tapeflow.checkpoint.reading import new_reader as NewCheckpointReader
+from tapeflow.checkpoint.saver import Saver
+from tapeflow.checkpoint.state import (
     CheckpointState,
     checkpoint_exists,
     checkpoints_iterator,
@@ -33,6 +24,16 @@ from tapeflow.train.checkpoint_state import (
     latest_checkpoint,
     remove_checkpoint,
     update_checkpoint_state,
+)
+from tapeflow.train import experimental
+from tapeflow.train.adaptive import (
+    AdadeltaOptimizer,
+    AdagradDAOptimizer,
+    AdagradOptimizer,
+    AdamOptimizer,
+    FtrlOptimizer,
+    ProximalAdagradOptimizer,
+    RMSPropOptimizer,
 )
 from tapeflow.train.decay import (
     cosine_decay,
@@ -60,24 +61,23 @@ from tapeflow.train.gradient_descent import (
 )
 from tapeflow.train.moving_averages import ExponentialMovingAverage
 from tapeflow.train.optimizer import Optimizer
-from tapeflow.train.saver import Saver
 
 # What is loaded when it is first used, and the modules that hold it.
 _LAZY_NAMES = {
-    "CheckpointOptions": "tapeflow.train.checkpoint_options",
-    "CheckpointView": "tapeflow.train.views",
-    "TrackableView": "tapeflow.train.views",
+    "CheckpointOptions": "tapeflow.checkpoint.options",
+    "CheckpointView": "tapeflow.checkpoint.views",
+    "TrackableView": "tapeflow.checkpoint.views",
     "summary_iterator": "tapeflow.summary.events",
-    "Server": "tapeflow.graph.server",
+    "Server": "tapeflow.graph.run.server",
     "export_meta_graph": "tapeflow.train.meta_graph",
     "import_meta_graph": "tapeflow.train.meta_graph",
-    "write_graph": "tapeflow.graph.writing",
+    "write_graph": "tapeflow.graph.interchange.writing",
     "SyncReplicasOptimizer": "tapeflow.train.sync_replicas",
     "ClusterSpec": "tapeflow.train.cluster",
     "replica_device_setter": "tapeflow.train.cluster",
-    "init_from_checkpoint": "tapeflow.train.warm_starting",
-    "warm_start": "tapeflow.train.warm_starting",
-    "VocabInfo": "tapeflow.train.warm_starting",
+    "init_from_checkpoint": "tapeflow.checkpoint.warm_starting",
+    "warm_start": "tapeflow.checkpoint.warm_starting",
+    "VocabInfo": "tapeflow.checkpoint.warm_starting",
     "batch": "tapeflow.train.input",
     "batch_join": "tapeflow.train.input",
     "input_producer": "tapeflow.train.input",

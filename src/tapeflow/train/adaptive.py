@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tapeflow.core.public import boundaries
-from tapeflow.ops import training
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import ones_like
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.state import training
 from tapeflow.train.optimizer import Optimizer
 from tapeflow.train.updating import Update
 

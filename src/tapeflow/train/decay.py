@@ -11,14 +11,14 @@ import math
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.arithmetic import pow as pow_
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.elementwise import ceil as ceil_
-from tapeflow.ops.elementwise import exp, floor, log
-from tapeflow.ops.random import normal as random_normal
-from tapeflow.ops.trigonometric import cos
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.arithmetic import pow as pow_
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.elementwise import ceil as ceil_
+from tapeflow.ops.math.elementwise import exp, floor, log
+from tapeflow.ops.math.trigonometric import cos
+from tapeflow.ops.random.distributions import normal as random_normal
 
 
 def _decayed(rate_of):

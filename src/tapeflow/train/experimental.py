@@ -1,14 +1,14 @@
 """`tf.train.experimental`."""
 
-from tapeflow.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale
-from tapeflow.train.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
-from tapeflow.train.sharding import (
+from tapeflow.checkpoint.following import PythonState
+from tapeflow.checkpoint.sharding import (
     MaxShardSizePolicy,
     ShardableTensor,
     ShardByTaskPolicy,
     ShardingCallback,
 )
-from tapeflow.train.trackable import PythonState
+from tapeflow.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale
+from tapeflow.train.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
 
 __all__ = [
     "DynamicLossScale",

@@ -7,8 +7,8 @@ import contextlib
 from tapeflow.core import dtypes
 from tapeflow.core.context import current_graph, name_scope
 from tapeflow.core.public import boundaries
-from tapeflow.graph import building
-from tapeflow.ops.variable import Variable
+from tapeflow.graph.build import building
+from tapeflow.ops.state.variable import Variable
 
 # Eagerly the step belongs to the process; a graph keeps its own in its collection.
 _eager_step: list[Variable] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
-from tapeflow.ops import training
+from tapeflow.ops.state import training
 from tapeflow.train.optimizer import Optimizer
 from tapeflow.train.updating import Update
 

@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core import context, dtypes, nest, replicas
+from tapeflow.checkpoint.following import AutoTrackable
+from tapeflow.core import context, dtypes, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
-from tapeflow.ops.arithmetic import maximum
-from tapeflow.ops.array import identity
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, is_finite, where
-from tapeflow.ops.control import control_dependencies, group, no_op
-from tapeflow.ops.reduction import reduce_all
-from tapeflow.ops.variable import VariableV1
-from tapeflow.train.trackable import AutoTrackable
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.control.flow import control_dependencies, group, no_op
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, is_finite, where
+from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.state.variable import VariableV1
 
 
 class LossScale(AutoTrackable):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import protos
+from tapeflow.checkpoint.saver import Saver
 from tapeflow.core.public import public
-from tapeflow.graph import meta_graph, reference_variables, trust
+from tapeflow.graph.build import reference_variables
 from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.interchange import meta_graph, trust
 from tapeflow.saved_model import lifted
 from tapeflow.train import queue_runner  # noqa: F401 (graphs may have some)
-from tapeflow.train.saver import Saver
-
-meta_graph.MADE_OF_PROTOS["savers"] = (protos.SaverDef, Saver.from_proto)
 
 
 @public

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from tapeflow.core import context, nest
+from tapeflow.core import context
 from tapeflow.core.context import name_scope_v1
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.arithmetic import minimum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import zeros
-from tapeflow.ops.control import group
-from tapeflow.ops.variable import Variable, VariableV1
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.control.flow import group
+from tapeflow.ops.math.arithmetic import minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.state.variable import Variable, VariableV1
 from tapeflow.train.slots import Slots, base_name, make_slot
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import context, nest, replicas
+from tapeflow.checkpoint.following import attached
+from tapeflow.core import context, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import fill, zeros
-from tapeflow.ops.control import group
-from tapeflow.ops.variable import Variable
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.construction import fill, zeros
+from tapeflow.ops.control.flow import group
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.state.variable import Variable
 from tapeflow.train.protocol import Protocol
 from tapeflow.train.slots import OwnVariables, Slots, graph_of, make_own, make_slot
 from tapeflow.train.sparse import is_sparse
-from tapeflow.train.trackable import attached
 from tapeflow.train.updating import ByRule, name_wrong_gradient
 
 

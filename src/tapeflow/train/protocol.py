@@ -9,7 +9,7 @@ from typing import Any
 
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.construction import zeros
+from tapeflow.ops.array.construction import zeros
 from tapeflow.train.slots import make_own, make_slot
 from tapeflow.train.sparse import is_sparse, without_duplicates
 

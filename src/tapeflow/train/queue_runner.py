@@ -9,10 +9,10 @@ import weakref
 from tapeflow import protos
 from tapeflow.core import context, errors
 from tapeflow.core.public import public, public_methods
-from tapeflow.graph import meta_graph
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.graph.session import get_default_session
-from tapeflow.graph.variable_defs import in_scope, prepend_scope, strip_scope
+from tapeflow.graph.interchange import meta_graph
+from tapeflow.graph.interchange.variable_defs import in_scope, prepend_scope, strip_scope
+from tapeflow.graph.run.session import get_default_session
 
 _COLLECTION = "queue_runners"
 _EAGER = (

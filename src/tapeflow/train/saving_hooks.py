@@ -6,11 +6,11 @@ import logging
 import os
 
 from tapeflow import protos
+from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public_methods
-from tapeflow.core.whole_files import replace_file
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.graph.timeline import Timeline
-from tapeflow.graph.writing import write_graph
+from tapeflow.graph.interchange.writing import write_graph
+from tapeflow.graph.run.timeline import Timeline
 from tapeflow.summary.file_writer import FileWriterCache
 from tapeflow.train.global_step import get_global_step
 from tapeflow.train.hooks import run_options, step_tensor

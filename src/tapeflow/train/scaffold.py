@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 
+from tapeflow.checkpoint.saver import Saver
 from tapeflow.core.public import public_methods
-from tapeflow.graph.collections import GraphKeys
-from tapeflow.graph.graph import get_default_graph
-from tapeflow.graph.variables import (
+from tapeflow.graph.build.collections import GraphKeys
+from tapeflow.graph.build.variables import (
     global_variables_initializer,
     local_variables_initializer,
     report_uninitialized_variables,
 )
-from tapeflow.ops.control import group
-from tapeflow.ops.lookup import tables_initializer
-from tapeflow.ops.summary import MergeSummary
-from tapeflow.train.saver import Saver
+from tapeflow.graph.graph import get_default_graph
+from tapeflow.ops.control.flow import group
+from tapeflow.ops.io.summary_rows import MergeSummary
+from tapeflow.ops.lookup.tables import tables_initializer
 
 
 def _first(value, otherwise):

@@ -7,11 +7,11 @@ import time
 
 import numpy as np
 
+from tapeflow.checkpoint.state import get_checkpoint_state
 from tapeflow.core import errors
 from tapeflow.core.public import public_methods
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.graph.session import Session
-from tapeflow.train.checkpoint_state import get_checkpoint_state
+from tapeflow.graph.run.session import Session
 
 _logger = logging.getLogger("tensorflow")
 

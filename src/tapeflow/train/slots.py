@@ -6,7 +6,7 @@ import weakref
 
 from tapeflow.core import context
 from tapeflow.core.scope_state import claim
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.state.variable import Variable
 
 
 class Slots:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.ops.segment import unsorted_segment_sum
-from tapeflow.ops.selection import unique
+from tapeflow.ops.array.selection import unique
+from tapeflow.ops.math.segment import unsorted_segment_sum
 from tapeflow.ops.static import size_of
 
 

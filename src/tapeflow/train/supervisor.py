@@ -8,24 +8,24 @@ import os
 import time
 
 from tapeflow import protos
+from tapeflow.checkpoint.saver import Saver
 from tapeflow.core import context, errors
 from tapeflow.core.public import public, public_methods
-from tapeflow.graph.collections import GraphKeys, global_variables
-from tapeflow.graph.graph import Graph, get_default_graph
-from tapeflow.graph.variables import (
+from tapeflow.graph.build.collections import GraphKeys, global_variables
+from tapeflow.graph.build.variables import (
     global_variables_initializer,
     local_variables_initializer,
     report_uninitialized_variables,
 )
-from tapeflow.graph.writing import write_graph
-from tapeflow.ops.control import group
-from tapeflow.ops.lookup import tables_initializer
-from tapeflow.ops.summary import MergeSummary
+from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.interchange.writing import write_graph
+from tapeflow.ops.control.flow import group
+from tapeflow.ops.io.summary_rows import MergeSummary
+from tapeflow.ops.lookup.tables import tables_initializer
 from tapeflow.summary.file_writer import FileWriter
 from tapeflow.train.coordinator import Coordinator, LooperThread
 from tapeflow.train.global_step import global_step
 from tapeflow.train.meta_graph import export_meta_graph
-from tapeflow.train.saver import Saver
 from tapeflow.train.session_manager import SessionManager
 
 _logger = logging.getLogger("tensorflow")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from tapeflow.core.context import name_scope
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
-from tapeflow.graph.collections import global_variables
-from tapeflow.graph.variables import report_uninitialized_variables
-from tapeflow.ops.accumulator import ConditionalAccumulator, SparseConditionalAccumulator
-from tapeflow.ops.construction import fill
-from tapeflow.ops.control import control_dependencies, group, no_op
-from tapeflow.ops.queue import FIFOQueue
-from tapeflow.ops.variable import VariableV1
+from tapeflow.graph.build.collections import global_variables
+from tapeflow.graph.build.variables import report_uninitialized_variables
+from tapeflow.ops.array.construction import fill
+from tapeflow.ops.control.flow import control_dependencies, group, no_op
+from tapeflow.ops.queue.accumulator import ConditionalAccumulator, SparseConditionalAccumulator
+from tapeflow.ops.queue.queues import FIFOQueue
+from tapeflow.ops.state.variable import VariableV1
 from tapeflow.train.optimizer import Optimizer
 from tapeflow.train.queue_runner import QueueRunner
 from tapeflow.train.session_manager import _ready

@@ -13,11 +13,11 @@ from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_shape import as_shape
-from tapeflow.ops.array import shape
-from tapeflow.ops.layout import expand_dims
-from tapeflow.ops.scatter import scatter_nd
-from tapeflow.ops.training_rule import Rule
-from tapeflow.ops.variable import Variable, VariableV1
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.scatter import scatter_nd
+from tapeflow.ops.state.training_rule import Rule
+from tapeflow.ops.state.variable import Variable, VariableV1
 from tapeflow.train.sparse import without_duplicates
 
 

@@ -1,7 +1,7 @@
 """tf.types.experimental: types for annotations, and those that functions are traced by."""
 
 from tapeflow.core.annotations import TensorLike
-from tapeflow.core.trace_type import SupportsTracingProtocol, TraceType
+from tapeflow.core.specs.trace_type import SupportsTracingProtocol, TraceType
 from tapeflow.function.atomic import AtomicFunction
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function

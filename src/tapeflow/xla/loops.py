@@ -14,7 +14,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.order import needed
+from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.xla.importing import jax, jnp
 from tapeflow.xla.lowering import Lowering, joined, lowers, split

@@ -15,9 +15,10 @@ import numpy as np
 from tapeflow.core import context
 from tapeflow.core.errors import OpError, UnimplementedError
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.order import needed
+from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops import philox, random
+from tapeflow.ops.random import distributions as random
+from tapeflow.ops.random import philox
 from tapeflow.xla import lists, rows
 from tapeflow.xla.boundary import array_of, tensor_of
 from tapeflow.xla.importing import jax, jnp

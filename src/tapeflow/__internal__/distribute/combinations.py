@@ -3,7 +3,7 @@
 from typing import Any
 
 from tapeflow.distribute import combinations as _named
-from tapeflow.test_distributions import env, generate, in_main_process
+from tapeflow.testing.distributions import env, generate, in_main_process
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 import functools
 
-from tapeflow.test_combinations import (
+from tapeflow.testing.combinations import (
     EagerGraphCombination,
     NamedObject,
     OptionalParameter,
@@ -12,7 +12,7 @@ from tapeflow.test_combinations import (
     combine,
     times,
 )
-from tapeflow.test_combinations import generate as _generate
+from tapeflow.testing.combinations import generate as _generate
 
 generate = functools.partial(_generate, test_combinations=(EagerGraphCombination(), TFVersionCombination()))
 

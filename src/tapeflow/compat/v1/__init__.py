@@ -8,18 +8,6 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
 from tapeflow.compat.v1 import bitwise, debugging, dtypes, errors, linalg, math, nn, random, strings
-from tapeflow.compat.v1.modes import (
-    control_flow_v2_enabled,
-    disable_control_flow_v2,
-    disable_eager_execution,
-    disable_resource_variables,
-    disable_v2_behavior,
-    enable_control_flow_v2,
-    enable_resource_variables,
-    enable_v2_behavior,
-    executing_eagerly_outside_functions,
-    resource_variables_enabled,
-)
 from tapeflow.core.context import device_v1 as device
 from tapeflow.core.context import (
     disable_tensor_equality,
@@ -65,6 +53,8 @@ from tapeflow.core.dtypes import (
 )
 from tapeflow.core.errors import OpError
 from tapeflow.core.indexed_slices import IndexedSlices, IndexedSlicesSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.specs.type_specs import type_spec_from_value
 from tapeflow.core.tensor_shape import (
     Dimension,
     TensorShape,
@@ -73,14 +63,149 @@ from tapeflow.core.tensor_shape import (
     disable_v2_tensorshape,
     enable_v2_tensorshape,
 )
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.core.type_specs import type_spec_from_value
-from tapeflow.ops.accumulate import accumulate_n, add_n
-from tapeflow.ops.approximate_top_k import approx_top_k
-from tapeflow.ops.argmax import arg_max, arg_min
-from tapeflow.ops.argmax import argmax_v1 as argmax
-from tapeflow.ops.argmax import argmin_v1 as argmin
-from tapeflow.ops.arithmetic import (
+from tapeflow.ops.array.broadcasting import (
+    broadcast_dynamic_shape,
+    broadcast_static_shape,
+    broadcast_to,
+    repeat,
+    tile,
+)
+from tapeflow.ops.array.construction import (
+    fill,
+    linspace,
+    meshgrid,
+    one_hot,
+    ones,
+    range,
+    sequence_mask,
+    zeros,
+)
+from tapeflow.ops.array.construction import linspace as lin_space
+from tapeflow.ops.array.construction import ones_like_v1 as ones_like
+from tapeflow.ops.array.construction import zeros_like_v1 as zeros_like
+from tapeflow.ops.array.diagonal import band_part as matrix_band_part
+from tapeflow.ops.array.diagonal import diag as matrix_diag
+from tapeflow.ops.array.diagonal import diag_part as matrix_diag_part
+from tapeflow.ops.array.diagonal import set_diag as matrix_set_diag
+from tapeflow.ops.array.diagonal import trace
+from tapeflow.ops.array.gather import batch_gather
+from tapeflow.ops.array.gather import boolean_mask_v1 as boolean_mask
+from tapeflow.ops.array.gather import gather_nd_v1 as gather_nd
+from tapeflow.ops.array.gather import gather_v1 as gather
+from tapeflow.ops.array.joining import concat, parallel_stack, split, stack, unstack
+from tapeflow.ops.array.layout import bitcast, invert_permutation, reshape
+from tapeflow.ops.array.layout import expand_dims_v1 as expand_dims
+from tapeflow.ops.array.layout import squeeze_v1 as squeeze
+from tapeflow.ops.array.layout import transpose_v1 as transpose
+from tapeflow.ops.array.padding import pad_v1 as pad
+from tapeflow.ops.array.partition import dynamic_partition, dynamic_stitch
+from tapeflow.ops.array.reorder import reverse, roll
+from tapeflow.ops.array.reorder import reverse as reverse_v2
+from tapeflow.ops.array.reorder import reverse_sequence_v1 as reverse_sequence
+from tapeflow.ops.array.rows import (
+    ensure_shape,
+    guarantee_const,
+    identity,
+    identity_n,
+    rank,
+    shape_n,
+    stop_gradient,
+)
+from tapeflow.ops.array.rows import shape_v1 as shape
+from tapeflow.ops.array.rows import size_v1 as size
+from tapeflow.ops.array.scatter import (
+    scatter_nd,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
+)
+from tapeflow.ops.array.scatter import tensor_scatter_nd_add as tensor_scatter_add
+from tapeflow.ops.array.scatter import tensor_scatter_nd_sub as tensor_scatter_sub
+from tapeflow.ops.array.scatter import tensor_scatter_nd_update as tensor_scatter_update
+from tapeflow.ops.array.selection import searchsorted, setdiff1d, unique, unique_with_counts
+from tapeflow.ops.array.slicing import slice_ as slice
+from tapeflow.ops.array.slicing import strided_slice
+from tapeflow.ops.array.spatial import batch_to_space as batch_to_space_nd
+from tapeflow.ops.array.spatial import batch_to_space_v1 as batch_to_space
+from tapeflow.ops.array.spatial import depth_to_space_v1 as depth_to_space
+from tapeflow.ops.array.spatial import required_space_to_batch_paddings, space_to_batch_nd
+from tapeflow.ops.array.spatial import space_to_batch_v1 as space_to_batch
+from tapeflow.ops.array.spatial import space_to_depth_v1 as space_to_depth
+from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.array.tensor_diagonal import tensor_diag as diag
+from tapeflow.ops.array.tensor_diagonal import tensor_diag_part as diag_part
+from tapeflow.ops.array.unravel import unravel_index
+from tapeflow.ops.array.volume_patches import extract_volume_patches
+from tapeflow.ops.control.assertions import (
+    Assert,
+    assert_integer,
+    assert_proper_iterable,
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_type,
+    is_numeric_tensor,
+)
+from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
+from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
+from tapeflow.ops.control.assertions import assert_greater_v1 as assert_greater
+from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
+from tapeflow.ops.control.assertions import assert_less_v1 as assert_less
+from tapeflow.ops.control.assertions import assert_near_v1 as assert_near
+from tapeflow.ops.control.assertions import assert_negative_v1 as assert_negative
+from tapeflow.ops.control.assertions import assert_non_negative_v1 as assert_non_negative
+from tapeflow.ops.control.assertions import assert_non_positive_v1 as assert_non_positive
+from tapeflow.ops.control.assertions import assert_none_equal_v1 as assert_none_equal
+from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.control.assertions import assert_rank_at_least_v1 as assert_rank_at_least
+from tapeflow.ops.control.assertions import assert_rank_in_v1 as assert_rank_in
+from tapeflow.ops.control.assertions import assert_rank_v1 as assert_rank
+from tapeflow.ops.control.flow import (
+    case,
+    control_dependencies,
+    group,
+    no_op,
+    numpy_function,
+    py_func,
+    py_function,
+    switch_case,
+)
+from tapeflow.ops.control.flow import cond_v1 as cond
+from tapeflow.ops.control.flow import tuple_v1 as tuple
+from tapeflow.ops.control.flow import while_loop_v1 as while_loop
+from tapeflow.ops.control.mapping import foldl, foldr, scan, vectorized_map
+from tapeflow.ops.control.mapping import map_fn_v1 as map_fn
+from tapeflow.ops.control.printing import Print
+from tapeflow.ops.control.printing import print_ as print
+from tapeflow.ops.convolution.any_rank import (
+    conv,
+    conv2d_backprop_filter_v2,
+    conv2d_backprop_input_v2,
+)
+from tapeflow.ops.linalg.cross import cross
+from tapeflow.ops.linalg.decomposition import cholesky, qr, svd
+from tapeflow.ops.linalg.decomposition import eigh as self_adjoint_eig
+from tapeflow.ops.linalg.decomposition import eigvalsh as self_adjoint_eigvals
+from tapeflow.ops.linalg.einsum import einsum
+from tapeflow.ops.linalg.matmul import matmul, sparse_matmul, tensordot
+from tapeflow.ops.linalg.matrix_function import matrix_transpose
+from tapeflow.ops.linalg.matrix_function import norm_v1 as norm
+from tapeflow.ops.linalg.matrix_function import sqrtm as matrix_square_root
+from tapeflow.ops.linalg.solve import cholesky_solve
+from tapeflow.ops.linalg.solve import det as matrix_determinant
+from tapeflow.ops.linalg.solve import inv as matrix_inverse
+from tapeflow.ops.linalg.solve import lstsq as matrix_solve_ls
+from tapeflow.ops.linalg.solve import solve as matrix_solve
+from tapeflow.ops.linalg.solve import triangular_solve as matrix_triangular_solve
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
+from tapeflow.ops.math.accumulate import accumulate_n, add_n
+from tapeflow.ops.math.approximate_top_k import approx_top_k
+from tapeflow.ops.math.argmax import arg_max, arg_min
+from tapeflow.ops.math.argmax import argmax_v1 as argmax
+from tapeflow.ops.math.argmax import argmin_v1 as argmin
+from tapeflow.ops.math.arithmetic import (
     add,
     div,
     divide,
@@ -98,50 +223,9 @@ from tapeflow.ops.arithmetic import (
     truncatediv,
     truncatemod,
 )
-from tapeflow.ops.arithmetic import floordiv as floor_div
-from tapeflow.ops.arithmetic import floormod as mod
-from tapeflow.ops.array import (
-    ensure_shape,
-    guarantee_const,
-    identity,
-    identity_n,
-    rank,
-    shape_n,
-    stop_gradient,
-)
-from tapeflow.ops.array import shape_v1 as shape
-from tapeflow.ops.array import size_v1 as size
-from tapeflow.ops.assertions import (
-    Assert,
-    assert_integer,
-    assert_proper_iterable,
-    assert_same_float_dtype,
-    assert_scalar,
-    assert_type,
-    is_numeric_tensor,
-)
-from tapeflow.ops.assertions import assert_equal_v1 as assert_equal
-from tapeflow.ops.assertions import assert_greater_equal_v1 as assert_greater_equal
-from tapeflow.ops.assertions import assert_greater_v1 as assert_greater
-from tapeflow.ops.assertions import assert_less_equal_v1 as assert_less_equal
-from tapeflow.ops.assertions import assert_less_v1 as assert_less
-from tapeflow.ops.assertions import assert_near_v1 as assert_near
-from tapeflow.ops.assertions import assert_negative_v1 as assert_negative
-from tapeflow.ops.assertions import assert_non_negative_v1 as assert_non_negative
-from tapeflow.ops.assertions import assert_non_positive_v1 as assert_non_positive
-from tapeflow.ops.assertions import assert_none_equal_v1 as assert_none_equal
-from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.assertions import assert_rank_at_least_v1 as assert_rank_at_least
-from tapeflow.ops.assertions import assert_rank_in_v1 as assert_rank_in
-from tapeflow.ops.assertions import assert_rank_v1 as assert_rank
-from tapeflow.ops.broadcasting import (
-    broadcast_dynamic_shape,
-    broadcast_static_shape,
-    broadcast_to,
-    repeat,
-    tile,
-)
-from tapeflow.ops.casting import (
+from tapeflow.ops.math.arithmetic import floordiv as floor_div
+from tapeflow.ops.math.arithmetic import floormod as mod
+from tapeflow.ops.math.casting import (
     cast,
     saturate_cast,
     to_bfloat16,
@@ -152,16 +236,16 @@ from tapeflow.ops.casting import (
     to_int32,
     to_int64,
 )
-from tapeflow.ops.check import assert_all_finite_v1 as verify_tensor_all_finite
-from tapeflow.ops.check import check_numerics
-from tapeflow.ops.clip import (
+from tapeflow.ops.math.check import assert_all_finite_v1 as verify_tensor_all_finite
+from tapeflow.ops.math.check import check_numerics
+from tapeflow.ops.math.clip import (
     clip_by_average_norm,
     clip_by_global_norm,
     clip_by_norm,
     clip_by_value,
     global_norm,
 )
-from tapeflow.ops.comparison import (
+from tapeflow.ops.math.comparison import (
     equal,
     greater,
     greater_equal,
@@ -178,51 +262,13 @@ from tapeflow.ops.comparison import (
     logical_xor,
     not_equal,
 )
-from tapeflow.ops.comparison import where as where_v2
-from tapeflow.ops.comparison import where_v1 as where
-from tapeflow.ops.complex_numbers import angle, complex, imag, real
-from tapeflow.ops.conjugate import conj
-from tapeflow.ops.construction import (
-    fill,
-    linspace,
-    meshgrid,
-    one_hot,
-    ones,
-    range,
-    sequence_mask,
-    zeros,
-)
-from tapeflow.ops.construction import linspace as lin_space
-from tapeflow.ops.construction import ones_like_v1 as ones_like
-from tapeflow.ops.construction import zeros_like_v1 as zeros_like
-from tapeflow.ops.control import (
-    case,
-    control_dependencies,
-    group,
-    no_op,
-    numpy_function,
-    py_func,
-    py_function,
-    switch_case,
-)
-from tapeflow.ops.control import cond_v1 as cond
-from tapeflow.ops.control import tuple_v1 as tuple
-from tapeflow.ops.control import while_loop_v1 as while_loop
-from tapeflow.ops.convolution_any import conv, conv2d_backprop_filter_v2, conv2d_backprop_input_v2
-from tapeflow.ops.cross import cross
-from tapeflow.ops.cumulative import cumprod, cumsum
-from tapeflow.ops.decomposition import cholesky, qr, svd
-from tapeflow.ops.decomposition import eigh as self_adjoint_eig
-from tapeflow.ops.decomposition import eigvalsh as self_adjoint_eigvals
-from tapeflow.ops.diagonal import band_part as matrix_band_part
-from tapeflow.ops.diagonal import diag as matrix_diag
-from tapeflow.ops.diagonal import diag_part as matrix_diag_part
-from tapeflow.ops.diagonal import set_diag as matrix_set_diag
-from tapeflow.ops.diagonal import trace
-from tapeflow.ops.division_no_nan import divide_no_nan as div_no_nan
-from tapeflow.ops.edit_distance import edit_distance
-from tapeflow.ops.einsum import einsum
-from tapeflow.ops.elementwise import (
+from tapeflow.ops.math.comparison import where as where_v2
+from tapeflow.ops.math.comparison import where_v1 as where
+from tapeflow.ops.math.complex_numbers import angle, complex, imag, real
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.math.cumulative import cumprod, cumsum
+from tapeflow.ops.math.division_no_nan import divide_no_nan as div_no_nan
+from tapeflow.ops.math.elementwise import (
     abs,
     ceil,
     exp,
@@ -239,63 +285,19 @@ from tapeflow.ops.elementwise import (
     sqrt,
     square,
 )
-from tapeflow.ops.gather import batch_gather
-from tapeflow.ops.gather import boolean_mask_v1 as boolean_mask
-from tapeflow.ops.gather import gather_nd_v1 as gather_nd
-from tapeflow.ops.gather import gather_v1 as gather
-from tapeflow.ops.hashing import to_hash_bucket_fast as string_to_hash_bucket_fast
-from tapeflow.ops.histogram import bincount_v1 as bincount
-from tapeflow.ops.histogram import confusion_matrix_v1 as confusion_matrix
-from tapeflow.ops.histogram import histogram_fixed_width, histogram_fixed_width_bins
-from tapeflow.ops.joining import concat, parallel_stack, split, stack, unstack
-from tapeflow.ops.layout import bitcast, invert_permutation, reshape
-from tapeflow.ops.layout import expand_dims_v1 as expand_dims
-from tapeflow.ops.layout import squeeze_v1 as squeeze
-from tapeflow.ops.layout import transpose_v1 as transpose
-from tapeflow.ops.mapping import foldl, foldr, scan, vectorized_map
-from tapeflow.ops.mapping import map_fn_v1 as map_fn
-from tapeflow.ops.matmul import matmul, sparse_matmul, tensordot
-from tapeflow.ops.matrix_function import matrix_transpose
-from tapeflow.ops.matrix_function import norm_v1 as norm
-from tapeflow.ops.matrix_function import sqrtm as matrix_square_root
-from tapeflow.ops.output import Print
-from tapeflow.ops.output import print_ as print
-from tapeflow.ops.padding import pad_v1 as pad
-from tapeflow.ops.partition import dynamic_partition, dynamic_stitch
-from tapeflow.ops.random import gamma as random_gamma
-from tapeflow.ops.random import multinomial, random_crop, truncated_normal
-from tapeflow.ops.random import normal as random_normal
-from tapeflow.ops.random import poisson_v1 as random_poisson
-from tapeflow.ops.random import shuffle as random_shuffle
-from tapeflow.ops.random import uniform as random_uniform
-from tapeflow.ops.random_index_shuffle import random_index_shuffle
-from tapeflow.ops.random_seed import get_seed
-from tapeflow.ops.random_seed import set_seed as set_random_seed
-from tapeflow.ops.reduction import count_nonzero_v1 as count_nonzero
-from tapeflow.ops.reduction import reduce_all_v1 as reduce_all
-from tapeflow.ops.reduction import reduce_any_v1 as reduce_any
-from tapeflow.ops.reduction import reduce_logsumexp_v1 as reduce_logsumexp
-from tapeflow.ops.reduction import reduce_max_v1 as reduce_max
-from tapeflow.ops.reduction import reduce_mean_v1 as reduce_mean
-from tapeflow.ops.reduction import reduce_min_v1 as reduce_min
-from tapeflow.ops.reduction import reduce_prod_v1 as reduce_prod
-from tapeflow.ops.reduction import reduce_sum_v1 as reduce_sum
-from tapeflow.ops.regex import decode_base64, encode_base64, regex_replace
-from tapeflow.ops.reorder import reverse, roll
-from tapeflow.ops.reorder import reverse as reverse_v2
-from tapeflow.ops.reorder import reverse_sequence_v1 as reverse_sequence
-from tapeflow.ops.scatter import (
-    scatter_nd,
-    tensor_scatter_nd_add,
-    tensor_scatter_nd_max,
-    tensor_scatter_nd_min,
-    tensor_scatter_nd_sub,
-    tensor_scatter_nd_update,
-)
-from tapeflow.ops.scatter import tensor_scatter_nd_add as tensor_scatter_add
-from tapeflow.ops.scatter import tensor_scatter_nd_sub as tensor_scatter_sub
-from tapeflow.ops.scatter import tensor_scatter_nd_update as tensor_scatter_update
-from tapeflow.ops.segment import (
+from tapeflow.ops.math.histogram import bincount_v1 as bincount
+from tapeflow.ops.math.histogram import confusion_matrix_v1 as confusion_matrix
+from tapeflow.ops.math.histogram import histogram_fixed_width, histogram_fixed_width_bins
+from tapeflow.ops.math.reduction import count_nonzero_v1 as count_nonzero
+from tapeflow.ops.math.reduction import reduce_all_v1 as reduce_all
+from tapeflow.ops.math.reduction import reduce_any_v1 as reduce_any
+from tapeflow.ops.math.reduction import reduce_logsumexp_v1 as reduce_logsumexp
+from tapeflow.ops.math.reduction import reduce_max_v1 as reduce_max
+from tapeflow.ops.math.reduction import reduce_mean_v1 as reduce_mean
+from tapeflow.ops.math.reduction import reduce_min_v1 as reduce_min
+from tapeflow.ops.math.reduction import reduce_prod_v1 as reduce_prod
+from tapeflow.ops.math.reduction import reduce_sum_v1 as reduce_sum
+from tapeflow.ops.math.segment import (
     segment_max,
     segment_mean,
     segment_min,
@@ -308,25 +310,7 @@ from tapeflow.ops.segment import (
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
-from tapeflow.ops.selection import searchsorted, setdiff1d, unique, unique_with_counts
-from tapeflow.ops.slicing import slice_ as slice
-from tapeflow.ops.slicing import strided_slice
-from tapeflow.ops.solve import cholesky_solve
-from tapeflow.ops.solve import det as matrix_determinant
-from tapeflow.ops.solve import inv as matrix_inverse
-from tapeflow.ops.solve import lstsq as matrix_solve_ls
-from tapeflow.ops.solve import solve as matrix_solve
-from tapeflow.ops.solve import triangular_solve as matrix_triangular_solve
-from tapeflow.ops.sparse_segment import sparse_segment_mean_v1 as sparse_segment_mean
-from tapeflow.ops.sparse_segment import sparse_segment_sqrt_n_v1 as sparse_segment_sqrt_n
-from tapeflow.ops.sparse_segment import sparse_segment_sum_v1 as sparse_segment_sum
-from tapeflow.ops.spatial import batch_to_space as batch_to_space_nd
-from tapeflow.ops.spatial import batch_to_space_v1 as batch_to_space
-from tapeflow.ops.spatial import depth_to_space_v1 as depth_to_space
-from tapeflow.ops.spatial import required_space_to_batch_paddings, space_to_batch_nd
-from tapeflow.ops.spatial import space_to_batch_v1 as space_to_batch
-from tapeflow.ops.spatial import space_to_depth_v1 as space_to_depth
-from tapeflow.ops.special import (
+from tapeflow.ops.math.special import (
     betainc,
     digamma,
     erf,
@@ -338,22 +322,7 @@ from tapeflow.ops.special import (
     polygamma,
     zeta,
 )
-from tapeflow.ops.spectral_nd import raw_fftnd as fftnd
-from tapeflow.ops.spectral_nd import raw_ifftnd as ifftnd
-from tapeflow.ops.spectral_nd import raw_irfftnd as irfftnd
-from tapeflow.ops.spectral_nd import raw_rfftnd as rfftnd
-from tapeflow.ops.string_numbers import as_string
-from tapeflow.ops.string_numbers import to_number_v1 as string_to_number
-from tapeflow.ops.strings import join as string_join
-from tapeflow.ops.strings import reduce_join_v1 as reduce_join
-from tapeflow.ops.strings import strip as string_strip
-from tapeflow.ops.strings import substr_v1 as substr
-from tapeflow.ops.tensor_array import TensorArray
-from tapeflow.ops.tensor_array_spec import TensorArraySpec
-from tapeflow.ops.tensor_diagonal import eye
-from tapeflow.ops.tensor_diagonal import tensor_diag as diag
-from tapeflow.ops.tensor_diagonal import tensor_diag_part as diag_part
-from tapeflow.ops.trigonometric import (
+from tapeflow.ops.math.trigonometric import (
     acos,
     acosh,
     asin,
@@ -370,14 +339,29 @@ from tapeflow.ops.trigonometric import (
     tan,
     tanh,
 )
-from tapeflow.ops.unravel import unravel_index
-from tapeflow.ops.variable import (
+from tapeflow.ops.random.distributions import gamma as random_gamma
+from tapeflow.ops.random.distributions import multinomial, random_crop, truncated_normal
+from tapeflow.ops.random.distributions import normal as random_normal
+from tapeflow.ops.random.distributions import poisson_v1 as random_poisson
+from tapeflow.ops.random.distributions import shuffle as random_shuffle
+from tapeflow.ops.random.distributions import uniform as random_uniform
+from tapeflow.ops.random.index_shuffle import random_index_shuffle
+from tapeflow.ops.random.seed import get_seed
+from tapeflow.ops.random.seed import set_seed as set_random_seed
+from tapeflow.ops.signal.spectral_nd import raw_fftnd as fftnd
+from tapeflow.ops.signal.spectral_nd import raw_ifftnd as ifftnd
+from tapeflow.ops.signal.spectral_nd import raw_irfftnd as irfftnd
+from tapeflow.ops.signal.spectral_nd import raw_rfftnd as rfftnd
+from tapeflow.ops.sparse.segment import sparse_segment_mean_v1 as sparse_segment_mean
+from tapeflow.ops.sparse.segment import sparse_segment_sqrt_n_v1 as sparse_segment_sqrt_n
+from tapeflow.ops.sparse.segment import sparse_segment_sum_v1 as sparse_segment_sum
+from tapeflow.ops.state.variable import (
     VariableAggregation,
     VariableSynchronization,
     variable_creator_scope,
 )
-from tapeflow.ops.variable import VariableV1 as Variable
-from tapeflow.ops.variable_scatter import (
+from tapeflow.ops.state.variable import VariableV1 as Variable
+from tapeflow.ops.state.variable_scatter import (
     scatter_add,
     scatter_div,
     scatter_max,
@@ -389,7 +373,27 @@ from tapeflow.ops.variable_scatter import (
     scatter_sub,
     scatter_update,
 )
-from tapeflow.ops.volume_patches import extract_volume_patches
+from tapeflow.ops.string.edit_distance import edit_distance
+from tapeflow.ops.string.hashing import to_hash_bucket_fast as string_to_hash_bucket_fast
+from tapeflow.ops.string.numbers import as_string
+from tapeflow.ops.string.numbers import to_number_v1 as string_to_number
+from tapeflow.ops.string.regex import decode_base64, encode_base64, regex_replace
+from tapeflow.ops.string.rows import join as string_join
+from tapeflow.ops.string.rows import reduce_join_v1 as reduce_join
+from tapeflow.ops.string.rows import strip as string_strip
+from tapeflow.ops.string.rows import substr_v1 as substr
+from tapeflow.v1.modes import (
+    control_flow_v2_enabled,
+    disable_control_flow_v2,
+    disable_eager_execution,
+    disable_resource_variables,
+    disable_v2_behavior,
+    enable_control_flow_v2,
+    enable_resource_variables,
+    enable_v2_behavior,
+    executing_eagerly_outside_functions,
+    resource_variables_enabled,
+)
 
 newaxis = None
 __version__ = VERSION = version.VERSION
@@ -418,7 +422,7 @@ _LAZY_PACKAGES = {
     "gfile": "tapeflow.compat.v1.gfile",
     "graph_util": "tapeflow.compat.v1.graph_util",
     "image": "tapeflow.compat.v1.image",
-    "initializers": "tapeflow.compat.v1.initializers",
+    "initializers": "tapeflow.v1.initializers",
     "io": "tapeflow.compat.v1.io",
     "keras": "tapeflow.compat.v1.keras",
     "layers": "tapeflow.layers",
@@ -440,7 +444,7 @@ _LAZY_PACKAGES = {
     "manip": "tapeflow.compat.v1.manip",
     "sets": "tapeflow.compat.v1.sets",
     "sparse": "tapeflow.compat.v1.sparse",
-    "spectral": "tapeflow.compat.v1.spectral",
+    "spectral": "tapeflow.v1.spectral",
     "saved_model": "tapeflow.compat.v1.saved_model",
     "summary": "tapeflow.compat.v1.summary",
     "sysconfig": "tapeflow.sysconfig",
@@ -450,158 +454,158 @@ _LAZY_PACKAGES = {
 }
 # Names that are loaded when they are first used, with the modules that hold them.
 _LAZY_NAMES = {
-    "NoneTensorSpec": "tapeflow.core.none_spec",
-    "initialize_all_tables": "tapeflow.ops.lookup",
-    "ragged_fill_empty_rows": "tapeflow.ops.ragged_rows",
-    "ragged_fill_empty_rows_grad": "tapeflow.ops.ragged_rows",
+    "NoneTensorSpec": "tapeflow.core.specs.none_spec",
+    "initialize_all_tables": "tapeflow.ops.lookup.tables",
+    "ragged_fill_empty_rows": "tapeflow.ops.ragged.rows",
+    "ragged_fill_empty_rows_grad": "tapeflow.ops.ragged.rows",
     "OptionalSpec": "tapeflow.data.optional:OptionalSpec",
-    "serialize_many_sparse": "tapeflow.compat.v1.text_names",
-    "serialize_sparse": "tapeflow.compat.v1.text_names",
-    "deserialize_many_sparse": "tapeflow.ops.sparse_serialization",
-    "quantize": "tapeflow.ops.quantize",
-    "quantize_v2": "tapeflow.ops.quantize",
-    "dequantize": "tapeflow.ops.quantize",
-    "quantized_concat": "tapeflow.ops.quantize",
-    "decode_compressed": "tapeflow.ops.raw_bytes",
-    "string_split": "tapeflow.compat.v1.text_names",
-    "string_to_hash_bucket": "tapeflow.compat.v1.text_names",
-    "string_to_hash_bucket_strong": "tapeflow.compat.v1.text_names",
-    "fingerprint": "tapeflow.ops.fingerprint",
-    "fixed_size_partitioner": "tapeflow.compat.v1.partitioned",
-    "min_max_variable_partitioner": "tapeflow.compat.v1.partitioned",
-    "variable_axis_size_partitioner": "tapeflow.compat.v1.partitioned",
-    "count_up_to": "tapeflow.ops.variable_scatter",
+    "serialize_many_sparse": "tapeflow.v1.text_names",
+    "serialize_sparse": "tapeflow.v1.text_names",
+    "deserialize_many_sparse": "tapeflow.ops.sparse.serialization",
+    "quantize": "tapeflow.ops.quantize.rows",
+    "quantize_v2": "tapeflow.ops.quantize.rows",
+    "dequantize": "tapeflow.ops.quantize.rows",
+    "quantized_concat": "tapeflow.ops.quantize.rows",
+    "decode_compressed": "tapeflow.ops.io.raw_bytes",
+    "string_split": "tapeflow.v1.text_names",
+    "string_to_hash_bucket": "tapeflow.v1.text_names",
+    "string_to_hash_bucket_strong": "tapeflow.v1.text_names",
+    "fingerprint": "tapeflow.ops.string.fingerprint",
+    "fixed_size_partitioner": "tapeflow.v1.partitioned",
+    "min_max_variable_partitioner": "tapeflow.v1.partitioned",
+    "variable_axis_size_partitioner": "tapeflow.v1.partitioned",
+    "count_up_to": "tapeflow.ops.state.variable_scatter",
     "Graph": "tapeflow.graph.graph",
-    "GraphKeys": "tapeflow.graph.collections",
-    "InteractiveSession": "tapeflow.graph.session",
+    "GraphKeys": "tapeflow.graph.build.collections",
+    "InteractiveSession": "tapeflow.graph.run.session",
     "Operation": "tapeflow.graph.operation",
-    "RegisterGradient": "tapeflow.compat.v1.gradient_registry",
-    "Session": "tapeflow.graph.session",
-    "add_to_collection": "tapeflow.graph.collections",
-    "add_to_collections": "tapeflow.graph.collections",
-    "all_variables": "tapeflow.graph.collections",
-    "assert_variables_initialized": "tapeflow.graph.variables",
-    "colocate_with": "tapeflow.compat.v1.scopes",
-    "container": "tapeflow.compat.v1.scopes",
+    "RegisterGradient": "tapeflow.v1.gradient_registry",
+    "Session": "tapeflow.graph.run.session",
+    "add_to_collection": "tapeflow.graph.build.collections",
+    "add_to_collections": "tapeflow.graph.build.collections",
+    "all_variables": "tapeflow.graph.build.collections",
+    "assert_variables_initialized": "tapeflow.graph.build.variables",
+    "colocate_with": "tapeflow.v1.scopes",
+    "container": "tapeflow.v1.scopes",
     "function": "tapeflow.function.function",
-    "get_all_collection_keys": "tapeflow.graph.collections",
-    "get_collection": "tapeflow.graph.collections",
-    "get_collection_ref": "tapeflow.graph.collections",
+    "get_all_collection_keys": "tapeflow.graph.build.collections",
+    "get_collection": "tapeflow.graph.build.collections",
+    "get_collection_ref": "tapeflow.graph.build.collections",
     "get_default_graph": "tapeflow.graph.graph",
-    "get_default_session": "tapeflow.graph.session",
-    "global_variables": "tapeflow.graph.collections",
-    "global_variables_initializer": "tapeflow.graph.variables",
-    "gradients": "tapeflow.graph.derivatives:gradients_v1",
-    "hessians": "tapeflow.graph.derivatives:hessians_v1",
-    "import_graph_def": "tapeflow.graph.importing",
-    "initialize_all_variables": "tapeflow.graph.variables",
-    "initialize_local_variables": "tapeflow.graph.variables",
-    "initialize_variables": "tapeflow.graph.variables",
-    "is_variable_initialized": "tapeflow.graph.variables",
-    "local_variables": "tapeflow.graph.collections",
-    "local_variables_initializer": "tapeflow.graph.variables",
-    "make_template": "tapeflow.compat.v1.variable_getting",
-    "model_variables": "tapeflow.graph.collections",
-    "moving_average_variables": "tapeflow.graph.collections",
-    "op_scope": "tapeflow.compat.v1.scopes",
-    "placeholder": "tapeflow.graph.placeholders",
-    "placeholder_with_default": "tapeflow.graph.placeholders",
-    "report_uninitialized_variables": "tapeflow.graph.variables",
+    "get_default_session": "tapeflow.graph.run.session",
+    "global_variables": "tapeflow.graph.build.collections",
+    "global_variables_initializer": "tapeflow.graph.build.variables",
+    "gradients": "tapeflow.graph.build.derivatives:gradients_v1",
+    "hessians": "tapeflow.graph.build.derivatives:hessians_v1",
+    "import_graph_def": "tapeflow.graph.interchange.importing",
+    "initialize_all_variables": "tapeflow.graph.build.variables",
+    "initialize_local_variables": "tapeflow.graph.build.variables",
+    "initialize_variables": "tapeflow.graph.build.variables",
+    "is_variable_initialized": "tapeflow.graph.build.variables",
+    "local_variables": "tapeflow.graph.build.collections",
+    "local_variables_initializer": "tapeflow.graph.build.variables",
+    "make_template": "tapeflow.v1.variable_getting",
+    "model_variables": "tapeflow.graph.build.collections",
+    "moving_average_variables": "tapeflow.graph.build.collections",
+    "op_scope": "tapeflow.v1.scopes",
+    "placeholder": "tapeflow.graph.build.placeholders",
+    "placeholder_with_default": "tapeflow.graph.build.placeholders",
+    "report_uninitialized_variables": "tapeflow.graph.build.variables",
     "reset_default_graph": "tapeflow.graph.graph",
-    "trainable_variables": "tapeflow.graph.collections",
-    "variables_initializer": "tapeflow.graph.variables",
+    "trainable_variables": "tapeflow.graph.build.collections",
+    "variables_initializer": "tapeflow.graph.build.variables",
     "wrap_function": "tapeflow.function.wrapping",
-    "AUTO_REUSE": "tapeflow.compat.v1.variable_scoping",
+    "AUTO_REUSE": "tapeflow.v1.variable_scoping",
     "AggregationMethod": "tapeflow.autodiff.aggregation",
-    "Module": "tapeflow.core.module",
-    "NoGradient": "tapeflow.compat.v1.gradient_registry",
-    "NotDifferentiable": "tapeflow.compat.v1.gradient_registry",
-    "VariableScope": "tapeflow.compat.v1.variable_scoping",
-    "argsort": "tapeflow.ops.sorting",
-    "assign": "tapeflow.ops.assignment",
-    "assign_add": "tapeflow.ops.assignment",
-    "assign_sub": "tapeflow.ops.assignment",
+    "Module": "tapeflow.core.tracking.module",
+    "NoGradient": "tapeflow.v1.gradient_registry",
+    "NotDifferentiable": "tapeflow.v1.gradient_registry",
+    "VariableScope": "tapeflow.v1.variable_scoping",
+    "argsort": "tapeflow.ops.math.sorting",
+    "assign": "tapeflow.ops.state.assignment",
+    "assign_add": "tapeflow.ops.state.assignment",
+    "assign_sub": "tapeflow.ops.state.assignment",
     "decode_csv": "tapeflow.compat.v1.io",
     "decode_json_example": "tapeflow.compat.v1.io",
     "decode_raw": "tapeflow.compat.v1.io",
     "extract_image_patches": "tapeflow.compat.v1.image",
-    "fft": "tapeflow.ops.spectral",
-    "fft2d": "tapeflow.ops.spectral",
-    "fft3d": "tapeflow.ops.spectral",
-    "get_local_variable": "tapeflow.compat.v1.variable_getting",
+    "fft": "tapeflow.ops.signal.spectral",
+    "fft2d": "tapeflow.ops.signal.spectral",
+    "fft3d": "tapeflow.ops.signal.spectral",
+    "get_local_variable": "tapeflow.v1.variable_getting",
     "get_static_value": "tapeflow.ops.static",
-    "get_variable": "tapeflow.compat.v1.variable_getting",
-    "get_variable_scope": "tapeflow.compat.v1.variable_scoping",
-    "ifft": "tapeflow.ops.spectral",
-    "ifft2d": "tapeflow.ops.spectral",
-    "ifft3d": "tapeflow.ops.spectral",
-    "make_ndarray": "tapeflow.core.tensor_proto",
-    "make_tensor_proto": "tapeflow.core.tensor_proto",
-    "matching_files": "tapeflow.ops.file",
+    "get_variable": "tapeflow.v1.variable_getting",
+    "get_variable_scope": "tapeflow.v1.variable_scoping",
+    "ifft": "tapeflow.ops.signal.spectral",
+    "ifft2d": "tapeflow.ops.signal.spectral",
+    "ifft3d": "tapeflow.ops.signal.spectral",
+    "make_ndarray": "tapeflow.core.files.tensor_proto",
+    "make_tensor_proto": "tapeflow.core.files.tensor_proto",
+    "matching_files": "tapeflow.ops.io.file",
     "nondifferentiable_batch_function": "tapeflow.function.batching",
-    "no_gradient": "tapeflow.compat.v1.gradient_registry",
-    "no_regularizer": "tapeflow.compat.v1.variable_getting",
-    "parse_tensor": "tapeflow.ops.raw_bytes",
-    "read_file": "tapeflow.ops.file",
-    "CriticalSection": "tapeflow.ops.critical_section",
-    "delete_session_tensor": "tapeflow.graph.session_handles",
-    "get_session_handle": "tapeflow.graph.session_handles",
-    "get_session_tensor": "tapeflow.graph.session_handles",
-    "FixedLengthRecordReader": "tapeflow.ops.reader",
-    "IdentityReader": "tapeflow.ops.reader",
-    "LMDBReader": "tapeflow.ops.reader",
-    "ReaderBase": "tapeflow.ops.reader",
-    "TFRecordReader": "tapeflow.ops.reader",
-    "TextLineReader": "tapeflow.ops.reader",
-    "WholeFileReader": "tapeflow.ops.reader",
-    "ConditionalAccumulator": "tapeflow.ops.accumulator",
-    "ConditionalAccumulatorBase": "tapeflow.ops.accumulator",
-    "SparseConditionalAccumulator": "tapeflow.ops.accumulator",
-    "FIFOQueue": "tapeflow.ops.queue",
-    "PaddingFIFOQueue": "tapeflow.ops.queue",
-    "PriorityQueue": "tapeflow.ops.queue",
-    "QueueBase": "tapeflow.ops.queue",
-    "RandomShuffleQueue": "tapeflow.ops.queue",
-    "serialize_tensor": "tapeflow.ops.raw_bytes",
-    "sort": "tapeflow.ops.sorting",
-    "RaggedTensor": "tapeflow.ops.ragged_math",
-    "RaggedTensorSpec": "tapeflow.ops.ragged_tensor",
-    "SparseTensor": "tapeflow.compat.v1.sparse_names",
+    "no_gradient": "tapeflow.v1.gradient_registry",
+    "no_regularizer": "tapeflow.v1.variable_getting",
+    "parse_tensor": "tapeflow.ops.io.raw_bytes",
+    "read_file": "tapeflow.ops.io.file",
+    "CriticalSection": "tapeflow.ops.state.critical_section",
+    "delete_session_tensor": "tapeflow.graph.run.session_handles",
+    "get_session_handle": "tapeflow.graph.run.session_handles",
+    "get_session_tensor": "tapeflow.graph.run.session_handles",
+    "FixedLengthRecordReader": "tapeflow.ops.queue.reader",
+    "IdentityReader": "tapeflow.ops.queue.reader",
+    "LMDBReader": "tapeflow.ops.queue.reader",
+    "ReaderBase": "tapeflow.ops.queue.reader",
+    "TFRecordReader": "tapeflow.ops.queue.reader",
+    "TextLineReader": "tapeflow.ops.queue.reader",
+    "WholeFileReader": "tapeflow.ops.queue.reader",
+    "ConditionalAccumulator": "tapeflow.ops.queue.accumulator",
+    "ConditionalAccumulatorBase": "tapeflow.ops.queue.accumulator",
+    "SparseConditionalAccumulator": "tapeflow.ops.queue.accumulator",
+    "FIFOQueue": "tapeflow.ops.queue.queues",
+    "PaddingFIFOQueue": "tapeflow.ops.queue.queues",
+    "PriorityQueue": "tapeflow.ops.queue.queues",
+    "QueueBase": "tapeflow.ops.queue.queues",
+    "RandomShuffleQueue": "tapeflow.ops.queue.queues",
+    "serialize_tensor": "tapeflow.ops.io.raw_bytes",
+    "sort": "tapeflow.ops.math.sorting",
+    "RaggedTensor": "tapeflow.ops.ragged.math",
+    "RaggedTensorSpec": "tapeflow.ops.ragged.tensor",
+    "SparseTensor": "tapeflow.v1.sparse_names",
     "SparseTensorSpec": "tapeflow.core.sparse_tensor",
-    "SparseTensorValue": "tapeflow.compat.v1.sparse_names",
-    "sparse_add": "tapeflow.compat.v1.sparse_names",
-    "sparse_concat": "tapeflow.compat.v1.sparse_names",
-    "sparse_fill_empty_rows": "tapeflow.compat.v1.sparse_names",
-    "sparse_mask": "tapeflow.compat.v1.sparse_names",
-    "sparse_maximum": "tapeflow.compat.v1.sparse_names",
-    "sparse_merge": "tapeflow.compat.v1.sparse_names",
-    "sparse_minimum": "tapeflow.compat.v1.sparse_names",
-    "sparse_placeholder": "tapeflow.compat.v1.sparse_names",
-    "sparse_reduce_max": "tapeflow.compat.v1.sparse_names",
-    "sparse_reduce_max_sparse": "tapeflow.compat.v1.sparse_names",
-    "sparse_reduce_sum": "tapeflow.compat.v1.sparse_names",
-    "sparse_reduce_sum_sparse": "tapeflow.compat.v1.sparse_names",
-    "sparse_reorder": "tapeflow.compat.v1.sparse_names",
-    "sparse_reset_shape": "tapeflow.compat.v1.sparse_names",
-    "sparse_reshape": "tapeflow.compat.v1.sparse_names",
-    "sparse_retain": "tapeflow.compat.v1.sparse_names",
-    "sparse_slice": "tapeflow.compat.v1.sparse_names",
-    "sparse_softmax": "tapeflow.compat.v1.sparse_names",
-    "sparse_split": "tapeflow.compat.v1.sparse_names",
-    "sparse_tensor_dense_matmul": "tapeflow.compat.v1.sparse_names",
-    "sparse_tensor_to_dense": "tapeflow.compat.v1.sparse_names",
-    "sparse_to_dense": "tapeflow.compat.v1.sparse_names",
-    "sparse_to_indicator": "tapeflow.compat.v1.sparse_names",
-    "sparse_transpose": "tapeflow.compat.v1.sparse_names",
-    "tables_initializer": "tapeflow.ops.lookup",
-    "batch_scatter_update": "tapeflow.ops.variable_scatter",
+    "SparseTensorValue": "tapeflow.v1.sparse_names",
+    "sparse_add": "tapeflow.v1.sparse_names",
+    "sparse_concat": "tapeflow.v1.sparse_names",
+    "sparse_fill_empty_rows": "tapeflow.v1.sparse_names",
+    "sparse_mask": "tapeflow.v1.sparse_names",
+    "sparse_maximum": "tapeflow.v1.sparse_names",
+    "sparse_merge": "tapeflow.v1.sparse_names",
+    "sparse_minimum": "tapeflow.v1.sparse_names",
+    "sparse_placeholder": "tapeflow.v1.sparse_names",
+    "sparse_reduce_max": "tapeflow.v1.sparse_names",
+    "sparse_reduce_max_sparse": "tapeflow.v1.sparse_names",
+    "sparse_reduce_sum": "tapeflow.v1.sparse_names",
+    "sparse_reduce_sum_sparse": "tapeflow.v1.sparse_names",
+    "sparse_reorder": "tapeflow.v1.sparse_names",
+    "sparse_reset_shape": "tapeflow.v1.sparse_names",
+    "sparse_reshape": "tapeflow.v1.sparse_names",
+    "sparse_retain": "tapeflow.v1.sparse_names",
+    "sparse_slice": "tapeflow.v1.sparse_names",
+    "sparse_softmax": "tapeflow.v1.sparse_names",
+    "sparse_split": "tapeflow.v1.sparse_names",
+    "sparse_tensor_dense_matmul": "tapeflow.v1.sparse_names",
+    "sparse_tensor_to_dense": "tapeflow.v1.sparse_names",
+    "sparse_to_dense": "tapeflow.v1.sparse_names",
+    "sparse_to_indicator": "tapeflow.v1.sparse_names",
+    "sparse_transpose": "tapeflow.v1.sparse_names",
+    "tables_initializer": "tapeflow.ops.lookup.tables",
+    "batch_scatter_update": "tapeflow.ops.state.variable_scatter",
     "inside_function": "tapeflow.graph.func_graph",
-    "convert_to_tensor_or_indexed_slices": "tapeflow.compat.v1.conversions",
-    "convert_to_tensor_or_sparse_tensor": "tapeflow.compat.v1.conversions",
-    "create_partitioned_variables": "tapeflow.compat.v1.partitioned",
+    "convert_to_tensor_or_indexed_slices": "tapeflow.v1.conversions",
+    "convert_to_tensor_or_sparse_tensor": "tapeflow.v1.conversions",
+    "create_partitioned_variables": "tapeflow.v1.partitioned",
     "get_logger": "tapeflow.core.log",
-    "timestamp": "tapeflow.ops.timestamp",
-    "add_check_numerics_ops": "tapeflow.compat.v1.numeric_checks",
+    "timestamp": "tapeflow.ops.control.timestamp",
+    "add_check_numerics_ops": "tapeflow.v1.numeric_checks",
     "FixedLenFeature": "tapeflow.compat.v1.io",
     "FixedLenSequenceFeature": "tapeflow.compat.v1.io",
     "RaggedFeature": "tapeflow.compat.v1.io",
@@ -617,9 +621,9 @@ _LAZY_NAMES = {
     "fake_quant_with_min_max_vars_gradient": "tapeflow.quantization",
     "fake_quant_with_min_max_vars_per_channel": "tapeflow.quantization",
     "fake_quant_with_min_max_vars_per_channel_gradient": "tapeflow.quantization",
-    "variable_op_scope": "tapeflow.compat.v1.variable_scoping",
-    "variable_scope": "tapeflow.compat.v1.variable_scoping",
-    "write_file": "tapeflow.ops.file",
+    "variable_op_scope": "tapeflow.v1.variable_scoping",
+    "variable_scope": "tapeflow.v1.variable_scoping",
+    "write_file": "tapeflow.ops.io.file",
 }
 _MESSAGES = {
     "AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto",
@@ -650,7 +654,7 @@ def __getattr__(name: str) -> Any:
     elif name in _MESSAGES:
         value = getattr(importlib.import_module("tapeflow.protos"), name)
     elif name in _INITIALIZERS:
-        value = getattr(importlib.import_module("tapeflow.compat.v1.initializers"), name)
+        value = getattr(importlib.import_module("tapeflow.v1.initializers"), name)
     else:
         raise AttributeError(f"module 'tapeflow.compat.v1' has no attribute {name!r}")
     globals()[name] = value

@@ -1,6 +1,6 @@
 """`tf.bitwise` with the names and signatures of 1.x."""
 
-from tapeflow.ops.bitwise import (
+from tapeflow.ops.math.bitwise import (
     bitwise_and,
     bitwise_or,
     bitwise_xor,

@@ -15,7 +15,7 @@ from tapeflow.data import (
     ThreadingOptions,
 )
 from tapeflow.data import experimental_v1 as experimental
-from tapeflow.data.graph_iterating import GraphIterator as Iterator
+from tapeflow.data.iteration.graph_iterating import GraphIterator as Iterator
 
 __all__ = [
     "AUTOTUNE",

@@ -5,13 +5,13 @@ from tapeflow.core.tracebacks import (
     enable_traceback_filtering,
     is_traceback_filtering_enabled,
 )
-from tapeflow.graph.call_watching import (
+from tapeflow.graph.run.call_watching import (
     disable_check_numerics,
     enable_check_numerics,
     get_log_device_placement,
     set_log_device_placement,
 )
-from tapeflow.ops.assertions import (
+from tapeflow.ops.control.assertions import (
     Assert,
     assert_integer,
     assert_proper_iterable,
@@ -21,23 +21,23 @@ from tapeflow.ops.assertions import (
     assert_type,
     is_numeric_tensor,
 )
-from tapeflow.ops.assertions import assert_equal_v1 as assert_equal
-from tapeflow.ops.assertions import assert_greater_equal_v1 as assert_greater_equal
-from tapeflow.ops.assertions import assert_greater_v1 as assert_greater
-from tapeflow.ops.assertions import assert_less_equal_v1 as assert_less_equal
-from tapeflow.ops.assertions import assert_less_v1 as assert_less
-from tapeflow.ops.assertions import assert_near_v1 as assert_near
-from tapeflow.ops.assertions import assert_negative_v1 as assert_negative
-from tapeflow.ops.assertions import assert_non_negative_v1 as assert_non_negative
-from tapeflow.ops.assertions import assert_non_positive_v1 as assert_non_positive
-from tapeflow.ops.assertions import assert_none_equal_v1 as assert_none_equal
-from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.assertions import assert_rank_at_least_v1 as assert_rank_at_least
-from tapeflow.ops.assertions import assert_rank_in_v1 as assert_rank_in
-from tapeflow.ops.assertions import assert_rank_v1 as assert_rank
-from tapeflow.ops.check import assert_all_finite_v1 as assert_all_finite
-from tapeflow.ops.check import check_numerics
-from tapeflow.ops.comparison import (
+from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
+from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
+from tapeflow.ops.control.assertions import assert_greater_v1 as assert_greater
+from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
+from tapeflow.ops.control.assertions import assert_less_v1 as assert_less
+from tapeflow.ops.control.assertions import assert_near_v1 as assert_near
+from tapeflow.ops.control.assertions import assert_negative_v1 as assert_negative
+from tapeflow.ops.control.assertions import assert_non_negative_v1 as assert_non_negative
+from tapeflow.ops.control.assertions import assert_non_positive_v1 as assert_non_positive
+from tapeflow.ops.control.assertions import assert_none_equal_v1 as assert_none_equal
+from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.control.assertions import assert_rank_at_least_v1 as assert_rank_at_least
+from tapeflow.ops.control.assertions import assert_rank_in_v1 as assert_rank_in
+from tapeflow.ops.control.assertions import assert_rank_v1 as assert_rank
+from tapeflow.ops.math.check import assert_all_finite_v1 as assert_all_finite
+from tapeflow.ops.math.check import check_numerics
+from tapeflow.ops.math.comparison import (
     is_finite,
     is_inf,
     is_nan,

@@ -2,6 +2,6 @@
 
 from tapeflow.dtypes import *  # noqa: F403
 from tapeflow.dtypes import __all__ as _names
-from tapeflow.ops.string_numbers import as_string
+from tapeflow.ops.string.numbers import as_string
 
 __all__ = [*_names, "as_string"]

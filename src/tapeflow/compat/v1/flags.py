@@ -11,7 +11,7 @@ from typing import Any
 try:
     from absl import flags as _flags
 except ImportError:
-    from tapeflow.compat.v1 import flag_values as _flags  # type: ignore[no-redef]
+    from tapeflow.v1 import flag_values as _flags  # type: ignore[no-redef]
 
 # What the arguments of the DEFINE functions were called before 1.5.
 _RENAMED = {"flag_name": "name", "default_value": "default", "docstring": "help"}

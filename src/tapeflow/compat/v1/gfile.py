@@ -1,19 +1,19 @@
 """tf.compat.v1.gfile: `tf.io.gfile` with the names of 1.x."""
 
-from tapeflow.core.file_system import GFile, walk
-from tapeflow.core.file_system import GFile as FastGFile
-from tapeflow.core.file_system import GFile as Open
-from tapeflow.core.file_system import copy as _copy
-from tapeflow.core.file_system import exists as _exists
-from tapeflow.core.file_system import glob as _glob
-from tapeflow.core.file_system import isdir as _isdir
-from tapeflow.core.file_system import listdir as _listdir
-from tapeflow.core.file_system import makedirs as _makedirs
-from tapeflow.core.file_system import mkdir as _mkdir
-from tapeflow.core.file_system import remove as _remove
-from tapeflow.core.file_system import rename as _rename
-from tapeflow.core.file_system import rmtree as _rmtree
-from tapeflow.core.file_system import stat as _stat
+from tapeflow.core.files.file_system import GFile, walk
+from tapeflow.core.files.file_system import GFile as FastGFile
+from tapeflow.core.files.file_system import GFile as Open
+from tapeflow.core.files.file_system import copy as _copy
+from tapeflow.core.files.file_system import exists as _exists
+from tapeflow.core.files.file_system import glob as _glob
+from tapeflow.core.files.file_system import isdir as _isdir
+from tapeflow.core.files.file_system import listdir as _listdir
+from tapeflow.core.files.file_system import makedirs as _makedirs
+from tapeflow.core.files.file_system import mkdir as _mkdir
+from tapeflow.core.files.file_system import remove as _remove
+from tapeflow.core.files.file_system import rename as _rename
+from tapeflow.core.files.file_system import rmtree as _rmtree
+from tapeflow.core.files.file_system import stat as _stat
 from tapeflow.core.public import boundaries
 
 __all__ = [

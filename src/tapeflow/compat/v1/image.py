@@ -59,23 +59,23 @@ from tapeflow.image import (
 )
 from tapeflow.image import resize_with_crop_or_pad as resize_image_with_crop_or_pad
 from tapeflow.image import transpose as transpose_image
-from tapeflow.ops.bounding_box import draw_bounding_boxes_v1 as draw_bounding_boxes
-from tapeflow.ops.bounding_box import (
+from tapeflow.ops.image.bounding_box import draw_bounding_boxes_v1 as draw_bounding_boxes
+from tapeflow.ops.image.bounding_box import (
     sample_distorted_bounding_box_v1 as sample_distorted_bounding_box,
 )
-from tapeflow.ops.image_crop import crop_and_resize_v1 as crop_and_resize
-from tapeflow.ops.image_crop import extract_glimpse_v1 as extract_glimpse
-from tapeflow.ops.image_crop import extract_image_patches_v1 as extract_image_patches
-from tapeflow.ops.image_geometry import ResizeMethodV1 as ResizeMethod
-from tapeflow.ops.image_geometry import (
+from tapeflow.ops.image.crop import crop_and_resize_v1 as crop_and_resize
+from tapeflow.ops.image.crop import extract_glimpse_v1 as extract_glimpse
+from tapeflow.ops.image.crop import extract_image_patches_v1 as extract_image_patches
+from tapeflow.ops.image.geometry import ResizeMethodV1 as ResizeMethod
+from tapeflow.ops.image.geometry import (
     resize_area,
     resize_bicubic,
     resize_bilinear,
     resize_nearest_neighbor,
 )
-from tapeflow.ops.image_geometry import resize_v1 as resize
-from tapeflow.ops.image_geometry import resize_v1 as resize_images
-from tapeflow.ops.image_geometry import resize_with_pad_v1 as resize_image_with_pad
+from tapeflow.ops.image.geometry import resize_v1 as resize
+from tapeflow.ops.image.geometry import resize_v1 as resize_images
+from tapeflow.ops.image.geometry import resize_with_pad_v1 as resize_image_with_pad
 
 __all__ = [
     "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",

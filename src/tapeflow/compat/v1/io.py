@@ -27,9 +27,9 @@ from tapeflow.io import (
     write_file,
     write_graph,
 )
-from tapeflow.ops.csv import decode_csv_v1 as decode_csv
-from tapeflow.ops.json_example import decode_json_example
-from tapeflow.ops.parsing import (
+from tapeflow.ops.io.csv import decode_csv_v1 as decode_csv
+from tapeflow.ops.io.json_example import decode_json_example
+from tapeflow.ops.io.parsing import (
     FixedLenFeature,
     FixedLenSequenceFeature,
     RaggedFeature,
@@ -38,19 +38,14 @@ from tapeflow.ops.parsing import (
     parse_sequence_example,
     parse_single_sequence_example,
 )
-from tapeflow.ops.parsing import parse_example_v1 as parse_example
-from tapeflow.ops.parsing import parse_single_example_v1 as parse_single_example
-from tapeflow.ops.proto_messages import decode_proto, encode_proto
-from tapeflow.ops.queue import (
-    PaddingFIFOQueue,
-    PriorityQueue,
-    QueueBase,
-    RandomShuffleQueue,
-)
-from tapeflow.ops.raw_bytes import decode_raw_v1 as decode_raw
-from tapeflow.ops.sparse_serialization import deserialize_many_sparse
-from tapeflow.ops.sparse_serialization import serialize_many_sparse_v1 as serialize_many_sparse
-from tapeflow.ops.sparse_serialization import serialize_sparse_v1 as serialize_sparse
+from tapeflow.ops.io.parsing import parse_example_v1 as parse_example
+from tapeflow.ops.io.parsing import parse_single_example_v1 as parse_single_example
+from tapeflow.ops.io.proto_messages import decode_proto, encode_proto
+from tapeflow.ops.io.raw_bytes import decode_raw_v1 as decode_raw
+from tapeflow.ops.queue.queues import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+from tapeflow.ops.sparse.serialization import deserialize_many_sparse
+from tapeflow.ops.sparse.serialization import serialize_many_sparse_v1 as serialize_many_sparse
+from tapeflow.ops.sparse.serialization import serialize_sparse_v1 as serialize_sparse
 
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",

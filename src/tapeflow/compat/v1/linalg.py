@@ -24,14 +24,14 @@ from tapeflow.linalg import (
     LinearOperatorZeros,
     experimental,
 )
-from tapeflow.ops.clip import global_norm
-from tapeflow.ops.cross import cross
-from tapeflow.ops.decomposition import cholesky, eigh, eigvalsh, qr, svd
-from tapeflow.ops.diagonal import band_part, diag, diag_part, set_diag, trace
-from tapeflow.ops.einsum import einsum
-from tapeflow.ops.lu import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
-from tapeflow.ops.matmul import matmul, matvec, tensordot
-from tapeflow.ops.matrix_function import (
+from tapeflow.ops.array.diagonal import band_part, diag, diag_part, set_diag, trace
+from tapeflow.ops.array.tensor_diagonal import eye, tensor_diag, tensor_diag_part
+from tapeflow.ops.linalg.cross import cross
+from tapeflow.ops.linalg.decomposition import cholesky, eigh, eigvalsh, qr, svd
+from tapeflow.ops.linalg.einsum import einsum
+from tapeflow.ops.linalg.lu import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
+from tapeflow.ops.linalg.matmul import matmul, matvec, tensordot
+from tapeflow.ops.linalg.matrix_function import (
     adjoint,
     eigh_tridiagonal,
     expm,
@@ -42,10 +42,9 @@ from tapeflow.ops.matrix_function import (
     pinv,
     sqrtm,
 )
-from tapeflow.ops.matrix_function import matrix_transpose as transpose
-from tapeflow.ops.matrix_function import norm_v1 as norm
-from tapeflow.ops.normalization import l2_normalize
-from tapeflow.ops.solve import (
+from tapeflow.ops.linalg.matrix_function import matrix_transpose as transpose
+from tapeflow.ops.linalg.matrix_function import norm_v1 as norm
+from tapeflow.ops.linalg.solve import (
     cholesky_solve,
     det,
     inv,
@@ -55,8 +54,9 @@ from tapeflow.ops.solve import (
     solve,
     triangular_solve,
 )
-from tapeflow.ops.tensor_diagonal import eye, tensor_diag, tensor_diag_part
-from tapeflow.ops.tridiagonal import tridiagonal_matmul, tridiagonal_solve
+from tapeflow.ops.linalg.tridiagonal import tridiagonal_matmul, tridiagonal_solve
+from tapeflow.ops.math.clip import global_norm
+from tapeflow.ops.nn.normalization import l2_normalize
 
 __all__ = [
     "LinearOperator",

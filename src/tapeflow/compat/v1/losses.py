@@ -7,26 +7,26 @@ from tapeflow.core.context import current_graph, executing_eagerly, name_scope_v
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.activation import relu
-from tapeflow.ops.arithmetic import minimum, multiply, squared_difference
-from tapeflow.ops.array import identity, rank, shape, stop_gradient
-from tapeflow.ops.assertions import Assert
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, logical_or, not_equal
-from tapeflow.ops.construction import ones_like, zeros_like
-from tapeflow.ops.construction import range as range_
-from tapeflow.ops.control import cond, control_dependencies
-from tapeflow.ops.division_no_nan import divide_no_nan as div_no_nan
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import log, square
-from tapeflow.ops.layout import squeeze
-from tapeflow.ops.loss import (
+from tapeflow.ops.array.construction import ones_like, zeros_like
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.layout import squeeze
+from tapeflow.ops.array.rows import identity, rank, shape, stop_gradient
+from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.flow import cond, control_dependencies
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.math.arithmetic import minimum, multiply, squared_difference
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, logical_or, not_equal
+from tapeflow.ops.math.division_no_nan import divide_no_nan as div_no_nan
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import log, square
+from tapeflow.ops.math.reduction import reduce_all, reduce_sum
+from tapeflow.ops.nn.activation import relu
+from tapeflow.ops.nn.loss import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
-from tapeflow.ops.reduction import reduce_all, reduce_sum
 
 LOSSES = "losses"
 REGULARIZATION_LOSSES = "regularization_losses"

@@ -1,12 +1,14 @@
 """`tf.math` with the names and signatures of 1.x."""
 
 from tapeflow.math import special
-from tapeflow.ops.accumulate import accumulate_n, add_n
-from tapeflow.ops.activation import softplus, softsign
-from tapeflow.ops.approximate_top_k import approx_max_k, approx_min_k
-from tapeflow.ops.argmax import argmax_v1 as argmax
-from tapeflow.ops.argmax import argmin_v1 as argmin
-from tapeflow.ops.arithmetic import (
+from tapeflow.ops.array.layout import invert_permutation
+from tapeflow.ops.array.selection import in_top_k_v1 as in_top_k
+from tapeflow.ops.array.selection import top_k
+from tapeflow.ops.math.accumulate import accumulate_n, add_n
+from tapeflow.ops.math.approximate_top_k import approx_max_k, approx_min_k
+from tapeflow.ops.math.argmax import argmax_v1 as argmax
+from tapeflow.ops.math.argmax import argmin_v1 as argmin
+from tapeflow.ops.math.arithmetic import (
     add,
     divide,
     floordiv,
@@ -20,9 +22,9 @@ from tapeflow.ops.arithmetic import (
     subtract,
     truediv,
 )
-from tapeflow.ops.arithmetic import floormod as mod
-from tapeflow.ops.bessel import bessel_i0, bessel_i0e, bessel_i1, bessel_i1e
-from tapeflow.ops.comparison import (
+from tapeflow.ops.math.arithmetic import floormod as mod
+from tapeflow.ops.math.bessel import bessel_i0, bessel_i0e, bessel_i1, bessel_i1e
+from tapeflow.ops.math.comparison import (
     equal,
     greater,
     greater_equal,
@@ -39,10 +41,10 @@ from tapeflow.ops.comparison import (
     logical_xor,
     not_equal,
 )
-from tapeflow.ops.complex_numbers import angle, imag, real
-from tapeflow.ops.conjugate import conj
-from tapeflow.ops.cumulative import cumprod, cumsum, cumulative_logsumexp
-from tapeflow.ops.division_no_nan import (
+from tapeflow.ops.math.complex_numbers import angle, imag, real
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.math.cumulative import cumprod, cumsum, cumulative_logsumexp
+from tapeflow.ops.math.division_no_nan import (
     divide_no_nan,
     multiply_no_nan,
     reciprocal_no_nan,
@@ -50,7 +52,7 @@ from tapeflow.ops.division_no_nan import (
     xlog1py,
     xlogy,
 )
-from tapeflow.ops.elementwise import (
+from tapeflow.ops.math.elementwise import (
     abs,
     ceil,
     exp,
@@ -67,21 +69,19 @@ from tapeflow.ops.elementwise import (
     sqrt,
     square,
 )
-from tapeflow.ops.histogram import bincount_v1 as bincount
-from tapeflow.ops.histogram import confusion_matrix_v1 as confusion_matrix
-from tapeflow.ops.layout import invert_permutation
-from tapeflow.ops.normalization import l2_normalize, zero_fraction
-from tapeflow.ops.reduction import count_nonzero_v1 as count_nonzero
-from tapeflow.ops.reduction import reduce_all_v1 as reduce_all
-from tapeflow.ops.reduction import reduce_any_v1 as reduce_any
-from tapeflow.ops.reduction import reduce_euclidean_norm, reduce_std, reduce_variance
-from tapeflow.ops.reduction import reduce_logsumexp_v1 as reduce_logsumexp
-from tapeflow.ops.reduction import reduce_max_v1 as reduce_max
-from tapeflow.ops.reduction import reduce_mean_v1 as reduce_mean
-from tapeflow.ops.reduction import reduce_min_v1 as reduce_min
-from tapeflow.ops.reduction import reduce_prod_v1 as reduce_prod
-from tapeflow.ops.reduction import reduce_sum_v1 as reduce_sum
-from tapeflow.ops.segment import (
+from tapeflow.ops.math.histogram import bincount_v1 as bincount
+from tapeflow.ops.math.histogram import confusion_matrix_v1 as confusion_matrix
+from tapeflow.ops.math.reduction import count_nonzero_v1 as count_nonzero
+from tapeflow.ops.math.reduction import reduce_all_v1 as reduce_all
+from tapeflow.ops.math.reduction import reduce_any_v1 as reduce_any
+from tapeflow.ops.math.reduction import reduce_euclidean_norm, reduce_std, reduce_variance
+from tapeflow.ops.math.reduction import reduce_logsumexp_v1 as reduce_logsumexp
+from tapeflow.ops.math.reduction import reduce_max_v1 as reduce_max
+from tapeflow.ops.math.reduction import reduce_mean_v1 as reduce_mean
+from tapeflow.ops.math.reduction import reduce_min_v1 as reduce_min
+from tapeflow.ops.math.reduction import reduce_prod_v1 as reduce_prod
+from tapeflow.ops.math.reduction import reduce_sum_v1 as reduce_sum
+from tapeflow.ops.math.segment import (
     segment_max,
     segment_mean,
     segment_min,
@@ -94,12 +94,7 @@ from tapeflow.ops.segment import (
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
-from tapeflow.ops.selection import in_top_k_v1 as in_top_k
-from tapeflow.ops.selection import top_k
-from tapeflow.ops.sobol import sobol_sample
-from tapeflow.ops.softmax import log_softmax_v1 as log_softmax
-from tapeflow.ops.softmax import softmax_v1 as softmax
-from tapeflow.ops.special import (
+from tapeflow.ops.math.special import (
     betainc,
     digamma,
     erf,
@@ -116,7 +111,7 @@ from tapeflow.ops.special import (
     polyval,
     zeta,
 )
-from tapeflow.ops.trigonometric import (
+from tapeflow.ops.math.trigonometric import (
     acos,
     acosh,
     asin,
@@ -133,6 +128,11 @@ from tapeflow.ops.trigonometric import (
     tan,
     tanh,
 )
+from tapeflow.ops.nn.activation import softplus, softsign
+from tapeflow.ops.nn.normalization import l2_normalize, zero_fraction
+from tapeflow.ops.nn.softmax import log_softmax_v1 as log_softmax
+from tapeflow.ops.nn.softmax import softmax_v1 as softmax
+from tapeflow.ops.random.sobol import sobol_sample
 
 __all__ = [
     "abs",

@@ -4,8 +4,67 @@ import importlib
 from typing import Any
 
 from tapeflow.nn import experimental
-from tapeflow.ops.activation import crelu_v1 as crelu
-from tapeflow.ops.activation import (
+from tapeflow.ops.array.selection import in_top_k_v1 as in_top_k
+from tapeflow.ops.array.selection import top_k
+from tapeflow.ops.array.spatial import depth_to_space_v1 as depth_to_space
+from tapeflow.ops.array.spatial import space_to_batch_v1 as space_to_batch
+from tapeflow.ops.array.spatial import space_to_depth_v1 as space_to_depth
+from tapeflow.ops.convolution.depthwise_functions import (
+    depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_backprop_input,
+    depthwise_conv2d_native,
+)
+from tapeflow.ops.convolution.depthwise_functions import (
+    depthwise_conv2d_backprop_filter as depthwise_conv2d_native_backprop_filter,
+)
+from tapeflow.ops.convolution.depthwise_functions import (
+    depthwise_conv2d_backprop_input as depthwise_conv2d_native_backprop_input,
+)
+from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d_v1 as depthwise_conv2d
+from tapeflow.ops.convolution.depthwise_functions import separable_conv2d_v1 as separable_conv2d
+from tapeflow.ops.convolution.dilated import with_space_to_batch
+from tapeflow.ops.convolution.fractional_pooling import (
+    fractional_avg_pool_v1 as fractional_avg_pool,
+)
+from tapeflow.ops.convolution.fractional_pooling import (
+    fractional_max_pool_v1 as fractional_max_pool,
+)
+from tapeflow.ops.convolution.functions import (
+    atrous_conv2d,
+    atrous_conv2d_transpose,
+    conv1d_transpose,
+    conv2d_backprop_filter,
+    conv2d_backprop_input,
+    conv3d_backprop_filter,
+    conv_transpose,
+)
+from tapeflow.ops.convolution.functions import conv1d_v1 as conv1d
+from tapeflow.ops.convolution.functions import conv2d_transpose_v1 as conv2d_transpose
+from tapeflow.ops.convolution.functions import conv2d_v1 as conv2d
+from tapeflow.ops.convolution.functions import conv3d_backprop_filter as conv3d_backprop_filter_v2
+from tapeflow.ops.convolution.functions import conv3d_transpose_v1 as conv3d_transpose
+from tapeflow.ops.convolution.functions import conv3d_v1 as conv3d
+from tapeflow.ops.convolution.functions import convolution_v1 as convolution
+from tapeflow.ops.convolution.morphology import dilation2d_v1 as dilation2d
+from tapeflow.ops.convolution.morphology import erosion2d_v1 as erosion2d
+from tapeflow.ops.convolution.pool_functions import avg_pool as avg_pool_v2
+from tapeflow.ops.convolution.pool_functions import (
+    avg_pool1d,
+    avg_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
+from tapeflow.ops.convolution.pool_functions import avg_pool2d_v1 as avg_pool2d
+from tapeflow.ops.convolution.pool_functions import avg_pool_v1 as avg_pool
+from tapeflow.ops.convolution.pool_functions import max_pool as max_pool_v2
+from tapeflow.ops.convolution.pool_functions import max_pool_v1 as max_pool
+from tapeflow.ops.convolution.pool_functions import max_pool_with_argmax_v1 as max_pool_with_argmax
+from tapeflow.ops.convolution.pool_functions import pool_v1 as pool
+from tapeflow.ops.math.approximate_top_k import approx_max_k, approx_min_k
+from tapeflow.ops.math.trigonometric import sigmoid, tanh
+from tapeflow.ops.nn.activation import crelu_v1 as crelu
+from tapeflow.ops.nn.activation import (
     elu,
     leaky_relu,
     relu,
@@ -16,10 +75,9 @@ from tapeflow.ops.activation import (
     softplus,
     softsign,
 )
-from tapeflow.ops.activation import silu as swish
-from tapeflow.ops.approximate_top_k import approx_max_k, approx_min_k
-from tapeflow.ops.bias import bias_add, xw_plus_b
-from tapeflow.ops.candidate_sampling import (
+from tapeflow.ops.nn.activation import silu as swish
+from tapeflow.ops.nn.bias import bias_add, xw_plus_b
+from tapeflow.ops.nn.candidate_sampling import (
     all_candidate_sampler,
     compute_accidental_hits,
     fixed_unigram_candidate_sampler,
@@ -27,104 +85,60 @@ from tapeflow.ops.candidate_sampling import (
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
 )
-from tapeflow.ops.convolve import (
-    atrous_conv2d,
-    atrous_conv2d_transpose,
-    conv1d_transpose,
-    conv2d_backprop_filter,
-    conv2d_backprop_input,
-    conv3d_backprop_filter,
-    conv_transpose,
-)
-from tapeflow.ops.convolve import conv1d_v1 as conv1d
-from tapeflow.ops.convolve import conv2d_transpose_v1 as conv2d_transpose
-from tapeflow.ops.convolve import conv2d_v1 as conv2d
-from tapeflow.ops.convolve import conv3d_backprop_filter as conv3d_backprop_filter_v2
-from tapeflow.ops.convolve import conv3d_transpose_v1 as conv3d_transpose
-from tapeflow.ops.convolve import conv3d_v1 as conv3d
-from tapeflow.ops.convolve import convolution_v1 as convolution
-from tapeflow.ops.convolve_depthwise import (
-    depthwise_conv2d_backprop_filter,
-    depthwise_conv2d_backprop_input,
-    depthwise_conv2d_native,
-)
-from tapeflow.ops.convolve_depthwise import (
-    depthwise_conv2d_backprop_filter as depthwise_conv2d_native_backprop_filter,
-)
-from tapeflow.ops.convolve_depthwise import (
-    depthwise_conv2d_backprop_input as depthwise_conv2d_native_backprop_input,
-)
-from tapeflow.ops.convolve_depthwise import depthwise_conv2d_v1 as depthwise_conv2d
-from tapeflow.ops.convolve_depthwise import separable_conv2d_v1 as separable_conv2d
-from tapeflow.ops.ctc import collapse_repeated, ctc_loss_v2, ctc_unique_labels
-from tapeflow.ops.ctc import ctc_loss_v1 as ctc_loss
-from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder as ctc_beam_search_decoder_v2
-from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder_v1 as ctc_beam_search_decoder
-from tapeflow.ops.ctc_decoding import ctc_greedy_decoder
-from tapeflow.ops.dilated import with_space_to_batch
-from tapeflow.ops.dropout import dropout_v1 as dropout
-from tapeflow.ops.embedding import embedding_lookup_v1 as embedding_lookup
-from tapeflow.ops.embedding_sparse import embedding_lookup_sparse_v1 as embedding_lookup_sparse
-from tapeflow.ops.embedding_sparse import (
+from tapeflow.ops.nn.dropout import dropout_v1 as dropout
+from tapeflow.ops.nn.embedding import embedding_lookup_v1 as embedding_lookup
+from tapeflow.ops.nn.embedding_sparse import embedding_lookup_sparse_v1 as embedding_lookup_sparse
+from tapeflow.ops.nn.embedding_sparse import (
     safe_embedding_lookup_sparse_v1 as safe_embedding_lookup_sparse,
 )
-from tapeflow.ops.fractional_pooling import fractional_avg_pool_v1 as fractional_avg_pool
-from tapeflow.ops.fractional_pooling import fractional_max_pool_v1 as fractional_max_pool
-from tapeflow.ops.local_response import local_response_normalization
-from tapeflow.ops.local_response import local_response_normalization as lrn
-from tapeflow.ops.loss import l2_loss, log_poisson_loss, sigmoid_cross_entropy_with_logits
-from tapeflow.ops.loss import (
+from tapeflow.ops.nn.local_response import local_response_normalization
+from tapeflow.ops.nn.local_response import local_response_normalization as lrn
+from tapeflow.ops.nn.loss import l2_loss, log_poisson_loss, sigmoid_cross_entropy_with_logits
+from tapeflow.ops.nn.loss import (
     softmax_cross_entropy_with_logits_v1 as softmax_cross_entropy_with_logits,
 )
-from tapeflow.ops.loss import (
+from tapeflow.ops.nn.loss import (
     softmax_cross_entropy_with_logits_v2_v1 as softmax_cross_entropy_with_logits_v2,
 )
-from tapeflow.ops.loss import (
+from tapeflow.ops.nn.loss import (
     sparse_softmax_cross_entropy_with_logits_v1 as sparse_softmax_cross_entropy_with_logits,
 )
-from tapeflow.ops.loss import (
+from tapeflow.ops.nn.loss import (
     weighted_cross_entropy_with_logits_v1 as weighted_cross_entropy_with_logits,
 )
-from tapeflow.ops.loss_scaling import compute_average_loss, scale_regularization_loss
-from tapeflow.ops.morphology import dilation2d_v1 as dilation2d
-from tapeflow.ops.morphology import erosion2d_v1 as erosion2d
-from tapeflow.ops.normalization import (
+from tapeflow.ops.nn.normalization import (
     batch_norm_with_global_normalization_v1 as batch_norm_with_global_normalization,
 )
-from tapeflow.ops.normalization import (
+from tapeflow.ops.nn.normalization import (
     batch_normalization,
     fused_batch_norm,
     l2_normalize,
     normalize_moments,
     zero_fraction,
 )
-from tapeflow.ops.normalization import moments_v1 as moments
-from tapeflow.ops.normalization import sufficient_statistics_v1 as sufficient_statistics
-from tapeflow.ops.normalization import weighted_moments_v1 as weighted_moments
-from tapeflow.ops.pool import avg_pool as avg_pool_v2
-from tapeflow.ops.pool import avg_pool1d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
-from tapeflow.ops.pool import avg_pool2d_v1 as avg_pool2d
-from tapeflow.ops.pool import avg_pool_v1 as avg_pool
-from tapeflow.ops.pool import max_pool as max_pool_v2
-from tapeflow.ops.pool import max_pool_v1 as max_pool
-from tapeflow.ops.pool import max_pool_with_argmax_v1 as max_pool_with_argmax
-from tapeflow.ops.pool import pool_v1 as pool
-from tapeflow.ops.quantized import (
+from tapeflow.ops.nn.normalization import moments_v1 as moments
+from tapeflow.ops.nn.normalization import sufficient_statistics_v1 as sufficient_statistics
+from tapeflow.ops.nn.normalization import weighted_moments_v1 as weighted_moments
+from tapeflow.ops.nn.sampled_loss import nce_loss_v1 as nce_loss
+from tapeflow.ops.nn.sampled_loss import sampled_softmax_loss_v1 as sampled_softmax_loss
+from tapeflow.ops.nn.softmax import log_softmax_v1 as log_softmax
+from tapeflow.ops.nn.softmax import softmax_v1 as softmax
+from tapeflow.ops.quantize.products import (
     quantized_avg_pool,
     quantized_conv2d,
     quantized_max_pool,
     quantized_relu_x,
 )
-from tapeflow.ops.sampled_loss import nce_loss_v1 as nce_loss
-from tapeflow.ops.sampled_loss import sampled_softmax_loss_v1 as sampled_softmax_loss
-from tapeflow.ops.selection import in_top_k_v1 as in_top_k
-from tapeflow.ops.selection import top_k
-from tapeflow.ops.softmax import log_softmax_v1 as log_softmax
-from tapeflow.ops.softmax import softmax_v1 as softmax
-from tapeflow.ops.spatial import depth_to_space_v1 as depth_to_space
-from tapeflow.ops.spatial import space_to_batch_v1 as space_to_batch
-from tapeflow.ops.spatial import space_to_depth_v1 as space_to_depth
-from tapeflow.ops.trigonometric import sigmoid, tanh
+from tapeflow.ops.recurrent.ctc import collapse_repeated, ctc_loss_v2, ctc_unique_labels
+from tapeflow.ops.recurrent.ctc import ctc_loss_v1 as ctc_loss
+from tapeflow.ops.recurrent.ctc_decoding import (
+    ctc_beam_search_decoder as ctc_beam_search_decoder_v2,
+)
+from tapeflow.ops.recurrent.ctc_decoding import (
+    ctc_beam_search_decoder_v1 as ctc_beam_search_decoder,
+)
+from tapeflow.ops.recurrent.ctc_decoding import ctc_greedy_decoder
+from tapeflow.ops.state.loss_scaling import compute_average_loss, scale_regularization_loss
 
 # Recurrent networks stand on Keras, which is loaded only when one of them is used.
 _LAZY_NAMES = {

@@ -1,6 +1,6 @@
 """tf.compat.v1.python_io: TFRecord files in 1.x."""
 
-from tapeflow.core.tf_record import (
+from tapeflow.core.files.tf_record import (
     TFRecordCompressionType,
     TFRecordOptions,
     TFRecordWriter,

@@ -3,10 +3,10 @@
 from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope_v1
 from tapeflow.core.public import names_itself, public
-from tapeflow.graph.placeholders import placeholder as dense_placeholder
-from tapeflow.ops.ragged_functions import constant_value
-from tapeflow.ops.ragged_tensor import RaggedTensor
-from tapeflow.ops.ragged_value import RaggedTensorValue
+from tapeflow.graph.build.placeholders import placeholder as dense_placeholder
+from tapeflow.ops.ragged.functions import constant_value
+from tapeflow.ops.ragged.tensor import RaggedTensor
+from tapeflow.ops.ragged.value import RaggedTensorValue
 from tapeflow.ragged import (
     boolean_mask,
     constant,

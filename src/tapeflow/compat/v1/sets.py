@@ -1,6 +1,6 @@
 """`tf.sets` with the names of 1.x."""
 
-from tapeflow.ops.sets import difference, intersection, size, union
+from tapeflow.ops.sparse.sets import difference, intersection, size, union
 
 set_difference = difference
 set_intersection = intersection

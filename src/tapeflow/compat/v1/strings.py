@@ -1,14 +1,19 @@
 """`tf.strings` with the names and signatures of 1.x."""
 
-from tapeflow.ops.hashing import to_hash_bucket_fast
-from tapeflow.ops.hashing_keyed import to_hash_bucket_strong
-from tapeflow.ops.hashing_keyed import to_hash_bucket_v1 as to_hash_bucket
-from tapeflow.ops.ngrams import ngrams
-from tapeflow.ops.regex import regex_full_match, regex_replace
-from tapeflow.ops.segment_join import unsorted_segment_join
-from tapeflow.ops.string_numbers import as_string
-from tapeflow.ops.string_numbers import to_number_v1 as to_number
-from tapeflow.ops.string_split import (
+from tapeflow.ops.string.hashing import to_hash_bucket_fast
+from tapeflow.ops.string.hashing_keyed import to_hash_bucket_strong
+from tapeflow.ops.string.hashing_keyed import to_hash_bucket_v1 as to_hash_bucket
+from tapeflow.ops.string.ngrams import ngrams
+from tapeflow.ops.string.numbers import as_string
+from tapeflow.ops.string.numbers import to_number_v1 as to_number
+from tapeflow.ops.string.regex import regex_full_match, regex_replace
+from tapeflow.ops.string.rows import format_ as format
+from tapeflow.ops.string.rows import join, lower, strip, upper
+from tapeflow.ops.string.rows import length_v1 as length
+from tapeflow.ops.string.rows import reduce_join_v1 as reduce_join
+from tapeflow.ops.string.rows import substr_v1 as substr
+from tapeflow.ops.string.segment_join import unsorted_segment_join
+from tapeflow.ops.string.split import (
     bytes_split,
     unicode_decode,
     unicode_decode_with_offsets,
@@ -18,12 +23,7 @@ from tapeflow.ops.string_split import (
     unicode_split_with_offsets,
     unicode_transcode,
 )
-from tapeflow.ops.string_split import split_v1 as split
-from tapeflow.ops.strings import format_ as format
-from tapeflow.ops.strings import join, lower, strip, upper
-from tapeflow.ops.strings import length_v1 as length
-from tapeflow.ops.strings import reduce_join_v1 as reduce_join
-from tapeflow.ops.strings import substr_v1 as substr
+from tapeflow.ops.string.split import split_v1 as split
 
 __all__ = [
     "as_string",

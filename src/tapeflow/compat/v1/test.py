@@ -9,9 +9,9 @@ import numpy as np
 from tapeflow import test as _test
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
-from tapeflow.graph import building
-from tapeflow.graph.derivatives import gradients
-from tapeflow.graph.session import get_default_session
+from tapeflow.graph.build import building
+from tapeflow.graph.build.derivatives import gradients
+from tapeflow.graph.run.session import get_default_session
 
 
 def __getattr__(name: str) -> Any:

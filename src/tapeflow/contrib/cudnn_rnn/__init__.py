@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.layers import GRU, LSTM, Dropout
-from tapeflow.ops.joining import stack
-from tapeflow.ops.layout import transpose
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.layout import transpose
 
 __all__ = ["CudnnGRU", "CudnnLSTM"]
 

@@ -11,30 +11,30 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.activation import softplus
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.assertions import (
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.diagonal import diag_part, set_diag
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import invert_permutation
+from tapeflow.ops.array.padding import pad
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.assertions import (
     assert_equal,
     assert_non_negative,
     assert_none_equal,
     assert_positive,
 )
-from tapeflow.ops.construction import range as range_
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.diagonal import diag_part, set_diag
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import exp, expm1, log, log1p
-from tapeflow.ops.gather import gather
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import invert_permutation
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.padding import pad
-from tapeflow.ops.reduction import reduce_sum
-from tapeflow.ops.softmax import softmax
-from tapeflow.ops.solve import triangular_solve
-from tapeflow.ops.sorting import sort
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.linalg.solve import triangular_solve
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import exp, expm1, log, log1p
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.sorting import sort
+from tapeflow.ops.math.trigonometric import sigmoid
+from tapeflow.ops.nn.activation import softplus
+from tapeflow.ops.nn.softmax import softmax
 from tapeflow.ops.static import get_static_value
-from tapeflow.ops.trigonometric import sigmoid
 
 __all__ = [
     "Affine", "AffineScalar", "Bijector", "Chain", "Exp", "Identity", "Inline", "Invert", "Permute",

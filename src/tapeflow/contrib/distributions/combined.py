@@ -12,14 +12,14 @@ from tapeflow.compat.v1.distributions.divergence import RegisterKL, kl_divergenc
 from tapeflow.contrib.distributions.bijectors import Identity
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.broadcasting import broadcast_to
-from tapeflow.ops.construction import one_hot, zeros
-from tapeflow.ops.elementwise import square
-from tapeflow.ops.joining import concat, stack
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_logsumexp, reduce_sum
-from tapeflow.ops.softmax import log_softmax, softmax
+from tapeflow.ops.array.broadcasting import broadcast_to
+from tapeflow.ops.array.construction import one_hot, zeros
+from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.elementwise import square
+from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_sum
+from tapeflow.ops.nn.softmax import log_softmax, softmax
 
 __all__ = ["Independent", "Mixture", "MixtureSameFamily", "TransformedDistribution"]
 

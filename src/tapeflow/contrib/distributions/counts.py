@@ -7,15 +7,15 @@ from tapeflow.compat.v1.distributions.continuous import mixed_seed, numbers
 from tapeflow.compat.v1.distributions.discrete import Multinomial, logits_and_probs
 from tapeflow.contrib.distributions.scalar import open_uniform
 from tapeflow.core.public import boundaries
-from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import ones_like, zeros_like
-from tapeflow.ops.division_no_nan import xlog1py, xlogy
-from tapeflow.ops.elementwise import exp, floor, log, log1p
-from tapeflow.ops.joining import stack
-from tapeflow.ops.random import gamma as random_gamma
-from tapeflow.ops.random import poisson as random_poisson
-from tapeflow.ops.special import betainc, igammac, lgamma
+from tapeflow.ops.array.construction import ones_like, zeros_like
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.division_no_nan import xlog1py, xlogy
+from tapeflow.ops.math.elementwise import exp, floor, log, log1p
+from tapeflow.ops.math.special import betainc, igammac, lgamma
+from tapeflow.ops.random.distributions import gamma as random_gamma
+from tapeflow.ops.random.distributions import poisson as random_poisson
 
 __all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
 

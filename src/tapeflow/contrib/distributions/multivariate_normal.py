@@ -9,19 +9,19 @@ from tapeflow.compat.v1.distributions.continuous import numbers
 from tapeflow.compat.v1.distributions.divergence import RegisterKL
 from tapeflow.core.public import boundaries
 from tapeflow.linalg import LinearOperatorDiag, LinearOperatorLowerTriangular
-from tapeflow.ops.activation import softplus
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import ones_like, zeros_like
-from tapeflow.ops.decomposition import cholesky
-from tapeflow.ops.diagonal import diag, diag_part
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import log, square
-from tapeflow.ops.joining import concat
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.random import normal as random_normal
-from tapeflow.ops.reduction import reduce_sum
-from tapeflow.ops.solve import triangular_solve
+from tapeflow.ops.array.construction import ones_like, zeros_like
+from tapeflow.ops.array.diagonal import diag, diag_part
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.linalg.decomposition import cholesky
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.linalg.solve import triangular_solve
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import log, square
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.nn.activation import softplus
+from tapeflow.ops.random.distributions import normal as random_normal
 
 __all__ = [
     "MultivariateNormalDiag", "MultivariateNormalDiagWithSoftplusScale", "MultivariateNormalFullCovariance",

@@ -13,20 +13,20 @@ from tapeflow.compat.v1.distributions.divergence import RegisterKL
 from tapeflow.contrib.distributions.scalar import open_uniform
 from tapeflow.core import dtypes
 from tapeflow.core.public import boundaries
-from tapeflow.ops.activation import softplus
-from tapeflow.ops.argmax import argmax
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import one_hot
-from tapeflow.ops.diagonal import set_diag
-from tapeflow.ops.elementwise import exp, log, log1p
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import reshape, transpose
-from tapeflow.ops.random import categorical
-from tapeflow.ops.reduction import reduce_sum
-from tapeflow.ops.softmax import log_softmax, softmax
-from tapeflow.ops.special import lgamma
-from tapeflow.ops.trigonometric import sigmoid
+from tapeflow.ops.array.construction import one_hot
+from tapeflow.ops.array.diagonal import set_diag
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.argmax import argmax
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.elementwise import exp, log, log1p
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.special import lgamma
+from tapeflow.ops.math.trigonometric import sigmoid
+from tapeflow.ops.nn.activation import softplus
+from tapeflow.ops.nn.softmax import log_softmax, softmax
+from tapeflow.ops.random.distributions import categorical
 
 __all__ = [
     "ExpRelaxedOneHotCategorical", "OneHotCategorical", "RelaxedBernoulli", "RelaxedOneHotCategorical",

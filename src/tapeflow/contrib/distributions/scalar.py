@@ -11,20 +11,20 @@ from tapeflow.compat.v1.distributions.continuous import Gamma, LocScale, numbers
 from tapeflow.compat.v1.distributions.divergence import RegisterKL
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
-from tapeflow.ops.activation import softplus
-from tapeflow.ops.assertions import assert_non_negative
-from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import ones_like, zeros, zeros_like
-from tapeflow.ops.division_no_nan import xlog1py, xlogy
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import exp, expm1, log, log1p, square
-from tapeflow.ops.random import gamma as random_gamma
-from tapeflow.ops.random import normal as random_normal
-from tapeflow.ops.random import uniform as random_uniform
-from tapeflow.ops.special import digamma, erf, igammac, lgamma
-from tapeflow.ops.trigonometric import atan, sigmoid, tan
+from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
+from tapeflow.ops.control.assertions import assert_non_negative
+from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.division_no_nan import xlog1py, xlogy
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import exp, expm1, log, log1p, square
+from tapeflow.ops.math.special import digamma, erf, igammac, lgamma
+from tapeflow.ops.math.trigonometric import atan, sigmoid, tan
+from tapeflow.ops.nn.activation import softplus
+from tapeflow.ops.random.distributions import gamma as random_gamma
+from tapeflow.ops.random.distributions import normal as random_normal
+from tapeflow.ops.random.distributions import uniform as random_uniform
 
 __all__ = [
     "Cauchy", "Chi2", "Deterministic", "HalfNormal", "InverseGamma", "Kumaraswamy", "Logistic",

@@ -8,7 +8,8 @@ from tapeflow.autodiff.functions import (
     value_and_gradients_function,
 )
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.compat.v1.variable_getting import EagerVariableStore, make_template
+from tapeflow.checkpoint.following import AutoTrackable as Checkpointable
+from tapeflow.checkpoint.objects import Checkpoint
 from tapeflow.contrib.eager import metrics
 from tapeflow.contrib.eager.callbacks import (
     ExecutionCallback,
@@ -59,15 +60,14 @@ from tapeflow.core.context import (
     execution_mode,
     set_execution_mode,
 )
-from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.data.iterating import Iterator
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.data.iteration.iterating import Iterator
 from tapeflow.function.defun import defun
 from tapeflow.function.function import function
-from tapeflow.ops.control import py_function as py_func
-from tapeflow.ops.variable import Variable
-from tapeflow.train.checkpoint import Checkpoint
+from tapeflow.ops.control.flow import py_function as py_func
+from tapeflow.ops.state.variable import Variable
 from tapeflow.train.global_step import get_or_create_global_step
-from tapeflow.train.trackable import AutoTrackable as Checkpointable
+from tapeflow.v1.variable_getting import EagerVariableStore, make_template
 
 enable = enable_eager_execution
 in_eager_mode = executing_eagerly

@@ -12,8 +12,8 @@ from tapeflow.contrib.summary import (
 from tapeflow.core import context
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.function.defun import defun
-from tapeflow.graph.session import get_default_session
-from tapeflow.ops.control import group
+from tapeflow.graph.run.session import get_default_session
+from tapeflow.ops.control.flow import group
 
 
 class Evaluator:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.variable_getting import EagerVariableStore
-from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.function.function import Function
-from tapeflow.ops.variable import VariableV1
+from tapeflow.ops.state.variable import VariableV1
+from tapeflow.v1.variable_getting import EagerVariableStore
+from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 
 
 @public_methods

@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import re
 
-from tapeflow.compat.v1.initializers import zeros_initializer
-from tapeflow.compat.v1.variable_getting import get_variable
-from tapeflow.compat.v1.variable_scoping import variable_scope
+from tapeflow.checkpoint.following import attached
 from tapeflow.contrib.summary import scalar
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.function.defun import defun
-from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.argmax import argmax
-from tapeflow.ops.array import shape, size
-from tapeflow.ops.assertions import assert_equal
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal
-from tapeflow.ops.control import cond, group
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.array.rows import shape, size
+from tapeflow.ops.control.assertions import assert_equal
+from tapeflow.ops.control.flow import cond, group
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.math.argmax import argmax
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.static import get_static_value
-from tapeflow.train.trackable import attached
+from tapeflow.v1.initializers import zeros_initializer
+from tapeflow.v1.variable_getting import get_variable
+from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = ["Accuracy", "BinaryAccuracy", "CategoricalAccuracy", "Mean", "Metric", "SparseAccuracy"]
 

@@ -6,10 +6,10 @@ import os
 import re
 from typing import Any
 
-from tapeflow.saved_model.bundle import BundleReader
-from tapeflow.train.checkpoint_state import latest_checkpoint
-from tapeflow.train.restoring import assign
-from tapeflow.train.saver import Saver
+from tapeflow.checkpoint.bundle import BundleReader
+from tapeflow.checkpoint.restoring import assign
+from tapeflow.checkpoint.saver import Saver
+from tapeflow.checkpoint.state import latest_checkpoint
 
 
 def _own_names(network: Any, prefix: str = "") -> list[tuple[str, Any]]:

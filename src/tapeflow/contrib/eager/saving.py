@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 
-from tapeflow.ops.variable import variable_creator_scope
-from tapeflow.saved_model.bundle import BundleReader
-from tapeflow.train.checkpoint_state import checkpoint_exists
-from tapeflow.train.restoring import assign
-from tapeflow.train.saver import Saver as _Saver
+from tapeflow.checkpoint.bundle import BundleReader
+from tapeflow.checkpoint.restoring import assign
+from tapeflow.checkpoint.saver import Saver as _Saver
+from tapeflow.checkpoint.state import checkpoint_exists
+from tapeflow.ops.state.variable import variable_creator_scope
 
 
 class Saver:

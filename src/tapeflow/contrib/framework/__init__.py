@@ -1,5 +1,6 @@
 """`tf.contrib.framework`: arg_scope, variables of models, checkpoints, checks."""
 
+from tapeflow.checkpoint.reading import list_variables, load_checkpoint, load_variable
 from tapeflow.compat.v1.metrics.weighting import squeezed as remove_squeezable_dimensions
 from tapeflow.contrib.framework import audio_ops, nest
 from tapeflow.contrib.framework.checks import (
@@ -49,13 +50,16 @@ from tapeflow.contrib.framework.variables import (
 )
 from tapeflow.core.context import current_name_scope
 from tapeflow.core.convert import is_tensor
-from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.ops.assertions import assert_same_float_dtype, assert_scalar, is_numeric_tensor
-from tapeflow.ops.comparison import is_non_decreasing, is_strictly_increasing
-from tapeflow.ops.control import py_func
-from tapeflow.ops.sorting import argsort, sort
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.ops.control.assertions import (
+    assert_same_float_dtype,
+    assert_scalar,
+    is_numeric_tensor,
+)
+from tapeflow.ops.control.flow import py_func
+from tapeflow.ops.math.comparison import is_non_decreasing, is_strictly_increasing
+from tapeflow.ops.math.sorting import argsort, sort
 from tapeflow.ops.static import get_static_value as smart_constant_value
-from tapeflow.train.checkpoint_reading import list_variables, load_checkpoint, load_variable
 
 
 def get_placeholders(graph):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.array import shape
-from tapeflow.ops.assertions import Assert
-from tapeflow.ops.comparison import equal
-from tapeflow.ops.control import case, cond, control_dependencies
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_all, reduce_sum
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape
+from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.flow import case, cond, control_dependencies
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.reduction import reduce_all, reduce_sum
 from tapeflow.ops.static import get_static_value
 
 __all__ = [

@@ -1,6 +1,6 @@
 """`tf.contrib.framework.nest`: nested structures, by the names that 1.x had for their functions."""
 
-from tapeflow.core.nest import (
+from tapeflow.core.structures.nest import (
     assert_same_structure,
     assert_shallow_structure,
     flatten,
@@ -14,7 +14,7 @@ from tapeflow.core.nest import (
     pack_sequence_as,
     yield_flat_paths,
 )
-from tapeflow.core.nest import is_nested as is_sequence
+from tapeflow.core.structures.nest import is_nested as is_sequence
 
 __all__ = [
     "assert_same_structure", "assert_shallow_structure", "flatten", "flatten_dict_items", "flatten_up_to",

@@ -6,24 +6,24 @@ import contextlib
 import re
 from typing import Any
 
-from tapeflow.compat.v1.variable_getting import get_variable
+from tapeflow.checkpoint.reading import load_checkpoint
+from tapeflow.checkpoint.saver import Saver
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.core import context, dtypes
 from tapeflow.core.device import DeviceSpec
-from tapeflow.graph.collections import GraphKeys
+from tapeflow.graph.build.collections import GraphKeys
+from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.graph.placeholders import placeholder
-from tapeflow.ops.construction import zeros
-from tapeflow.ops.control import group
-from tapeflow.ops.variable import VariableAggregation, VariableSynchronization, VariableV1
-from tapeflow.train.checkpoint_reading import load_checkpoint
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.control.flow import group
+from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
 from tapeflow.train.global_step import (
     assert_global_step,
     create_global_step,
     get_global_step,
     get_or_create_global_step,
 )
-from tapeflow.train.saver import Saver
+from tapeflow.v1.variable_getting import get_variable
 
 __all__ = [
     "VariableDeviceChooser", "add_model_variable", "assert_global_step", "assert_or_get_global_step",

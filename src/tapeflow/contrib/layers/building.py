@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.contrib.layers.named_outputs import collect_named_outputs, get_variable_collections
-from tapeflow.graph.collections import add_to_collections
+from tapeflow.graph.build.collections import add_to_collections
+from tapeflow.v1.variable_scoping import variable_scope
 
 
 def getter(rename: dict[str, str] | None = None) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.nn import depthwise_conv2d
 from tapeflow.compat.v1.nn import pool as pool_op
 from tapeflow.contrib.framework.scoping import add_arg_scope
@@ -18,11 +17,12 @@ from tapeflow.contrib.layers.weights import xavier_initializer
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.layers import classes
-from tapeflow.ops.activation import relu
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.bias import bias_add
-from tapeflow.ops.broadcasting import tile
-from tapeflow.ops.layout import reshape, transpose
+from tapeflow.ops.array.broadcasting import tile
+from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.nn.activation import relu
+from tapeflow.ops.nn.bias import bias_add
+from tapeflow.v1 import initializers
 
 __all__ = [
     "avg_pool2d", "avg_pool3d", "conv1d", "conv2d", "conv2d_in_plane", "conv2d_transpose", "conv3d",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.ops.ragged_cross import sparse_cross, sparse_cross_hashed, sparse_cross_hashed_v1
+from tapeflow.ops.ragged.cross import sparse_cross, sparse_cross_hashed, sparse_cross_hashed_v1
 
 # The key of `tf.sparse.cross_hashed`.
 SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY = 0xDECAFCAFFE

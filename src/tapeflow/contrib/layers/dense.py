@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 
-from tapeflow.compat.v1 import initializers
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.contrib.layers.building import (
@@ -20,19 +18,21 @@ from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.layers import classes
-from tapeflow.ops.activation import elu as elu_op
-from tapeflow.ops.activation import relu as relu_op
-from tapeflow.ops.activation import relu6 as relu6_op
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.bias import bias_add as add_bias
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import not_equal, where
-from tapeflow.ops.construction import one_hot
-from tapeflow.ops.elementwise import sqrt, square
-from tapeflow.ops.gather import gather_nd
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_max, reduce_sum
-from tapeflow.ops.softmax import softmax as softmax_op
+from tapeflow.ops.array.construction import one_hot
+from tapeflow.ops.array.gather import gather_nd
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import not_equal, where
+from tapeflow.ops.math.elementwise import sqrt, square
+from tapeflow.ops.math.reduction import reduce_max, reduce_sum
+from tapeflow.ops.nn.activation import elu as elu_op
+from tapeflow.ops.nn.activation import relu as relu_op
+from tapeflow.ops.nn.activation import relu6 as relu6_op
+from tapeflow.ops.nn.bias import bias_add as add_bias
+from tapeflow.ops.nn.softmax import softmax as softmax_op
+from tapeflow.v1 import initializers
+from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [
     "bias_add", "dense_to_sparse", "dropout", "elu", "flatten", "fully_connected", "legacy_fully_connected",

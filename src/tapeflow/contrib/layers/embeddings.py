@@ -7,14 +7,15 @@ from tapeflow.contrib.layers.crossing import sparse_feature_cross
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops import sparse, sparse_segment
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.broadcasting import tile
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import range as range_
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import expand_dims, reshape
-from tapeflow.ops.selection import unique
+from tapeflow.ops.array.broadcasting import tile
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.selection import unique
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.sparse import segment as sparse_segment
 
 _COMBINED = {
     "sum": sparse_segment.sparse_segment_sum,

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from tapeflow.autodiff.custom_gradient import custom_gradient
-from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.nn import embedding_lookup, safe_embedding_lookup_sparse
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.construction import linspace, meshgrid
-from tapeflow.ops.elementwise import rsqrt, square
-from tapeflow.ops.gather import gather
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import reshape, transpose
-from tapeflow.ops.reduction import reduce_mean, reduce_sum
-from tapeflow.ops.selection import unique
-from tapeflow.ops.softmax import softmax
-from tapeflow.ops.sparse import from_dense
+from tapeflow.ops.array.construction import linspace, meshgrid
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.selection import unique
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.elementwise import rsqrt, square
+from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.nn.softmax import softmax
+from tapeflow.ops.sparse.functions import from_dense
+from tapeflow.v1 import initializers
+from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [
     "bow_encoder", "embed_sequence", "embedding_lookup_unique", "poincare_normalize", "scale_gradient",

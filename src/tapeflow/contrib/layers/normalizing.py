@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tapeflow._native import Variable
-from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.nn import weighted_moments
 from tapeflow.contrib.framework.checks import smart_cond
 from tapeflow.contrib.framework.scoping import add_arg_scope
@@ -16,19 +15,20 @@ from tapeflow.contrib.layers.building import (
 )
 from tapeflow.contrib.layers.named_outputs import get_variable_collections
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.graph.collections import add_to_collections
+from tapeflow.graph.build.collections import add_to_collections
 from tapeflow.layers import classes
 from tapeflow.nn import batch_normalization, moments
-from tapeflow.ops.arithmetic import maximum
-from tapeflow.ops.array import identity
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.array import size as size_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.layout import reshape
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.rows import size as size_of
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
 from tapeflow.ops.static import get_static_value
 from tapeflow.train.moving_averages import assign_moving_average
+from tapeflow.v1 import initializers
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 

@@ -6,21 +6,21 @@ import numpy as np
 
 from tapeflow import train
 from tapeflow.compat.v1 import summary
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.graph.collections import GraphKeys, get_collection
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.array import identity, shape
-from tapeflow.ops.casting import cast
-from tapeflow.ops.clip import clip_by_global_norm, global_norm
-from tapeflow.ops.comparison import where
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.elementwise import exp, log, sqrt, square
-from tapeflow.ops.random import truncated_normal
-from tapeflow.ops.variable import Variable
+from tapeflow.graph.build.collections import GraphKeys, get_collection
+from tapeflow.ops.array.rows import identity, shape
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.clip import clip_by_global_norm, global_norm
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.elementwise import exp, log, sqrt, square
+from tapeflow.ops.random.distributions import truncated_normal
+from tapeflow.ops.state.variable import Variable
 from tapeflow.train.global_step import assert_global_step, get_global_step
 from tapeflow.train.moving_averages import assign_moving_average
+from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = ["OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "adaptive_clipping_fn", "optimize_loss"]
 

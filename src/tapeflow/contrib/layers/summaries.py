@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tapeflow.compat.v1 import summary
-from tapeflow.graph.collections import GraphKeys, get_collection
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal
-from tapeflow.ops.reduction import reduce_mean
+from tapeflow.graph.build.collections import GraphKeys, get_collection
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.reduction import reduce_mean
 
 __all__ = [
     "summarize_activation", "summarize_activations", "summarize_collection", "summarize_tensor",

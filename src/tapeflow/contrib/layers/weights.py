@@ -5,14 +5,14 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
-from tapeflow.compat.v1 import initializers
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import square
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import square
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.v1 import initializers
 
 __all__ = [
     "apply_regularization", "l1_l2_regularizer", "l1_regularizer", "l2_regularizer", "sum_regularizer",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core import file_system
+from tapeflow.core.files import file_system
 
 __all__ = ["CategoricalVocabulary", "VocabularyProcessor", "tokenizer"]
 

@@ -7,29 +7,29 @@ from statistics import NormalDist
 
 from tapeflow.compat.v1.metrics.streaming import collected
 from tapeflow.compat.v1.metrics.weighting import fitted, squeezed
-from tapeflow.compat.v1.variable_getting import get_variable
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.contrib.metrics.moments import streaming_concat
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.graph.collections import GraphKeys
-from tapeflow.ops.array import identity, size
-from tapeflow.ops.assertions import assert_greater_equal, assert_less_equal, assert_rank
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, greater, logical_and, logical_not, logical_or, where
-from tapeflow.ops.construction import ones_like, zeros_like
-from tapeflow.ops.control import cond_v1, control_dependencies, group
-from tapeflow.ops.cumulative import cumsum
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import exp, log, sqrt, square
-from tapeflow.ops.gather import boolean_mask, gather
-from tapeflow.ops.histogram import histogram_fixed_width
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.padding import pad
-from tapeflow.ops.reduction import reduce_max, reduce_min, reduce_sum
-from tapeflow.ops.reorder import reverse
-from tapeflow.ops.segment import segment_sum
-from tapeflow.ops.selection import top_k, unique, unique_with_counts
+from tapeflow.graph.build.collections import GraphKeys
+from tapeflow.ops.array.construction import ones_like, zeros_like
+from tapeflow.ops.array.gather import boolean_mask, gather
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.padding import pad
+from tapeflow.ops.array.reorder import reverse
+from tapeflow.ops.array.rows import identity, size
+from tapeflow.ops.array.selection import top_k, unique, unique_with_counts
+from tapeflow.ops.control.assertions import assert_greater_equal, assert_less_equal, assert_rank
+from tapeflow.ops.control.flow import cond_v1, control_dependencies, group
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, greater, logical_and, logical_not, logical_or, where
+from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import exp, log, sqrt, square
+from tapeflow.ops.math.histogram import histogram_fixed_width
+from tapeflow.ops.math.reduction import reduce_max, reduce_min, reduce_sum
+from tapeflow.ops.math.segment import segment_sum
+from tapeflow.v1.variable_getting import get_variable
+from tapeflow.v1.variable_scoping import variable_scope
 
 _EPSILON = 1e-7
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal
-from tapeflow.ops.construction import ones_like
-from tapeflow.ops.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
 
 __all__ = ["accuracy", "aggregate_metric_map", "aggregate_metrics"]
 

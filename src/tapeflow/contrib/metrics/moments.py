@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from tapeflow.compat.v1.metrics.streaming import added, collected, graph_only, metric_variable
 from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.arithmetic import minimum
-from tapeflow.ops.array import identity, size
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.assignment import assign
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import fill
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.diagonal import diag_part
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.elementwise import sqrt
-from tapeflow.ops.histogram import confusion_matrix_v1
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import squeeze, transpose
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.array.construction import fill
+from tapeflow.ops.array.diagonal import diag_part
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import squeeze, transpose
+from tapeflow.ops.array.rows import identity, size
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.arithmetic import minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.elementwise import sqrt
+from tapeflow.ops.math.histogram import confusion_matrix_v1
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.state.assignment import assign
+from tapeflow.v1.variable_scoping import variable_scope
 
 
 def streaming_concat(

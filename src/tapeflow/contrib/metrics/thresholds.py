@@ -8,25 +8,25 @@ from tapeflow.compat.v1 import metrics as _metrics
 from tapeflow.compat.v1.metrics.counting import counts_at_thresholds, levels, shares_checked
 from tapeflow.compat.v1.metrics.streaming import collected, graph_only, metric_variable, ratio
 from tapeflow.compat.v1.metrics.weighting import fitted
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.argmax import argmax, argmin
-from tapeflow.ops.arithmetic import maximum
-from tapeflow.ops.array import identity
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import greater_equal, where
-from tapeflow.ops.construction import linspace, zeros_like
-from tapeflow.ops.control import control_dependencies, group
-from tapeflow.ops.cumulative import cumsum
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import floor
-from tapeflow.ops.gather import gather
-from tapeflow.ops.joining import stack
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_max, reduce_sum
-from tapeflow.ops.variable_scatter import scatter_add
+from tapeflow.ops.array.construction import linspace, zeros_like
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.math.argmax import argmax, argmin
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import greater_equal, where
+from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import floor
+from tapeflow.ops.math.reduction import reduce_max, reduce_sum
+from tapeflow.ops.state.variable_scatter import scatter_add
+from tapeflow.v1.variable_scoping import variable_scope
 
 _EPSILON = 1e-7
 _ALL = ("tp", "fn", "tn", "fp")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tapeflow import train
-from tapeflow.graph.collections import global_variables
-from tapeflow.ops.control import control_dependencies, group
+from tapeflow.graph.build.collections import global_variables
+from tapeflow.ops.control.flow import control_dependencies, group
 
 __all__ = ["MovingAverageOptimizer"]
 

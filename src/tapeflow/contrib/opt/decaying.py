@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow import train
-from tapeflow.ops.casting import cast
+from tapeflow.ops.math.casting import cast
 
 __all__ = [
     "AdamWOptimizer", "DecoupledWeightDecayExtension", "MomentumWOptimizer",

@@ -6,15 +6,15 @@ import contextlib
 
 from tapeflow import train
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.ops import training
-from tapeflow.ops.arithmetic import maximum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import logical_and, where
-from tapeflow.ops.construction import ones_like
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import exp, sign, sqrt, square
-from tapeflow.ops.gather import gather
-from tapeflow.ops.matrix_function import norm
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.linalg.matrix_function import norm
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import logical_and, where
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import exp, sign, sqrt, square
+from tapeflow.ops.state import training
 from tapeflow.train.global_step import get_global_step
 from tapeflow.train.updating import Update
 

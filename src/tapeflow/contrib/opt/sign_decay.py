@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from tapeflow.core import dtypes
-from tapeflow.ops.arithmetic import floormod, maximum, minimum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.trigonometric import cos
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.math.arithmetic import floormod, maximum, minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.trigonometric import cos
 
 __all__ = ["get_cosine_decay_fn", "get_linear_decay_fn", "get_restart_decay_fn"]
 

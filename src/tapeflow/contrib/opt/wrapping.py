@@ -5,12 +5,12 @@ from __future__ import annotations
 from tapeflow import train
 from tapeflow.core import context
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, global_norm
-from tapeflow.ops.comparison import equal
-from tapeflow.ops.control import cond_v1, control_dependencies, group, no_op
-from tapeflow.ops.gather import gather
-from tapeflow.ops.reduction import count_nonzero
-from tapeflow.ops.selection import unique
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.selection import unique
+from tapeflow.ops.control.flow import cond_v1, control_dependencies, group, no_op
+from tapeflow.ops.math.clip import clip_by_global_norm, clip_by_norm, global_norm
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.reduction import count_nonzero
 from tapeflow.train.sparse import is_sparse
 
 __all__ = ["MultitaskOptimizerWrapper", "VariableClippingOptimizer", "clip_gradients_by_global_norm"]

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.compat.v1.rnn.base import RNNCell
 from tapeflow.compat.v1.rnn.cells import GRUCell, LSTMCell, LSTMStateTuple
-from tapeflow.compat.v1.variable_getting import get_variable
-from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
-from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.activation import relu
-from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.dropout import dropout_v1 as dropout
-from tapeflow.ops.joining import concat, split
-from tapeflow.ops.layout import expand_dims, reshape
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.normalization import batch_normalization, moments
-from tapeflow.ops.reduction import reduce_sum
-from tapeflow.ops.softmax import softmax
-from tapeflow.ops.trigonometric import sigmoid, tanh
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.clip import clip_by_value
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.trigonometric import sigmoid, tanh
+from tapeflow.ops.nn.activation import relu
+from tapeflow.ops.nn.dropout import dropout_v1 as dropout
+from tapeflow.ops.nn.normalization import batch_normalization, moments
+from tapeflow.ops.nn.softmax import softmax
+from tapeflow.v1 import initializers
+from tapeflow.v1.variable_getting import get_variable
+from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 
 __all__ = [
     "AttentionCellWrapper", "CoupledInputForgetGateLSTMCell", "EmbeddingWrapper", "GRUBlockCell",

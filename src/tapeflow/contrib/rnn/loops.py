@@ -8,12 +8,12 @@ from tapeflow.compat.v1.rnn.loops import (
     static_bidirectional_rnn,
     static_rnn,
 )
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.contrib.rnn.cells import LSTMBlockCell
-from tapeflow.core import nest
-from tapeflow.ops.joining import concat, stack, unstack
-from tapeflow.ops.layout import transpose
-from tapeflow.ops.reorder import reverse, reverse_sequence
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.joining import concat, stack, unstack
+from tapeflow.ops.array.layout import transpose
+from tapeflow.ops.array.reorder import reverse, reverse_sequence
+from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [
     "FusedRNNCell", "FusedRNNCellAdaptor", "LSTMBlockFusedCell", "TimeReversedFusedRNN",

@@ -5,31 +5,32 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 
-from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.rnn.base import RNNCell
-from tapeflow.compat.v1.variable_getting import get_variable
-from tapeflow.compat.v1.variable_scoping import variable_scope
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.layers import Dense
-from tapeflow.ops.argmax import argmax
-from tapeflow.ops.array import identity, shape
-from tapeflow.ops.casting import cast
-from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import one_hot, ones_like, sequence_mask, zeros, zeros_like
-from tapeflow.ops.cumulative import cumprod, cumsum
-from tapeflow.ops.elementwise import exp, log, rsqrt, square
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import expand_dims, squeeze, transpose
-from tapeflow.ops.mapping import scan
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.random import normal
-from tapeflow.ops.reduction import reduce_sum
-from tapeflow.ops.softmax import softmax
-from tapeflow.ops.tensor_array import TensorArray
-from tapeflow.ops.trigonometric import sigmoid, tanh
+from tapeflow.ops.array.construction import one_hot, ones_like, sequence_mask, zeros, zeros_like
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims, squeeze, transpose
+from tapeflow.ops.array.rows import identity, shape
+from tapeflow.ops.control.mapping import scan
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.math.argmax import argmax
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.clip import clip_by_value
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.cumulative import cumprod, cumsum
+from tapeflow.ops.math.elementwise import exp, log, rsqrt, square
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.trigonometric import sigmoid, tanh
+from tapeflow.ops.nn.softmax import softmax
+from tapeflow.ops.random.distributions import normal
+from tapeflow.v1 import initializers
+from tapeflow.v1.variable_getting import get_variable
+from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [
     "AttentionMechanism", "AttentionWrapper", "AttentionWrapperState", "BahdanauAttention",

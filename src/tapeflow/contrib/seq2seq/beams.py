@@ -9,24 +9,25 @@ import numpy as np
 from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.contrib.seq2seq.attention import AttentionWrapperState
 from tapeflow.contrib.seq2seq.decoding import Decoder
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.arithmetic import minimum
-from tapeflow.ops.array import shape, size
-from tapeflow.ops.broadcasting import tile
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, logical_or, where
-from tapeflow.ops.construction import fill, one_hot, zeros, zeros_like
-from tapeflow.ops.control import cond, numpy_function
-from tapeflow.ops.elementwise import log
-from tapeflow.ops.gather import gather
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import expand_dims, reshape
-from tapeflow.ops.reduction import reduce_all, reduce_max, reduce_sum
-from tapeflow.ops.selection import top_k
-from tapeflow.ops.softmax import log_softmax
-from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.array.broadcasting import tile
+from tapeflow.ops.array.construction import fill, one_hot, zeros, zeros_like
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.rows import shape, size
+from tapeflow.ops.array.selection import top_k
+from tapeflow.ops.control.flow import cond, numpy_function
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.math.arithmetic import minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, logical_or, where
+from tapeflow.ops.math.elementwise import log
+from tapeflow.ops.math.reduction import reduce_all, reduce_max, reduce_sum
+from tapeflow.ops.nn.softmax import log_softmax
 from tapeflow.ops.validate import invalid
 
 __all__ = [

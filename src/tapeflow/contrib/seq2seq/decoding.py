@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from tapeflow.compat.v1.variable_scoping import variable_scope
-from tapeflow.core import context, dtypes, nest
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.comparison import logical_not, logical_or, where
-from tapeflow.ops.construction import zeros, zeros_like
-from tapeflow.ops.control import while_loop_v1 as while_loop
-from tapeflow.ops.layout import expand_dims, transpose
-from tapeflow.ops.reduction import reduce_all
+from tapeflow.ops.array.construction import zeros, zeros_like
+from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.control.flow import while_loop_v1 as while_loop
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.math.comparison import logical_not, logical_or, where
+from tapeflow.ops.math.reduction import reduce_all
 from tapeflow.ops.static import get_static_value
-from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = ["BasicDecoder", "BasicDecoderOutput", "Decoder", "dynamic_decode"]
 

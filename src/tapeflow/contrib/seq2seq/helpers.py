@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from tapeflow.compat.v1.nn import embedding_lookup
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.argmax import argmax
-from tapeflow.ops.array import shape, size
-from tapeflow.ops.broadcasting import tile
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, greater_equal, where
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.control import cond
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import expand_dims, transpose
-from tapeflow.ops.random import categorical, uniform
-from tapeflow.ops.reduction import reduce_all
-from tapeflow.ops.tensor_array import TensorArray
-from tapeflow.ops.trigonometric import sigmoid
+from tapeflow.ops.array.broadcasting import tile
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.array.rows import shape, size
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.math.argmax import argmax
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, greater_equal, where
+from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.math.trigonometric import sigmoid
+from tapeflow.ops.random.distributions import categorical, uniform
 
 __all__ = [
     "CustomHelper", "GreedyEmbeddingHelper", "Helper", "InferenceHelper", "SampleEmbeddingHelper",

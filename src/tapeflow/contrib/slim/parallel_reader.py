@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes as _dtypes
 from tapeflow.core.context import name_scope
-from tapeflow.core.file_system import glob
-from tapeflow.ops import queue as queues
-from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.casting import cast
+from tapeflow.core.files.file_system import glob
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.queue import queues as queues
 from tapeflow.train.input import add_summary, string_input_producer
 from tapeflow.train.queue_runner import QueueRunner, add_queue_runner
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope
-from tapeflow.ops import queue as queues
-from tapeflow.ops.casting import cast
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.queue import queues as queues
 from tapeflow.train.input import add_summary
 from tapeflow.train.queue_runner import QueueRunner, add_queue_runner
 

@@ -6,19 +6,19 @@ from abc import ABC, abstractmethod
 
 from tapeflow.contrib.slim.data_decoder import DataDecoder
 from tapeflow.core import dtypes, sparse_tensor
-from tapeflow.ops import sparse
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, logical_or
-from tapeflow.ops.control import cond_v1
-from tapeflow.ops.image_decoding import decode_image
-from tapeflow.ops.image_jpeg import decode_jpeg, is_jpeg
-from tapeflow.ops.joining import concat, stack
-from tapeflow.ops.layout import reshape, transpose
-from tapeflow.ops.mapping import map_fn
-from tapeflow.ops.parsing import FixedLenFeature, parse_single_example
-from tapeflow.ops.raw_bytes import decode_raw
-from tapeflow.ops.reduction import reduce_prod
+from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.flow import cond_v1
+from tapeflow.ops.control.mapping import map_fn
+from tapeflow.ops.image.decoding import decode_image
+from tapeflow.ops.image.jpeg import decode_jpeg, is_jpeg
+from tapeflow.ops.io.parsing import FixedLenFeature, parse_single_example
+from tapeflow.ops.io.raw_bytes import decode_raw
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, logical_or
+from tapeflow.ops.math.reduction import reduce_prod
+from tapeflow.ops.sparse import functions as sparse
 
 __all__ = [
     "BackupHandler", "BoundingBox", "Image", "ItemHandler", "ItemHandlerCallback", "LookupTensor", "SparseTensor",

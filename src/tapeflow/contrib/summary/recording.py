@@ -11,9 +11,9 @@ from tapeflow import protos
 from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
-from tapeflow.graph.session import get_default_session
-from tapeflow.ops import summary_values as values
-from tapeflow.ops.comparison import equal
+from tapeflow.graph.run.session import get_default_session
+from tapeflow.ops.io import summary_values as values
+from tapeflow.ops.math.comparison import equal
 from tapeflow.summary.recording import (
     INITIALIZERS,
     NoopWriter,

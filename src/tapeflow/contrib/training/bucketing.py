@@ -10,11 +10,11 @@ from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import CancelledError, OutOfRangeError
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import queue as queues
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, greater_equal
-from tapeflow.ops.control import cond_v1, group, no_op
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.control.flow import cond_v1, group, no_op
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, greater_equal
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.queue import queues as queues
 from tapeflow.ops.static import static_value
 from tapeflow.train.input import (
     add_summary,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 
 from tapeflow import train as _train
+from tapeflow.checkpoint.state import latest_checkpoint
 from tapeflow.compat import v1
 from tapeflow.compat.v1 import logging
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.graph.collections import GraphKeys
+from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.train.checkpoint_state import latest_checkpoint
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
 
 def get_or_create_eval_step():
     """The counter of evaluations of the graph."""
-    from tapeflow.compat.v1 import initializers
-    from tapeflow.compat.v1.variable_getting import get_variable
+    from tapeflow.v1 import initializers
+    from tapeflow.v1.variable_getting import get_variable
 
     found = get_default_graph().get_collection("eval_step")
     if len(found) == 1:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array import identity
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.assertions import (
+from tapeflow.ops.array.construction import one_hot
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.assertions import (
     Assert,
     assert_equal,
     assert_less,
@@ -16,17 +18,15 @@ from tapeflow.ops.assertions import (
     assert_non_negative,
     assert_positive,
 )
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, logical_or, not_equal
-from tapeflow.ops.construction import one_hot
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.gather import gather
-from tapeflow.ops.layout import expand_dims, squeeze
-from tapeflow.ops.random import uniform
-from tapeflow.ops.reduction import reduce_all, reduce_max, reduce_sum
-from tapeflow.ops.variable import VariableV1
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, logical_or, not_equal
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.reduction import reduce_all, reduce_max, reduce_sum
+from tapeflow.ops.random.distributions import uniform
+from tapeflow.ops.state.variable import VariableV1
 from tapeflow.train.input import batch, maybe_batch
+from tapeflow.v1.variable_scoping import variable_scope
 
 
 def _checked(tensor, *checks, name=None):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from tapeflow import train as _train
 from tapeflow.compat.v1 import summary
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.graph.collections import GraphKeys, get_collection
+from tapeflow.graph.build.collections import GraphKeys, get_collection
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.ops.array import identity
-from tapeflow.ops.check import check_numerics
-from tapeflow.ops.clip import clip_by_norm, global_norm
-from tapeflow.ops.control import control_dependencies, group
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.math.check import check_numerics
+from tapeflow.ops.math.clip import clip_by_norm, global_norm
 from tapeflow.train.global_step import get_or_create_global_step
 
 __all__ = [

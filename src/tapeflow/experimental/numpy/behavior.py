@@ -6,8 +6,9 @@ from tapeflow import _native
 from tapeflow.core import promotion
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
-from tapeflow.ops import numpy_hints, numpy_methods, slicing
-from tapeflow.ops.casting import Cast
+from tapeflow.ops import numpy_hints, numpy_methods
+from tapeflow.ops.array import slicing
+from tapeflow.ops.math.casting import Cast
 
 
 @public

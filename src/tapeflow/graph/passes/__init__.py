@@ -16,7 +16,7 @@ from tapeflow.graph.passes.fusion import fuse
 from tapeflow.graph.passes.joint_updates import join_updates
 from tapeflow.graph.passes.products import stack_products
 from tapeflow.graph.passes.prune import prune
-from tapeflow.graph.program import Program
+from tapeflow.graph.run.program import Program
 
 PASSES: list[tuple[str, Callable[[Program], None]]] = [
     ("prune", prune),

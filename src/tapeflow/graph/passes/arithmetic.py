@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.graph.program import Instruction, Program
+from tapeflow.graph.run.program import Instruction, Program
 from tapeflow.ops.table import REGISTRY
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core.dtypes import DType
-from tapeflow.graph.program import Program
+from tapeflow.graph.run.program import Program
 
 
 def merge_common(program: Program) -> None:

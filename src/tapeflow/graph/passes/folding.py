@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core import context
-from tapeflow.graph.program import Program
+from tapeflow.graph.run.program import Program
 
 # A larger result would cost more memory than it saves time.
 MOST_ELEMENTS = 1_000_000

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.graph.program import Instruction, Program
+from tapeflow.graph.run.program import Instruction, Program
 from tapeflow.ops.table import REGISTRY
 
 _MOST_STEPS = 48

@@ -6,8 +6,8 @@ computed between them is computed before.
 
 from __future__ import annotations
 
-from tapeflow.graph.program import Instruction, Program
-from tapeflow.ops.training_rule import RULES, Rule
+from tapeflow.graph.run.program import Instruction, Program
+from tapeflow.ops.state.training_rule import RULES, Rule
 
 
 def join_updates(program: Program) -> None:

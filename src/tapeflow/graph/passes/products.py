@@ -13,7 +13,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
-from tapeflow.graph.program import Instruction, Program
+from tapeflow.graph.run.program import Instruction, Program
 from tapeflow.ops.table import REGISTRY
 
 _DTYPES = ("float32", "float64")

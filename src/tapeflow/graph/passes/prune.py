@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.graph.operation import READS
-from tapeflow.graph.program import Program
+from tapeflow.graph.run.program import Program
 
 
 def prune(program: Program) -> None:

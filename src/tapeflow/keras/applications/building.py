@@ -6,8 +6,8 @@ import os
 import warnings
 
 from tapeflow.keras import layers, settings
+from tapeflow.keras.engine.functional.symbolic import make_input
 from tapeflow.keras.engine.model import Model
-from tapeflow.keras.engine.symbolic import make_input
 from tapeflow.keras.utils.tensors import get_source_inputs, is_keras_tensor
 
 

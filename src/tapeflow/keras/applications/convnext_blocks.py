@@ -7,10 +7,10 @@ from tapeflow.keras.applications.building import Plan
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.random import NoiseSource
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.elementwise import floor
-from tapeflow.ops.joining import concat
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.elementwise import floor
 
 
 class StochasticDepth(Layer):

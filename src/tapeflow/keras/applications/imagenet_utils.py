@@ -10,8 +10,8 @@ from tapeflow._native import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import settings
 from tapeflow.keras.utils.files import get_file
-from tapeflow.ops.casting import cast
-from tapeflow.ops.reorder import reverse
+from tapeflow.ops.array.reorder import reverse
+from tapeflow.ops.math.casting import cast
 
 _ORIGIN = "https://storage.googleapis.com/download.tensorflow.org/data/imagenet_class_index.json"
 _MEANS = np.array([103.939, 116.779, 123.68])  # blue, green, red

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 
-from tapeflow.core.whole_files import replace_file
+from tapeflow.core.files.whole_files import replace_file
 from tapeflow.keras.callbacks.base import Callback
 
 

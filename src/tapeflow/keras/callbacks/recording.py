@@ -10,11 +10,11 @@ import warnings
 
 import numpy as np
 
+from tapeflow.checkpoint.options import CheckpointOptions
 from tapeflow.core.release import keras_2
 from tapeflow.keras.callbacks.base import Callback
 from tapeflow.keras.callbacks.monitoring import MonitorCallback
 from tapeflow.saved_model.options import SaveOptions
-from tapeflow.train.checkpoint_options import CheckpointOptions
 
 
 class BaseLogger(Callback):

@@ -8,7 +8,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.keras.callbacks.base import Callback
 from tapeflow.keras.callbacks.monitoring import MonitorCallback
 from tapeflow.keras.session import values_of
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.state.variable import Variable
 
 
 def rate_of(optimizer):

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.whole_files import replace_file
+from tapeflow.core.files.whole_files import replace_file
 from tapeflow.keras.callbacks.base import Callback, as_number
 from tapeflow.keras.callbacks.stopping import rate_of
 from tapeflow.keras.session import values_of

@@ -9,8 +9,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.static import shown_dtype
-from tapeflow.ops.casting import cast
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.state.variable import Variable
 
 
 class _Scope(threading.local):

@@ -5,29 +5,29 @@ from __future__ import annotations
 import functools
 
 from tapeflow._native import EagerTensor
-from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.core.deserialization import deserializing
-from tapeflow.core.module import SetByInit
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.tracking.module import SetByInit
 from tapeflow.keras import (
     dtype_policy,
     regularizers,
     settings,
 )
 from tapeflow.keras.engine import calling, masking, rematerialization
-from tapeflow.keras.engine.connections import Connections
+from tapeflow.keras.engine.functional.connections import Connections
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.protocol import Protocol
-from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.registry import snake_name
 from tapeflow.keras.unknown_arguments import explained, unknown_argument
-from tapeflow.ops.construction import zeros
+from tapeflow.ops.array.construction import zeros
 
 _ARGUMENTS = {
     "input_dim",
@@ -181,7 +181,7 @@ class Layer(Connections, Protocol, Tracked):
 
     def compute_output_shape(self, input_shape):
         """The shape of the outputs for a shape of inputs."""
-        from tapeflow.keras.engine.inference import infer
+        from tapeflow.keras.engine.functional.inference import infer
 
         shapes = _as_shapes(input_shape)
         if not self.built:
@@ -278,7 +278,7 @@ class Layer(Connections, Protocol, Tracked):
             shape = self.compute_output_shape(shapes)
             dtype = self._compute_dtype_object
             return nest.map_structure(lambda s: KerasTensor.unnamed(s, dtype), _as_shapes(shape))
-        from tapeflow.keras.engine.inference import infer
+        from tapeflow.keras.engine.functional.inference import infer
 
         return infer(self._call_plainly, inputs, args, kwargs)
 

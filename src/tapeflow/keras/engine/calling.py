@@ -9,22 +9,22 @@ import threading
 import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
-from tapeflow.core import nest
+from tapeflow.checkpoint import following as trackable
 from tapeflow.core.context import current_graph, current_name_scope, executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.keras import settings
 from tapeflow.keras.engine import autocast, masking
+from tapeflow.keras.engine.fitting.stateless import in_symbolic_scope
+from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic, call_symbolically
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
 from tapeflow.keras.engine.rematerialization import rematerialize
-from tapeflow.keras.engine.stateless import in_symbolic_scope
-from tapeflow.keras.engine.symbolic import KerasTensor, any_symbolic, call_symbolically
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.variable import Variable
-from tapeflow.train import trackable
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.state.variable import Variable
 
 
 class _CallState(threading.local):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tapeflow.core import nest
 from tapeflow.core.public import public_methods
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
-from tapeflow.keras.engine.inference import infer
-from tapeflow.keras.engine.network import Network
-from tapeflow.keras.engine.symbolic import KerasTensor, Node, any_symbolic
+from tapeflow.keras.engine.functional.inference import infer
+from tapeflow.keras.engine.functional.network import Network
+from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node, any_symbolic
 
 
 class _OfLayers(type(Layer)):  # type: ignore[misc]

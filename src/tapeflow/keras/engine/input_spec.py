@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from tapeflow._native import Tensor
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.public import boundaries
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.casting import cast
-from tapeflow.ops.layout import expand_dims, squeeze
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.math.casting import cast
 
 
 class InputSpec:

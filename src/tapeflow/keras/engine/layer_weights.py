@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.checkpoint.following import attached
 from tapeflow.core import dtypes
 from tapeflow.core.context import executing_eagerly, init_scope, name_scope
 from tapeflow.core.public import public_methods
@@ -14,8 +15,7 @@ from tapeflow.keras.engine.autocast import AutoCastVariable
 from tapeflow.keras.engine.tracking import OwnWeights, unique
 from tapeflow.keras.engine.weight import Weight, make_weight
 from tapeflow.keras.random import SeedGenerator
-from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
-from tapeflow.train.trackable import attached
+from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
 
 
 @public_methods

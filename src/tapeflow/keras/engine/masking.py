@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tapeflow._native import Tensor
-from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array import size
-from tapeflow.ops.casting import cast
-from tapeflow.ops.layout import expand_dims, squeeze
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.rows import size
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.reduction import reduce_sum
 
 # Whether any tensor of the process has been given a mask: if not, none need be looked for.
 exist = False

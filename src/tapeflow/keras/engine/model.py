@@ -7,21 +7,22 @@ import re
 import warnings
 from typing import Any
 
-from tapeflow.core import nest
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.engine import calling, saving, summary, weight_files
+from tapeflow.keras.engine import calling, summary
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
-from tapeflow.keras.engine.inference import infer
+from tapeflow.keras.engine.files import saving, weight_files
+from tapeflow.keras.engine.fitting.training import Training
+from tapeflow.keras.engine.functional.inference import infer
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.protocol import quantization_mode
-from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Node, listed, unique
-from tapeflow.keras.engine.training import Training
 from tapeflow.keras.quantizers import Int4QuantizationConfig
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.state.variable import Variable
 
 
 def _chosen(layer, filters):
@@ -59,7 +60,7 @@ class Model(Training, Layer):
 
     def __new__(cls, *args, **kwargs):
         if cls is Model and _are_symbolic(args, kwargs):
-            from tapeflow.keras.engine.functional import Functional
+            from tapeflow.keras.engine.functional.model import Functional
 
             return object.__new__(Functional)
         made = object.__new__(cls)
@@ -69,7 +70,7 @@ class Model(Training, Layer):
 
     def __init__(self, *args, **kwargs):
         if _are_symbolic(args, kwargs):
-            from tapeflow.keras.engine.functional import Functional, make_functional
+            from tapeflow.keras.engine.functional.model import Functional, make_functional
 
             make_functional(type(self))
             Functional.__init__(self, *args, **kwargs)
@@ -310,8 +311,8 @@ class Model(Training, Layer):
         Returns:
           A model with new weights.
         """
-        from tapeflow.keras.engine.functional import Functional
-        from tapeflow.keras.engine.network_config import tensors_of
+        from tapeflow.keras.engine.functional.model import Functional
+        from tapeflow.keras.engine.functional.network_config import tensors_of
 
         with deserializing():
             if not {"name", "layers", "input_layers", "output_layers"} <= set(config):
@@ -333,7 +334,7 @@ class Model(Training, Layer):
 
     def _saved_model_functions(self):
         """The functions that a SavedModel of the model has."""
-        from tapeflow.keras.engine.saved_functions import functions_of
+        from tapeflow.keras.engine.files.saved_functions import functions_of
 
         return functions_of(self)
 
@@ -383,7 +384,7 @@ class Model(Training, Layer):
           save_format: "keras", "h5" or "tf", instead of what the name says.
           **kwargs: further arguments of `save_model`.
         """
-        from tapeflow.keras.engine.model_files import save_model
+        from tapeflow.keras.engine.files.model_files import save_model
 
         save_model(self, filepath, overwrite, save_format=save_format, **kwargs)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tapeflow._native import Tensor, Variable
 from tapeflow.core import dtypes
-from tapeflow.ops.casting import cast
-from tapeflow.ops.control import cond
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import static_value
 
 

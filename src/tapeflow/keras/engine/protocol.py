@@ -10,9 +10,9 @@ import numpy as np
 from tapeflow.autodiff.custom_gradient import recompute_grad
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.engine.fitting.stateless import values_after
 from tapeflow.keras.engine.layer_losses import LayerLosses
 from tapeflow.keras.engine.layer_weights import LayerWeights
-from tapeflow.keras.engine.stateless import values_after
 
 
 def _plain(shape):
@@ -150,7 +150,7 @@ class Protocol(LayerWeights, LayerLosses):
 
     def compute_output_spec(self, *args, **kwargs):
         """KerasTensors for the outputs of a call with KerasTensors."""
-        from tapeflow.keras.engine.inference import infer
+        from tapeflow.keras.engine.functional.inference import infer
 
         return infer(self, args[0], args[1:], kwargs)
 

@@ -7,8 +7,8 @@ import math
 import threading
 
 from tapeflow.autodiff.custom_gradient import recompute_grad
-from tapeflow.core import nest
 from tapeflow.core.public import public, public_methods
+from tapeflow.core.structures import nest
 
 _MODES = ("full", "activations", "larger_than", "list_of_layers", None)
 

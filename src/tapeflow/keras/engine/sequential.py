@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from tapeflow._native import Tensor
-from tapeflow.core import nest
+from tapeflow.checkpoint import following as trackable
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import boundary, public_methods
 from tapeflow.core.release import keras_2
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.functional.symbolic import KerasTensor, make_input
 from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
-from tapeflow.keras.engine.symbolic import KerasTensor, make_input
 from tapeflow.keras.engine.tracking import Node, listed
 from tapeflow.keras.registry import to_config
-from tapeflow.train import trackable
 
 
 @public_methods
@@ -94,7 +94,7 @@ class Sequential(Model):
                 f'"{layer.name}" is already the name of a layer in this model. Update the `name` '
                 "argument to pass a unique name."
             )
-        from tapeflow.keras.engine.functional import refuse_legacy
+        from tapeflow.keras.engine.functional.model import refuse_legacy
         from tapeflow.keras.layers.core import InputLayer
 
         refuse_legacy([layer])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 
-from tapeflow.core import nest
 from tapeflow.core.release import keras_2
+from tapeflow.core.structures import nest
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.optimizers.variables import in_order
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tapeflow.core.module import Module, SetByInit
+from tapeflow.checkpoint.following import attached, is_trackable
 from tapeflow.core.public import boundary
 from tapeflow.core.release import keras_2
-from tapeflow.core.trackable import Trackable, TrackableReference
+from tapeflow.core.tracking.module import Module, SetByInit
+from tapeflow.core.tracking.trackable import Trackable, TrackableReference
 from tapeflow.keras.engine.autocast import plain
-from tapeflow.ops.variable import Variable
-from tapeflow.train.trackable import attached, is_trackable
+from tapeflow.ops.state.variable import Variable
 
 # Lists of layers that models keep for themselves; checkpoints know the layers by number.
 _LISTS = {"_stack", "_layers", "_listed"}

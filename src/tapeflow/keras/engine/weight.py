@@ -8,10 +8,10 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.public import boundary
 from tapeflow.core.release import keras_2
 from tapeflow.keras import initializers, settings
-from tapeflow.keras.engine import stateless
-from tapeflow.keras.engine.stateless import open_scopes as _scopes
+from tapeflow.keras.engine.fitting import stateless
+from tapeflow.keras.engine.fitting.stateless import open_scopes as _scopes
 from tapeflow.keras.engine.static import shown_dtype
-from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
+from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
 
 
 def make_weight(owner, first, name, **arguments):

@@ -7,10 +7,10 @@ from tapeflow.core.public import boundaries
 from tapeflow.keras.engine.added import AddLoss as _AddLoss
 from tapeflow.keras.engine.added import AddMetric as _AddMetric
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.functional.op_layer import SlicingOpLambda as _SlicingOpLambda
+from tapeflow.keras.engine.functional.op_layer import TFOpLambda as _TFOpLambda
+from tapeflow.keras.engine.functional.symbolic import make_input as Input
 from tapeflow.keras.engine.input_spec import InputSpec
-from tapeflow.keras.engine.op_layer import SlicingOpLambda as _SlicingOpLambda
-from tapeflow.keras.engine.op_layer import TFOpLambda as _TFOpLambda
-from tapeflow.keras.engine.symbolic import make_input as Input
 from tapeflow.keras.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
 from tapeflow.keras.layers.adaptive_pooling import (
     AdaptiveAveragePooling1D,
@@ -224,7 +224,7 @@ def _named(name):
 
 @_functools.cache
 def _names():
-    from tapeflow.keras.engine.functional import Functional
+    from tapeflow.keras.engine.functional.model import Functional
     from tapeflow.keras.engine.model import Model
     from tapeflow.keras.engine.sequential import Sequential
 

@@ -6,13 +6,13 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.core import SameShape
-from tapeflow.ops.activation import elu as nn_elu
-from tapeflow.ops.activation import leaky_relu as nn_leaky_relu
-from tapeflow.ops.activation import relu
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import greater
-from tapeflow.ops.elementwise import exp
-from tapeflow.ops.reduction import reduce_logsumexp
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import greater
+from tapeflow.ops.math.elementwise import exp
+from tapeflow.ops.math.reduction import reduce_logsumexp
+from tapeflow.ops.nn.activation import elu as nn_elu
+from tapeflow.ops.nn.activation import leaky_relu as nn_leaky_relu
+from tapeflow.ops.nn.activation import relu
 
 
 class ReLU(SameShape):

@@ -17,17 +17,17 @@ from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.core import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
 from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import logical_and
-from tapeflow.ops.construction import range as range_of
-from tapeflow.ops.einsum import einsum
-from tapeflow.ops.elementwise import abs, exp
-from tapeflow.ops.layout import expand_dims
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.reduction import reduce_logsumexp, reduce_sum
-from tapeflow.ops.softmax import softmax
-from tapeflow.ops.trigonometric import tanh
+from tapeflow.ops.array.construction import range as range_of
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.linalg.einsum import einsum
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import logical_and
+from tapeflow.ops.math.elementwise import abs, exp
+from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_sum
+from tapeflow.ops.math.trigonometric import tanh
+from tapeflow.ops.nn.softmax import softmax
 
 
 def causal_mask(queries, keys):

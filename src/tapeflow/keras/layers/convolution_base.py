@@ -14,10 +14,10 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     output_length,
     to_nn_format,
 )
-from tapeflow.ops.bias import bias_add
-from tapeflow.ops.convolve import conv2d, convolution
-from tapeflow.ops.layout import reshape, transpose
-from tapeflow.ops.padding import pad
+from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.padding import pad
+from tapeflow.ops.convolution.functions import conv2d, convolution
+from tapeflow.ops.nn.bias import bias_add
 
 PARTS = ("initializer", "regularizer", "constraint")
 _GETTERS = {

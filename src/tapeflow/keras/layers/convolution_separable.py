@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tapeflow.core.release import keras_2
 from tapeflow.keras.layers.convolution_base import PARTS, Convolution
-from tapeflow.ops.convolve import conv2d
-from tapeflow.ops.convolve_depthwise import depthwise_conv2d
-from tapeflow.ops.layout import expand_dims, squeeze
-from tapeflow.ops.padding import pad
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.padding import pad
+from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d
+from tapeflow.ops.convolution.functions import conv2d
 
 
 class DepthwiseConv2D(Convolution):

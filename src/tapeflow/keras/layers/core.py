@@ -7,28 +7,28 @@ import numbers
 import operator
 from typing import ClassVar
 
-from tapeflow.core import nest
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
-from tapeflow.keras.engine.symbolic import KerasTensor, Node
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
-from tapeflow.ops.array import identity
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.bias import bias_add
-from tapeflow.ops.broadcasting import tile
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import not_equal
-from tapeflow.ops.layout import expand_dims, reshape, transpose
-from tapeflow.ops.matmul import MatMul, tensordot
-from tapeflow.ops.reduction import reduce_any
-from tapeflow.ops.sparse import sparse_dense_matmul
+from tapeflow.ops.array.broadcasting import tile
+from tapeflow.ops.array.layout import expand_dims, reshape, transpose
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.linalg.matmul import MatMul, tensordot
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import not_equal
+from tapeflow.ops.math.reduction import reduce_any
+from tapeflow.ops.nn.bias import bias_add
+from tapeflow.ops.sparse.functions import sparse_dense_matmul
 
 
 class InputLayer(Layer):

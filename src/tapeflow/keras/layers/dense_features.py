@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.core import nest
 from tapeflow.core.context import name_scope
+from tapeflow.core.structures import nest
 from tapeflow.feature_column.cache import FeatureTransformationCache
 from tapeflow.feature_column.column import DenseColumn, SequenceDenseColumn, normalized
 from tapeflow.feature_column.serialization import (
@@ -13,12 +13,12 @@ from tapeflow.feature_column.serialization import (
 from tapeflow.feature_column.state import StateManager
 from tapeflow.keras import initializers
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.ops.array import identity
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.assertions import assert_equal
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import reshape
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.assertions import assert_equal
+from tapeflow.ops.control.flow import control_dependencies
 
 
 def require_same_batch(tensors, columns) -> None:

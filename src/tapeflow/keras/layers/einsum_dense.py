@@ -12,8 +12,8 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.layers.core import refuse_unknown_kinds
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
-from tapeflow.ops.einsum import einsum
-from tapeflow.ops.layout import reshape, squeeze
+from tapeflow.ops.array.layout import reshape, squeeze
+from tapeflow.ops.linalg.einsum import einsum
 from tapeflow.ops.static import sizes_of
 
 

@@ -13,12 +13,12 @@ from tapeflow.keras.engine.masking import set_mask
 from tapeflow.keras.layers.core import refuse_unknown_kinds
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import not_equal
-from tapeflow.ops.embedding import embedding_lookup
-from tapeflow.ops.layout import expand_dims, transpose
-from tapeflow.ops.matmul import tensordot
-from tapeflow.ops.trigonometric import tanh
+from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.linalg.matmul import tensordot
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import not_equal
+from tapeflow.ops.math.trigonometric import tanh
+from tapeflow.ops.nn.embedding import embedding_lookup
 
 
 class Embedding(LowRank, Quantizable, Layer):

@@ -10,13 +10,13 @@ from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
 from tapeflow.keras.layers.wrappers import Wrapper
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.array import stop_gradient
-from tapeflow.ops.elementwise import rsqrt, square
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.normalization import l2_normalize, moments
-from tapeflow.ops.reduction import reduce_mean
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.rows import stop_gradient
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.elementwise import rsqrt, square
+from tapeflow.ops.math.reduction import reduce_mean
+from tapeflow.ops.nn.normalization import l2_normalize, moments
 
 
 class GroupNormalization(SameShape):

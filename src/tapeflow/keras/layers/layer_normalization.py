@@ -7,10 +7,10 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.layers.core import SameShape
-from tapeflow.ops.casting import cast
-from tapeflow.ops.elementwise import rsqrt
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.normalization import moments
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.elementwise import rsqrt
+from tapeflow.ops.nn.normalization import moments
 
 
 class LayerNormalization(SameShape):

@@ -14,9 +14,9 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_tuple,
     output_length,
 )
-from tapeflow.ops.einsum import einsum
-from tapeflow.ops.joining import stack
-from tapeflow.ops.layout import reshape, transpose
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.linalg.einsum import einsum
 from tapeflow.ops.static import sizes_of
 
 

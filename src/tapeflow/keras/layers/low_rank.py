@@ -5,8 +5,8 @@ from __future__ import annotations
 from tapeflow.keras import initializers
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.keras.engine.base_layer import Unbuilt
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.matmul import tensordot
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.linalg.matmul import tensordot
 
 
 class AdaptableWeight(Unbuilt):

@@ -7,17 +7,17 @@ import functools
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.backend_math import result_type
+from tapeflow.keras.backend.math import result_type
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import logical_and, logical_or
-from tapeflow.ops.construction import ones_like, zeros_like
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import expand_dims, reshape, transpose
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.normalization import l2_normalize
-from tapeflow.ops.reduction import reduce_all, reduce_any
+from tapeflow.ops.array.construction import ones_like, zeros_like
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims, reshape, transpose
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import logical_and, logical_or
+from tapeflow.ops.math.reduction import reduce_all, reduce_any
+from tapeflow.ops.nn.normalization import l2_normalize
 from tapeflow.ops.static import sizes_of
 
 

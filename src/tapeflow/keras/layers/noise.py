@@ -9,8 +9,8 @@ from tapeflow.keras import settings
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
 from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.casting import cast
 
 
 def _sizes(x):

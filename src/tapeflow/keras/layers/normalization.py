@@ -14,19 +14,19 @@ from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
-from tapeflow.ops.activation import relu
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.array import identity, stop_gradient
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.array import size as size_of
-from tapeflow.ops.batch_norm import FusedBatchNormV3
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import ones, ones_like, zeros, zeros_like
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.elementwise import sqrt
-from tapeflow.ops.layout import expand_dims, reshape, transpose
-from tapeflow.ops.normalization import batch_normalization, moments, weighted_moments
-from tapeflow.ops.reduction import reduce_mean
+from tapeflow.ops.array.construction import ones, ones_like, zeros, zeros_like
+from tapeflow.ops.array.layout import expand_dims, reshape, transpose
+from tapeflow.ops.array.rows import identity, stop_gradient
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.rows import size as size_of
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.elementwise import sqrt
+from tapeflow.ops.math.reduction import reduce_mean
+from tapeflow.ops.nn.activation import relu
+from tapeflow.ops.nn.batch_norm import FusedBatchNormV3
+from tapeflow.ops.nn.normalization import batch_normalization, moments, weighted_moments
 from tapeflow.ops.static import static_value
 
 

@@ -12,10 +12,10 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     output_length,
     to_nn_format,
 )
-from tapeflow.ops.casting import cast
-from tapeflow.ops.layout import expand_dims, transpose
-from tapeflow.ops.pool import avg_pool, max_pool
-from tapeflow.ops.reduction import reduce_max, reduce_mean, reduce_sum
+from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.convolution.pool_functions import avg_pool, max_pool
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.reduction import reduce_max, reduce_mean, reduce_sum
 
 
 class _Pooling(Layer):

@@ -13,10 +13,10 @@ from tapeflow.keras import quantizers
 from tapeflow.keras.dtype_policy import Int4DTypePolicy, QuantizedDTypePolicy
 from tapeflow.keras.engine.protocol import quantization_mode
 from tapeflow.keras.quantizers import Int8QuantizationConfig, abs_max_quantize
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import ones as ones_of
-from tapeflow.ops.gather import gather
-from tapeflow.ops.layout import expand_dims, reshape, squeeze, transpose
+from tapeflow.ops.array.construction import ones as ones_of
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.layout import expand_dims, reshape, squeeze, transpose
+from tapeflow.ops.math.casting import cast
 
 _MODES = ("int8", "float8", "int4", "gptq", "awq")
 

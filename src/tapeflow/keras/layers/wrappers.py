@@ -5,24 +5,24 @@ from __future__ import annotations
 import contextlib
 import copy
 
-from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
 from tapeflow.core.release import keras_2
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.calling import signature_of
+from tapeflow.keras.engine.files.saving import copy_of
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec
-from tapeflow.keras.engine.saving import copy_of
-from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.rnn.base import standardize_args
 from tapeflow.keras.registry import to_config
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_any
-from tapeflow.ops.reorder import reverse
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.reorder import reverse
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.reduction import reduce_any
 
 
 class Wrapper(Layer):

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import Bounded
 from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import snake_case
+from tapeflow.core.structures import nest
 from tapeflow.keras import docstrings, settings
 from tapeflow.keras.classes_of_functions import class_of
 from tapeflow.keras.losses import functions, imbalanced
 from tapeflow.keras.losses.functions import squeeze_or_expand
 from tapeflow.keras.losses.reduction import Reduction, reduced
 from tapeflow.keras.registry import to_config
-from tapeflow.ops.casting import cast
+from tapeflow.ops.math.casting import cast
 
 _MEAN = Reduction.SUM_OVER_BATCH_SIZE
 

@@ -8,14 +8,14 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.metrics import ragged
 from tapeflow.keras.metrics.base import Metric
 from tapeflow.keras.metrics.confusion import EPSILON, ThresholdCounts
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import logical_and, where
-from tapeflow.ops.construction import ones_like
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.elementwise import log
-from tapeflow.ops.reduction import reduce_mean, reduce_sum
-from tapeflow.ops.trigonometric import sigmoid
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import logical_and, where
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.elementwise import log
+from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.math.trigonometric import sigmoid
 
 _CURVES = {"ROC": "ROC", "PR": "PR", "roc": "ROC", "pr": "PR"}
 _SUMS = ("interpolation", "majoring", "minoring")

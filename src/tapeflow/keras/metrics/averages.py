@@ -8,9 +8,9 @@ from tapeflow.keras.classes_of_functions import class_of
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import functions, ragged
 from tapeflow.keras.metrics.base import Mean, MeanMetricWrapper
-from tapeflow.ops.arithmetic import squared_difference
-from tapeflow.ops.casting import cast
-from tapeflow.ops.elementwise import sqrt
+from tapeflow.ops.math.arithmetic import squared_difference
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.elementwise import sqrt
 
 # What all classes made of functions say of the arguments that the functions have not.
 _SAID = docstrings.entries("""

@@ -8,9 +8,9 @@ import functools
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
-from tapeflow.core.module import SetByInit
 from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import snake_case
+from tapeflow.core.tracking.module import SetByInit
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.static import shown_dtype
 from tapeflow.keras.engine.tracking import Tracked
@@ -20,14 +20,14 @@ from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import ragged
 from tapeflow.keras.registry import to_config
 from tapeflow.keras.session import set_values
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.array import size
-from tapeflow.ops.broadcasting import broadcast_to
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import ones_like, zeros
-from tapeflow.ops.control import group
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.array.broadcasting import broadcast_to
+from tapeflow.ops.array.construction import ones_like, zeros
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.rows import size
+from tapeflow.ops.control.flow import group
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
 
 
 def _building_graph():

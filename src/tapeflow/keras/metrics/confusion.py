@@ -11,15 +11,15 @@ from tapeflow.core.release import keras_2
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import ragged
 from tapeflow.keras.metrics.base import Metric
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.broadcasting import broadcast_to
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import greater_equal, logical_and, logical_not, where
-from tapeflow.ops.construction import one_hot, zeros_like
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.layout import expand_dims, reshape
-from tapeflow.ops.reduction import reduce_max, reduce_sum
-from tapeflow.ops.selection import top_k as top_k_of
+from tapeflow.ops.array.broadcasting import broadcast_to
+from tapeflow.ops.array.construction import one_hot, zeros_like
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.selection import top_k as top_k_of
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import greater_equal, logical_and, logical_not, where
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.reduction import reduce_max, reduce_sum
 
 EPSILON = 1e-7
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.metrics.base import Metric
-from tapeflow.ops.argmax import argmax
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import not_equal
-from tapeflow.ops.diagonal import diag_part
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.gather import gather
-from tapeflow.ops.histogram import confusion_matrix
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.array.diagonal import diag_part
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.math.argmax import argmax
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import not_equal
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.histogram import confusion_matrix
+from tapeflow.ops.math.reduction import reduce_sum
 
 
 class _Overlap(Metric):

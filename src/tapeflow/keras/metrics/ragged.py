@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.ops.assertions import assert_equal
-from tapeflow.ops.ragged_tensor import RaggedTensor
+from tapeflow.ops.control.assertions import assert_equal
+from tapeflow.ops.ragged.tensor import RaggedTensor
 
 
 def flat(y_true, y_pred, sample_weight=None):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics.base import Metric
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.array import size
-from tapeflow.ops.broadcasting import broadcast_to
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import is_inf, logical_and, where
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import square
-from tapeflow.ops.layout import expand_dims
-from tapeflow.ops.reduction import reduce_max, reduce_mean, reduce_sum
+from tapeflow.ops.array.broadcasting import broadcast_to
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.rows import size
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import is_inf, logical_and, where
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import square
+from tapeflow.ops.math.reduction import reduce_max, reduce_mean, reduce_sum
 
 
 class FBetaScore(Metric):

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from tapeflow.autodiff.custom_gradient import custom_gradient as tf_custom_gradient
 from tapeflow.autodiff.forward import ForwardAccumulator
-from tapeflow.core import nest
 from tapeflow.core.public import public, public_names
+from tapeflow.core.structures import nest
 from tapeflow.keras.ops.conversion import axis_of, static_rank, tensor
-from tapeflow.ops.array import shape as tf_shape
-from tapeflow.ops.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
-from tapeflow.ops.broadcasting import broadcast_to as tf_broadcast_to
-from tapeflow.ops.casting import cast as tf_cast
-from tapeflow.ops.clip import clip_by_value as tf_clip_by_value
-from tapeflow.ops.control import switch_case as tf_switch_case
-from tapeflow.ops.control import while_loop as tf_while_loop
-from tapeflow.ops.gather import gather as tf_gather
-from tapeflow.ops.joining import concat as tf_concat
-from tapeflow.ops.layout import reshape as tf_reshape
-from tapeflow.ops.mapping import vectorized_map as tf_vectorized_map
-from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
+from tapeflow.ops.array.broadcasting import broadcast_to as tf_broadcast_to
+from tapeflow.ops.array.gather import gather as tf_gather
+from tapeflow.ops.array.joining import concat as tf_concat
+from tapeflow.ops.array.layout import reshape as tf_reshape
+from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.control.flow import switch_case as tf_switch_case
+from tapeflow.ops.control.flow import while_loop as tf_while_loop
+from tapeflow.ops.control.mapping import vectorized_map as tf_vectorized_map
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.clip import clip_by_value as tf_clip_by_value
 
 
 @public

@@ -9,10 +9,10 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor as tf_convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.keras import settings
-from tapeflow.keras.engine.op_layer import call_function
-from tapeflow.keras.engine.symbolic import KerasTensor, any_symbolic
+from tapeflow.keras.engine.functional.op_layer import call_function
+from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic
 from tapeflow.keras.ops.promotion import result_type
-from tapeflow.ops.casting import cast as tf_cast
+from tapeflow.ops.math.casting import cast as tf_cast
 
 
 def operation(function):

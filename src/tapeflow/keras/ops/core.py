@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import nest
 from tapeflow.core.convert import is_tensor as tf_is_tensor
 from tapeflow.core.public import public, public_names
+from tapeflow.core.structures import nest
 from tapeflow.keras.ops.conversion import operation, tensor
-from tapeflow.ops.array import shape as tf_shape
-from tapeflow.ops.array import stop_gradient as tf_stop_gradient
-from tapeflow.ops.casting import cast as tf_cast
-from tapeflow.ops.casting import saturate_cast as tf_saturate_cast
-from tapeflow.ops.construction import meshgrid as tf_meshgrid
-from tapeflow.ops.construction import range as tf_range
-from tapeflow.ops.control import cond as tf_cond
-from tapeflow.ops.control import while_loop as tf_while_loop
-from tapeflow.ops.joining import stack as tf_stack
-from tapeflow.ops.mapping import map_fn as tf_map_fn
-from tapeflow.ops.mapping import vectorized_map as tf_vectorized_map
-from tapeflow.ops.reduction import reduce_max as tf_reduce_max
-from tapeflow.ops.scatter import scatter_nd as tf_scatter_nd
-from tapeflow.ops.scatter import tensor_scatter_nd_add as tf_tensor_scatter_nd_add
-from tapeflow.ops.scatter import tensor_scatter_nd_max as tf_tensor_scatter_nd_max
-from tapeflow.ops.scatter import tensor_scatter_nd_min as tf_tensor_scatter_nd_min
-from tapeflow.ops.scatter import tensor_scatter_nd_update as tf_tensor_scatter_nd_update
-from tapeflow.ops.segment import unsorted_segment_max as tf_unsorted_segment_max
-from tapeflow.ops.segment import unsorted_segment_min as tf_unsorted_segment_min
-from tapeflow.ops.segment import unsorted_segment_prod as tf_unsorted_segment_prod
-from tapeflow.ops.segment import unsorted_segment_sum as tf_unsorted_segment_sum
-from tapeflow.ops.slicing import slice_ as tf_slice_
-from tapeflow.ops.sparse import to_dense as tf_to_dense
+from tapeflow.ops.array.construction import meshgrid as tf_meshgrid
+from tapeflow.ops.array.construction import range as tf_range
+from tapeflow.ops.array.joining import stack as tf_stack
+from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.rows import stop_gradient as tf_stop_gradient
+from tapeflow.ops.array.scatter import scatter_nd as tf_scatter_nd
+from tapeflow.ops.array.scatter import tensor_scatter_nd_add as tf_tensor_scatter_nd_add
+from tapeflow.ops.array.scatter import tensor_scatter_nd_max as tf_tensor_scatter_nd_max
+from tapeflow.ops.array.scatter import tensor_scatter_nd_min as tf_tensor_scatter_nd_min
+from tapeflow.ops.array.scatter import tensor_scatter_nd_update as tf_tensor_scatter_nd_update
+from tapeflow.ops.array.slicing import slice_ as tf_slice_
+from tapeflow.ops.control.flow import cond as tf_cond
+from tapeflow.ops.control.flow import while_loop as tf_while_loop
+from tapeflow.ops.control.mapping import map_fn as tf_map_fn
+from tapeflow.ops.control.mapping import vectorized_map as tf_vectorized_map
+from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.casting import saturate_cast as tf_saturate_cast
+from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max
+from tapeflow.ops.math.segment import unsorted_segment_max as tf_unsorted_segment_max
+from tapeflow.ops.math.segment import unsorted_segment_min as tf_unsorted_segment_min
+from tapeflow.ops.math.segment import unsorted_segment_prod as tf_unsorted_segment_prod
+from tapeflow.ops.math.segment import unsorted_segment_sum as tf_unsorted_segment_sum
+from tapeflow.ops.sparse.functions import to_dense as tf_to_dense
 
 
 @public

@@ -14,31 +14,31 @@ from tapeflow.keras.ops.conversion import (
 )
 from tapeflow.keras.ops.promotion import result_type
 from tapeflow.keras.ops.reductions import argsort, searchsorted
-from tapeflow.ops.arithmetic import maximum as tf_maximum
-from tapeflow.ops.arithmetic import minimum as tf_minimum
-from tapeflow.ops.array import shape as tf_shape
-from tapeflow.ops.casting import cast as tf_cast
-from tapeflow.ops.comparison import equal as tf_equal
-from tapeflow.ops.comparison import logical_and as tf_logical_and
-from tapeflow.ops.comparison import logical_not as tf_logical_not
-from tapeflow.ops.construction import linspace as tf_linspace
-from tapeflow.ops.construction import range as tf_range
-from tapeflow.ops.gather import boolean_mask as tf_boolean_mask
-from tapeflow.ops.gather import gather as tf_gather
-from tapeflow.ops.histogram import bincount as tf_bincount
-from tapeflow.ops.layout import expand_dims as tf_expand_dims
-from tapeflow.ops.layout import invert_permutation as tf_invert_permutation
-from tapeflow.ops.layout import reshape as tf_reshape
-from tapeflow.ops.layout import transpose as tf_transpose
-from tapeflow.ops.padding import pad as tf_pad
-from tapeflow.ops.reduction import reduce_any as tf_reduce_any
-from tapeflow.ops.reduction import reduce_max as tf_reduce_max
-from tapeflow.ops.reduction import reduce_min as tf_reduce_min
-from tapeflow.ops.segment import unsorted_segment_min as tf_unsorted_segment_min
-from tapeflow.ops.segment import unsorted_segment_sum as tf_unsorted_segment_sum
-from tapeflow.ops.selection import UniqueWithCountsV2
-from tapeflow.ops.sorting import argsort as tf_argsort
-from tapeflow.ops.sparse import from_dense as tf_from_dense
+from tapeflow.ops.array.construction import linspace as tf_linspace
+from tapeflow.ops.array.construction import range as tf_range
+from tapeflow.ops.array.gather import boolean_mask as tf_boolean_mask
+from tapeflow.ops.array.gather import gather as tf_gather
+from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
+from tapeflow.ops.array.layout import invert_permutation as tf_invert_permutation
+from tapeflow.ops.array.layout import reshape as tf_reshape
+from tapeflow.ops.array.layout import transpose as tf_transpose
+from tapeflow.ops.array.padding import pad as tf_pad
+from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.selection import UniqueWithCountsV2
+from tapeflow.ops.math.arithmetic import maximum as tf_maximum
+from tapeflow.ops.math.arithmetic import minimum as tf_minimum
+from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.comparison import equal as tf_equal
+from tapeflow.ops.math.comparison import logical_and as tf_logical_and
+from tapeflow.ops.math.comparison import logical_not as tf_logical_not
+from tapeflow.ops.math.histogram import bincount as tf_bincount
+from tapeflow.ops.math.reduction import reduce_any as tf_reduce_any
+from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max
+from tapeflow.ops.math.reduction import reduce_min as tf_reduce_min
+from tapeflow.ops.math.segment import unsorted_segment_min as tf_unsorted_segment_min
+from tapeflow.ops.math.segment import unsorted_segment_sum as tf_unsorted_segment_sum
+from tapeflow.ops.math.sorting import argsort as tf_argsort
+from tapeflow.ops.sparse.functions import from_dense as tf_from_dense
 
 
 @operation

@@ -7,33 +7,33 @@ import math
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import floating, operation, promoted, tensor
 from tapeflow.keras.ops.elementwise import logaddexp
-from tapeflow.ops.arithmetic import floormod as tf_floormod
-from tapeflow.ops.arithmetic import maximum as tf_maximum
-from tapeflow.ops.arithmetic import minimum as tf_minimum
-from tapeflow.ops.arithmetic import pow as tf_pow
-from tapeflow.ops.array import shape as tf_shape
-from tapeflow.ops.bessel import bessel_i0 as tf_bessel_i0
-from tapeflow.ops.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
-from tapeflow.ops.broadcasting import broadcast_to as tf_broadcast_to
-from tapeflow.ops.casting import cast as tf_cast
-from tapeflow.ops.comparison import equal as tf_equal
-from tapeflow.ops.comparison import is_inf as tf_is_inf
-from tapeflow.ops.comparison import is_nan as tf_is_nan
-from tapeflow.ops.comparison import logical_and as tf_logical_and
-from tapeflow.ops.comparison import logical_or as tf_logical_or
-from tapeflow.ops.comparison import not_equal as tf_not_equal
-from tapeflow.ops.comparison import where as tf_where
-from tapeflow.ops.complex_numbers import angle as tf_angle
-from tapeflow.ops.complex_numbers import imag as tf_imag
-from tapeflow.ops.construction import ones_like as tf_ones_like
-from tapeflow.ops.construction import zeros_like as tf_zeros_like
-from tapeflow.ops.control import while_loop as tf_while_loop
-from tapeflow.ops.elementwise import abs as tf_abs
-from tapeflow.ops.elementwise import sign as tf_sign
-from tapeflow.ops.layout import bitcast as tf_bitcast
-from tapeflow.ops.reduction import reduce_any as tf_reduce_any
-from tapeflow.ops.special import nextafter as tf_nextafter
-from tapeflow.ops.trigonometric import sin as tf_sin
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
+from tapeflow.ops.array.broadcasting import broadcast_to as tf_broadcast_to
+from tapeflow.ops.array.construction import ones_like as tf_ones_like
+from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
+from tapeflow.ops.array.layout import bitcast as tf_bitcast
+from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.control.flow import while_loop as tf_while_loop
+from tapeflow.ops.math.arithmetic import floormod as tf_floormod
+from tapeflow.ops.math.arithmetic import maximum as tf_maximum
+from tapeflow.ops.math.arithmetic import minimum as tf_minimum
+from tapeflow.ops.math.arithmetic import pow as tf_pow
+from tapeflow.ops.math.bessel import bessel_i0 as tf_bessel_i0
+from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.comparison import equal as tf_equal
+from tapeflow.ops.math.comparison import is_inf as tf_is_inf
+from tapeflow.ops.math.comparison import is_nan as tf_is_nan
+from tapeflow.ops.math.comparison import logical_and as tf_logical_and
+from tapeflow.ops.math.comparison import logical_or as tf_logical_or
+from tapeflow.ops.math.comparison import not_equal as tf_not_equal
+from tapeflow.ops.math.comparison import where as tf_where
+from tapeflow.ops.math.complex_numbers import angle as tf_angle
+from tapeflow.ops.math.complex_numbers import imag as tf_imag
+from tapeflow.ops.math.elementwise import abs as tf_abs
+from tapeflow.ops.math.elementwise import sign as tf_sign
+from tapeflow.ops.math.reduction import reduce_any as tf_reduce_any
+from tapeflow.ops.math.special import nextafter as tf_nextafter
+from tapeflow.ops.math.trigonometric import sin as tf_sin
 
 
 def _wide_floating(x):

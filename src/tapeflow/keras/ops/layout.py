@@ -9,12 +9,12 @@ from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import floats, operation, static_rank, tensor
 from tapeflow.keras.ops.elementwise import imag, real
 from tapeflow.keras.ops.shaping import split
-from tapeflow.ops.array import shape as tf_shape
-from tapeflow.ops.complex_numbers import complex as tf_complex
-from tapeflow.ops.joining import stack as tf_stack
-from tapeflow.ops.layout import bitcast as tf_bitcast
-from tapeflow.ops.layout import reshape as tf_reshape
-from tapeflow.ops.layout import transpose as tf_transpose
+from tapeflow.ops.array.joining import stack as tf_stack
+from tapeflow.ops.array.layout import bitcast as tf_bitcast
+from tapeflow.ops.array.layout import reshape as tf_reshape
+from tapeflow.ops.array.layout import transpose as tf_transpose
+from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.math.complex_numbers import complex as tf_complex
 
 
 @operation

@@ -12,38 +12,38 @@ from tapeflow.keras.ops.conversion import (
     static_rank,
     tensor,
 )
-from tapeflow.ops.arithmetic import maximum as tf_maximum
-from tapeflow.ops.arithmetic import pow as tf_pow
-from tapeflow.ops.array import shape as tf_shape
-from tapeflow.ops.casting import cast as tf_cast
-from tapeflow.ops.clip import clip_by_value as tf_clip_by_value
-from tapeflow.ops.complex_numbers import complex as tf_complex
-from tapeflow.ops.elementwise import abs as tf_abs
-from tapeflow.ops.elementwise import log as tf_log
-from tapeflow.ops.elementwise import rsqrt as tf_rsqrt
-from tapeflow.ops.elementwise import square as tf_square
-from tapeflow.ops.joining import concat as tf_concat
-from tapeflow.ops.layout import reshape as tf_reshape
-from tapeflow.ops.layout import squeeze as tf_squeeze
-from tapeflow.ops.layout import transpose as tf_transpose
-from tapeflow.ops.loss import (
+from tapeflow.ops.array.joining import concat as tf_concat
+from tapeflow.ops.array.layout import reshape as tf_reshape
+from tapeflow.ops.array.layout import squeeze as tf_squeeze
+from tapeflow.ops.array.layout import transpose as tf_transpose
+from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.selection import in_top_k as tf_in_top_k
+from tapeflow.ops.math.arithmetic import maximum as tf_maximum
+from tapeflow.ops.math.arithmetic import pow as tf_pow
+from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.clip import clip_by_value as tf_clip_by_value
+from tapeflow.ops.math.complex_numbers import complex as tf_complex
+from tapeflow.ops.math.elementwise import abs as tf_abs
+from tapeflow.ops.math.elementwise import log as tf_log
+from tapeflow.ops.math.elementwise import rsqrt as tf_rsqrt
+from tapeflow.ops.math.elementwise import square as tf_square
+from tapeflow.ops.math.reduction import reduce_mean as tf_reduce_mean
+from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.math.trigonometric import cos as tf_cos
+from tapeflow.ops.math.trigonometric import sin as tf_sin
+from tapeflow.ops.nn.loss import (
     sigmoid_cross_entropy_with_logits as tf_sigmoid_cross_entropy_with_logits,
 )
-from tapeflow.ops.loss import (
+from tapeflow.ops.nn.loss import (
     softmax_cross_entropy_with_logits as tf_softmax_cross_entropy_with_logits,
 )
-from tapeflow.ops.loss import (
+from tapeflow.ops.nn.loss import (
     sparse_softmax_cross_entropy_with_logits as tf_sparse_softmax_cross_entropy_with_logits,
 )
-from tapeflow.ops.normalization import batch_normalization as tf_batch_normalization
-from tapeflow.ops.normalization import moments as tf_moments
-from tapeflow.ops.reduction import reduce_mean as tf_reduce_mean
-from tapeflow.ops.reduction import reduce_sum as tf_reduce_sum
-from tapeflow.ops.selection import in_top_k as tf_in_top_k
-from tapeflow.ops.softmax import log_softmax as tf_log_softmax
-from tapeflow.ops.softmax import softmax as tf_softmax
-from tapeflow.ops.trigonometric import cos as tf_cos
-from tapeflow.ops.trigonometric import sin as tf_sin
+from tapeflow.ops.nn.normalization import batch_normalization as tf_batch_normalization
+from tapeflow.ops.nn.normalization import moments as tf_moments
+from tapeflow.ops.nn.softmax import log_softmax as tf_log_softmax
+from tapeflow.ops.nn.softmax import softmax as tf_softmax
 
 
 def _activation(name, function, text):

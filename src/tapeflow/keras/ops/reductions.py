@@ -15,40 +15,40 @@ from tapeflow.keras.ops.conversion import (
     tensor,
     wide,
 )
-from tapeflow.ops.argmax import argmax as tf_argmax
-from tapeflow.ops.argmax import argmin as tf_argmin
-from tapeflow.ops.arithmetic import maximum as tf_maximum
-from tapeflow.ops.arithmetic import minimum as tf_minimum
-from tapeflow.ops.array import shape as tf_shape
-from tapeflow.ops.broadcasting import broadcast_to as tf_broadcast_to
-from tapeflow.ops.casting import cast as tf_cast
-from tapeflow.ops.comparison import equal as tf_equal
-from tapeflow.ops.comparison import is_nan as tf_is_nan
-from tapeflow.ops.comparison import where as tf_where
-from tapeflow.ops.cumulative import cumprod as tf_cumprod
-from tapeflow.ops.cumulative import cumsum as tf_cumsum
-from tapeflow.ops.elementwise import ceil as tf_ceil
-from tapeflow.ops.elementwise import floor as tf_floor
-from tapeflow.ops.elementwise import round as tf_round
-from tapeflow.ops.gather import gather as tf_gather
-from tapeflow.ops.layout import expand_dims as tf_expand_dims
-from tapeflow.ops.layout import reshape as tf_reshape
-from tapeflow.ops.layout import transpose as tf_transpose
-from tapeflow.ops.reduction import count_nonzero as tf_count_nonzero
-from tapeflow.ops.reduction import reduce_all as tf_reduce_all
-from tapeflow.ops.reduction import reduce_any as tf_reduce_any
-from tapeflow.ops.reduction import reduce_logsumexp as tf_reduce_logsumexp
-from tapeflow.ops.reduction import reduce_max as tf_reduce_max
-from tapeflow.ops.reduction import reduce_mean as tf_reduce_mean
-from tapeflow.ops.reduction import reduce_min as tf_reduce_min
-from tapeflow.ops.reduction import reduce_prod as tf_reduce_prod
-from tapeflow.ops.reduction import reduce_std as tf_reduce_std
-from tapeflow.ops.reduction import reduce_sum as tf_reduce_sum
-from tapeflow.ops.reduction import reduce_variance as tf_reduce_variance
-from tapeflow.ops.selection import searchsorted as tf_searchsorted
-from tapeflow.ops.selection import top_k as tf_top_k
-from tapeflow.ops.sorting import argsort as tf_argsort
-from tapeflow.ops.sorting import sort as tf_sort
+from tapeflow.ops.array.broadcasting import broadcast_to as tf_broadcast_to
+from tapeflow.ops.array.gather import gather as tf_gather
+from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
+from tapeflow.ops.array.layout import reshape as tf_reshape
+from tapeflow.ops.array.layout import transpose as tf_transpose
+from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.selection import searchsorted as tf_searchsorted
+from tapeflow.ops.array.selection import top_k as tf_top_k
+from tapeflow.ops.math.argmax import argmax as tf_argmax
+from tapeflow.ops.math.argmax import argmin as tf_argmin
+from tapeflow.ops.math.arithmetic import maximum as tf_maximum
+from tapeflow.ops.math.arithmetic import minimum as tf_minimum
+from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.comparison import equal as tf_equal
+from tapeflow.ops.math.comparison import is_nan as tf_is_nan
+from tapeflow.ops.math.comparison import where as tf_where
+from tapeflow.ops.math.cumulative import cumprod as tf_cumprod
+from tapeflow.ops.math.cumulative import cumsum as tf_cumsum
+from tapeflow.ops.math.elementwise import ceil as tf_ceil
+from tapeflow.ops.math.elementwise import floor as tf_floor
+from tapeflow.ops.math.elementwise import round as tf_round
+from tapeflow.ops.math.reduction import count_nonzero as tf_count_nonzero
+from tapeflow.ops.math.reduction import reduce_all as tf_reduce_all
+from tapeflow.ops.math.reduction import reduce_any as tf_reduce_any
+from tapeflow.ops.math.reduction import reduce_logsumexp as tf_reduce_logsumexp
+from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max
+from tapeflow.ops.math.reduction import reduce_mean as tf_reduce_mean
+from tapeflow.ops.math.reduction import reduce_min as tf_reduce_min
+from tapeflow.ops.math.reduction import reduce_prod as tf_reduce_prod
+from tapeflow.ops.math.reduction import reduce_std as tf_reduce_std
+from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.math.reduction import reduce_variance as tf_reduce_variance
+from tapeflow.ops.math.sorting import argsort as tf_argsort
+from tapeflow.ops.math.sorting import sort as tf_sort
 
 
 @operation

@@ -6,36 +6,36 @@ from itertools import pairwise
 
 from tapeflow.core.public import public, public_names
 from tapeflow.keras.ops.conversion import axes_of, axis_of, operation, promoted, static_rank, tensor
-from tapeflow.ops.arithmetic import maximum as tf_maximum
-from tapeflow.ops.arithmetic import minimum as tf_minimum
-from tapeflow.ops.array import shape as tf_shape
-from tapeflow.ops.array import size as tf_size
-from tapeflow.ops.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
-from tapeflow.ops.broadcasting import broadcast_to as tf_broadcast_to
-from tapeflow.ops.broadcasting import repeat as tf_repeat
-from tapeflow.ops.broadcasting import tile as tf_tile
-from tapeflow.ops.casting import cast as tf_cast
-from tapeflow.ops.comparison import greater_equal as tf_greater_equal
-from tapeflow.ops.comparison import less as tf_less
-from tapeflow.ops.comparison import not_equal as tf_not_equal
-from tapeflow.ops.comparison import where as tf_where
-from tapeflow.ops.construction import meshgrid as tf_meshgrid
-from tapeflow.ops.construction import range as tf_range
-from tapeflow.ops.construction import zeros_like as tf_zeros_like
-from tapeflow.ops.diagonal import diag as tf_diag
-from tapeflow.ops.gather import gather as tf_gather
-from tapeflow.ops.joining import concat as tf_concat
-from tapeflow.ops.joining import split as tf_split
-from tapeflow.ops.joining import stack as tf_stack
-from tapeflow.ops.joining import unstack as tf_unstack
-from tapeflow.ops.layout import expand_dims as tf_expand_dims
-from tapeflow.ops.layout import reshape as tf_reshape
-from tapeflow.ops.layout import squeeze as tf_squeeze
-from tapeflow.ops.layout import transpose as tf_transpose
-from tapeflow.ops.padding import pad as tf_pad
-from tapeflow.ops.reduction import reduce_sum as tf_reduce_sum
-from tapeflow.ops.reorder import reverse as tf_reverse
-from tapeflow.ops.reorder import roll as tf_roll
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
+from tapeflow.ops.array.broadcasting import broadcast_to as tf_broadcast_to
+from tapeflow.ops.array.broadcasting import repeat as tf_repeat
+from tapeflow.ops.array.broadcasting import tile as tf_tile
+from tapeflow.ops.array.construction import meshgrid as tf_meshgrid
+from tapeflow.ops.array.construction import range as tf_range
+from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
+from tapeflow.ops.array.diagonal import diag as tf_diag
+from tapeflow.ops.array.gather import gather as tf_gather
+from tapeflow.ops.array.joining import concat as tf_concat
+from tapeflow.ops.array.joining import split as tf_split
+from tapeflow.ops.array.joining import stack as tf_stack
+from tapeflow.ops.array.joining import unstack as tf_unstack
+from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
+from tapeflow.ops.array.layout import reshape as tf_reshape
+from tapeflow.ops.array.layout import squeeze as tf_squeeze
+from tapeflow.ops.array.layout import transpose as tf_transpose
+from tapeflow.ops.array.padding import pad as tf_pad
+from tapeflow.ops.array.reorder import reverse as tf_reverse
+from tapeflow.ops.array.reorder import roll as tf_roll
+from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.rows import size as tf_size
+from tapeflow.ops.math.arithmetic import maximum as tf_maximum
+from tapeflow.ops.math.arithmetic import minimum as tf_minimum
+from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.comparison import greater_equal as tf_greater_equal
+from tapeflow.ops.math.comparison import less as tf_less
+from tapeflow.ops.math.comparison import not_equal as tf_not_equal
+from tapeflow.ops.math.comparison import where as tf_where
+from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
 
 
 @operation

@@ -7,15 +7,15 @@ import math
 from tapeflow.core.public import public_names
 from tapeflow.keras import settings
 from tapeflow.keras.ops.conversion import operation, tensor
-from tapeflow.ops.casting import cast as tf_cast
-from tapeflow.ops.construction import ones as tf_ones
-from tapeflow.ops.construction import range as tf_range
-from tapeflow.ops.construction import zeros as tf_zeros
-from tapeflow.ops.elementwise import abs as tf_abs
-from tapeflow.ops.signal_windows import hamming_window as tf_hamming_window
-from tapeflow.ops.signal_windows import hann_window as tf_hann_window
-from tapeflow.ops.signal_windows import kaiser_window as tf_kaiser_window
-from tapeflow.ops.trigonometric import cos as tf_cos
+from tapeflow.ops.array.construction import ones as tf_ones
+from tapeflow.ops.array.construction import range as tf_range
+from tapeflow.ops.array.construction import zeros as tf_zeros
+from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.elementwise import abs as tf_abs
+from tapeflow.ops.math.trigonometric import cos as tf_cos
+from tapeflow.ops.signal.windows import hamming_window as tf_hamming_window
+from tapeflow.ops.signal.windows import hann_window as tf_hann_window
+from tapeflow.ops.signal.windows import kaiser_window as tf_kaiser_window
 
 
 def _steps(x):

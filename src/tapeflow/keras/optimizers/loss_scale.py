@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from tapeflow.checkpoint.following import look_again, waiting
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -13,12 +14,11 @@ from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.optimizers.optimizer import Optimizer, Variables
 from tapeflow.keras.optimizers.variables import in_order
 from tapeflow.keras.registry import to_config
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, is_finite
-from tapeflow.ops.control import cond
-from tapeflow.ops.joining import stack
-from tapeflow.ops.reduction import reduce_all
-from tapeflow.train.trackable import look_again, waiting
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, is_finite
+from tapeflow.ops.math.reduction import reduce_all
 
 
 @public_methods

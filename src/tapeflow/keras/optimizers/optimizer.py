@@ -8,14 +8,16 @@ import numpy as np
 
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import context, dtypes, nest, replicas
+from tapeflow.checkpoint.following import attached, look_again, waiting
+from tapeflow.core import context, dtypes, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.module import SetByInit
 from tapeflow.core.public import boundary, public_methods
 from tapeflow.core.release import keras_2
-from tapeflow.graph.variables import check_may_create
+from tapeflow.core.structures import nest
+from tapeflow.core.tracking.module import SetByInit
+from tapeflow.graph.build.variables import check_may_create
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.old_names import takes_old_names
@@ -24,14 +26,13 @@ from tapeflow.keras.optimizers.subclassing import Subclassed
 from tapeflow.keras.optimizers.variables import SlotList
 from tapeflow.keras.session import set_values, values_of
 from tapeflow.keras.unknown_arguments import unknown_argument
-from tapeflow.ops.casting import cast
-from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
-from tapeflow.ops.construction import fill, zeros
-from tapeflow.ops.control import group
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.array.construction import fill, zeros
+from tapeflow.ops.control.flow import group
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.clip import clip_by_global_norm, clip_by_norm, clip_by_value
+from tapeflow.ops.state.variable import Variable
 from tapeflow.train.slots import Slots
 from tapeflow.train.sparse import is_sparse
-from tapeflow.train.trackable import attached, look_again, waiting
 from tapeflow.train.updating import ByRule, name_wrong_gradient
 
 _CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")

@@ -15,10 +15,10 @@ from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
 from tapeflow.keras.optimizers.variables import SlotList
-from tapeflow.ops import training
-from tapeflow.ops.arithmetic import pow as pow_
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import ones
+from tapeflow.ops.array.construction import ones
+from tapeflow.ops.math.arithmetic import pow as pow_
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.state import training
 from tapeflow.train.updating import Update
 
 

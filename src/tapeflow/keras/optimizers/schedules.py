@@ -7,13 +7,13 @@ import math
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.keras.registry import resolve, to_config
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.arithmetic import pow as pow_
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.elementwise import ceil as ceil_
-from tapeflow.ops.elementwise import floor, log
-from tapeflow.ops.trigonometric import cos
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.arithmetic import pow as pow_
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.elementwise import ceil as ceil_
+from tapeflow.ops.math.elementwise import floor, log
+from tapeflow.ops.math.trigonometric import cos
 
 
 class LearningRateSchedule(Bounded):

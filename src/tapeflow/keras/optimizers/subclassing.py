@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 
 from tapeflow.core import context, dtypes
-from tapeflow.ops.array import identity
-from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.rows import identity
 
 
 class Subclassed:

@@ -10,7 +10,7 @@ from tapeflow.core import context
 from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.tracking import Node, listed
 from tapeflow.keras.engine.weight import Weight
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.state.variable import Variable
 from tapeflow.train.slots import base_name
 
 

@@ -9,10 +9,10 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.release import keras_2
 from tapeflow.keras.optimizers import variables
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.control import cond
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal
 
 _AVERAGE = "average"
 _SUM = "gradient_accumulator"

@@ -1,6 +1,6 @@
 """`tf.keras.saving`: objects and models as data, and files of models."""
 
-from tapeflow.keras.engine.model_files import load_model, save_model
+from tapeflow.keras.engine.files.model_files import load_model, save_model
 from tapeflow.keras.registry import (
     CustomObjectScope,
     custom_object_scope,

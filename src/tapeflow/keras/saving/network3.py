@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tapeflow.keras.engine import operations
-from tapeflow.keras.engine.functional import Functional
-from tapeflow.keras.engine.network_config import references
-from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.engine.functional import operations
+from tapeflow.keras.engine.functional.model import Functional
+from tapeflow.keras.engine.functional.network_config import references
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.saving import serialization
 
 

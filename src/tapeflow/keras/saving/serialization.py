@@ -35,7 +35,7 @@ def _modules():
         quantizers,
         regularizers,
     )
-    from tapeflow.keras.engine.functional import Functional
+    from tapeflow.keras.engine.functional.model import Functional
     from tapeflow.keras.engine.model import Model
     from tapeflow.keras.engine.sequential import Sequential
     from tapeflow.keras.optimizers import schedules

@@ -7,8 +7,8 @@ import json
 import os
 import warnings
 
-from tapeflow.core.whole_files import replace_file
-from tapeflow.keras.engine.weight_files import h5py, hdf5
+from tapeflow.core.files.whole_files import replace_file
+from tapeflow.keras.engine.files.weight_files import h5py, hdf5
 
 
 def save(fill, path, max_shard_size):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tapeflow.keras.engine.functional import Functional
+from tapeflow.keras.engine.functional.model import Functional
 from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.engine.tracking import Tracked

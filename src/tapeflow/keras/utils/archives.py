@@ -21,8 +21,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from tapeflow.core.expansion import expands_too_much
-from tapeflow.core.whole_files import new_file
+from tapeflow.core.files.expansion import expands_too_much
+from tapeflow.core.files.whole_files import new_file
 
 _CHUNK = 1 << 20
 _TAR_BLOCK = 512

@@ -10,19 +10,19 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.keras import settings
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import one_hot
-from tapeflow.ops.image_decoding import decode_image
-from tapeflow.ops.image_geometry import resize, resize_with_pad
-from tapeflow.ops.layout import expand_dims, transpose
-from tapeflow.ops.strings import substr
+from tapeflow.ops.array.construction import one_hot
+from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.image.decoding import decode_image
+from tapeflow.ops.image.geometry import resize, resize_with_pad
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.string.rows import substr
 
 _IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 _CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
 
 
 def _read(path):
-    from tapeflow.ops.file import read_file
+    from tapeflow.ops.io.file import read_file
 
     return read_file(path)
 
@@ -199,7 +199,7 @@ def audio_dataset_from_directory(
       ValueError: for settings that do not fit each other, and a folder without files.
       ImportError: for a `sampling_rate`.
     """
-    from tapeflow.ops.audio import decode_wav
+    from tapeflow.ops.signal.audio import decode_wav
 
     if ragged and output_sequence_length is not None:
         raise ValueError("Cannot set both `ragged` and `output_sequence_length`")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
 from tapeflow.keras import layers, settings
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.keras.engine.symbolic import make_input
+from tapeflow.keras.engine.functional.symbolic import make_input
 from tapeflow.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
-from tapeflow.ops.layout import expand_dims, reshape, squeeze
-from tapeflow.ops.ragged_tensor import RaggedTensor
+from tapeflow.ops.array.layout import expand_dims, reshape, squeeze
+from tapeflow.ops.ragged.tensor import RaggedTensor
 
 MODULE = "keras.src.layers.preprocessing.feature_space"
 

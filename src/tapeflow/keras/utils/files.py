@@ -8,8 +8,8 @@ import shutil
 import urllib.parse
 import urllib.request
 
+from tapeflow.core.files.whole_files import replacing
 from tapeflow.core.public import boundaries
-from tapeflow.core.whole_files import replacing
 from tapeflow.keras.utils.archives import extract_archive
 
 _ENDINGS = (".tar.gz", ".tgz", ".tar", ".zip", ".tar.bz2", ".tar.xz")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from tapeflow.core import nest
+from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import boundaries
-from tapeflow.core.whole_files import replace_file
-from tapeflow.graph.drawing import DIRECTIONS, Box, _svg
+from tapeflow.core.structures import nest
+from tapeflow.graph.interchange.drawing import DIRECTIONS, Box, _svg
 
 
 class Picture:

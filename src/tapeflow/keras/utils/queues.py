@@ -7,7 +7,7 @@ import random
 import threading
 
 from tapeflow.core.public import boundaries
-from tapeflow.core.workers import start_thread
+from tapeflow.core.threads.workers import start_thread
 
 _END = object()
 

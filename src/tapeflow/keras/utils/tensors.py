@@ -7,7 +7,7 @@ from tapeflow.core.convert import convert_to_tensor_or_composite
 from tapeflow.core.convert import is_symbolic_tensor as is_graph_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
-from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
 
 
 def is_keras_tensor(x):

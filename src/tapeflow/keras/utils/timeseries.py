@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import nest
 from tapeflow.core.public import boundaries
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.keras.utils.directories import check_format
 from tapeflow.keras.utils.sequence import Sequence

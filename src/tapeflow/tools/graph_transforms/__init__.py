@@ -5,8 +5,8 @@ from __future__ import annotations
 from tapeflow.core.errors import InternalError, OpError
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
-from tapeflow.graph.graph_util import node_name
-from tapeflow.graph.nodes import load_all_rows
+from tapeflow.graph.interchange.graph_util import node_name
+from tapeflow.graph.nodes.from_node_def import load_all_rows
 from tapeflow.tools.graph_transforms import (
     backports,
     batch_norms,

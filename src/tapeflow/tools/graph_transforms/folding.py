@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.errors import OpError
-from tapeflow.graph import op_defs
 from tapeflow.graph.graph import Graph
-from tapeflow.graph.graph_util import node_name
-from tapeflow.graph.importing import import_graph_def
-from tapeflow.graph.session import Session
+from tapeflow.graph.interchange.graph_util import node_name
+from tapeflow.graph.interchange.importing import import_graph_def
+from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.graph.run.session import Session
 from tapeflow.tools.graph_transforms.registry import Call, invalid, transform
 from tapeflow.tools.graph_transforms.stripping import strip_unused_nodes
 from tapeflow.tools.nodes import Nodes, constant

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeflow.graph import op_defs
-from tapeflow.graph.graph_util import node_name
+from tapeflow.graph.interchange.graph_util import node_name
+from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.tools.graph_transforms.registry import Call, invalid, transform
 
 _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.gfile import GFile
-from tapeflow.graph import op_defs
+from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.tools.graph_transforms.registry import Call, invalid, transform
 from tapeflow.tools.nodes import Nodes, constant, data_inputs, made, parts_of
 

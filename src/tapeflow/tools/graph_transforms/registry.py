@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.graph.graph_util import node_name
+from tapeflow.graph.interchange.graph_util import node_name
 
 TRANSFORMS: dict[str, Callable[[Any, Call], Any]] = {}
 _NAME = re.compile(r"\w+")

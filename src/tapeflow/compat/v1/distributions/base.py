@@ -12,17 +12,17 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array import identity
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.assertions import Assert
-from tapeflow.ops.broadcasting import broadcast_dynamic_shape
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import fill
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.elementwise import exp, log, log1p, sqrt, square
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_all, reduce_prod
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
+from tapeflow.ops.array.construction import fill
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.elementwise import exp, log, log1p, sqrt, square
+from tapeflow.ops.math.reduction import reduce_all, reduce_prod
 from tapeflow.ops.static import get_static_value
 
 __all__ = [

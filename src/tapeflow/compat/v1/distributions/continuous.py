@@ -13,17 +13,17 @@ from tapeflow.compat.v1.distributions.base import (
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.assertions import assert_less_v1 as assert_less
-from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.comparison import equal, greater, is_nan, logical_and, where
-from tapeflow.ops.construction import ones_like, zeros_like
-from tapeflow.ops.division_no_nan import xlog1py, xlogy
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import exp, log, log1p, sign, sqrt, square
-from tapeflow.ops.random import gamma as random_gamma
-from tapeflow.ops.random import normal as random_normal
-from tapeflow.ops.random import uniform as random_uniform
-from tapeflow.ops.special import betainc, digamma, erf, erfc, igamma, lgamma, ndtri
+from tapeflow.ops.array.construction import ones_like, zeros_like
+from tapeflow.ops.control.assertions import assert_less_v1 as assert_less
+from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.math.comparison import equal, greater, is_nan, logical_and, where
+from tapeflow.ops.math.division_no_nan import xlog1py, xlogy
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import exp, log, log1p, sign, sqrt, square
+from tapeflow.ops.math.special import betainc, digamma, erf, erfc, igamma, lgamma, ndtri
+from tapeflow.ops.random.distributions import gamma as random_gamma
+from tapeflow.ops.random.distributions import normal as random_normal
+from tapeflow.ops.random.distributions import uniform as random_uniform
 
 __all__ = ["Beta", "Exponential", "Gamma", "Laplace", "Normal", "StudentT", "Uniform"]
 

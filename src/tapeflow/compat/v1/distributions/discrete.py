@@ -13,37 +13,37 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.activation import softplus
-from tapeflow.ops.argmax import argmax
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.assertions import assert_equal_v1 as assert_equal
-from tapeflow.ops.assertions import assert_less_equal_v1 as assert_less_equal
-from tapeflow.ops.assertions import assert_near_v1 as assert_near
-from tapeflow.ops.assertions import assert_non_negative_v1 as assert_non_negative
-from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import greater
-from tapeflow.ops.construction import one_hot, ones_like, zeros_like
-from tapeflow.ops.construction import range as range_
-from tapeflow.ops.control import no_op
-from tapeflow.ops.cumulative import cumsum
-from tapeflow.ops.diagonal import set_diag
-from tapeflow.ops.division_no_nan import xlogy
-from tapeflow.ops.elementwise import floor, log, log1p, rsqrt, sqrt
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import expand_dims, reshape, transpose
-from tapeflow.ops.loss import (
+from tapeflow.ops.array.construction import one_hot, ones_like, zeros_like
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.diagonal import set_diag
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims, reshape, transpose
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
+from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
+from tapeflow.ops.control.assertions import assert_near_v1 as assert_near
+from tapeflow.ops.control.assertions import assert_non_negative_v1 as assert_non_negative
+from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.control.flow import no_op
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.argmax import argmax
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import greater
+from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.math.division_no_nan import xlogy
+from tapeflow.ops.math.elementwise import floor, log, log1p, rsqrt, sqrt
+from tapeflow.ops.math.reduction import reduce_all, reduce_max, reduce_sum
+from tapeflow.ops.math.special import digamma, lbeta, lgamma
+from tapeflow.ops.math.trigonometric import sigmoid
+from tapeflow.ops.nn.activation import softplus
+from tapeflow.ops.nn.loss import (
     sigmoid_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.random import categorical
-from tapeflow.ops.random import gamma as random_gamma
-from tapeflow.ops.random import uniform as random_uniform
-from tapeflow.ops.reduction import reduce_all, reduce_max, reduce_sum
-from tapeflow.ops.softmax import log_softmax, softmax
-from tapeflow.ops.special import digamma, lbeta, lgamma
-from tapeflow.ops.trigonometric import sigmoid
+from tapeflow.ops.nn.softmax import log_softmax, softmax
+from tapeflow.ops.random.distributions import categorical
+from tapeflow.ops.random.distributions import gamma as random_gamma
+from tapeflow.ops.random.distributions import uniform as random_uniform
 
 __all__ = ["Bernoulli", "Categorical", "Dirichlet", "DirichletMultinomial", "Multinomial"]
 

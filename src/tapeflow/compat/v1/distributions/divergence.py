@@ -10,16 +10,16 @@ import numpy as np
 from tapeflow.compat.v1.distributions import continuous, discrete
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.activation import softplus
-from tapeflow.ops.array import identity
-from tapeflow.ops.assertions import Assert
-from tapeflow.ops.comparison import is_nan, logical_and, where
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.elementwise import log, square
-from tapeflow.ops.reduction import reduce_all, reduce_sum
-from tapeflow.ops.softmax import log_softmax, softmax
-from tapeflow.ops.special import digamma, lbeta, lgamma
-from tapeflow.ops.trigonometric import sigmoid
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.comparison import is_nan, logical_and, where
+from tapeflow.ops.math.elementwise import log, square
+from tapeflow.ops.math.reduction import reduce_all, reduce_sum
+from tapeflow.ops.math.special import digamma, lbeta, lgamma
+from tapeflow.ops.math.trigonometric import sigmoid
+from tapeflow.ops.nn.activation import softplus
+from tapeflow.ops.nn.softmax import log_softmax, softmax
 
 __all__ = ["RegisterKL", "kl_divergence"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from tapeflow.compat.v1.distributions import continuous
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.activation import softplus
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import floor
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import floor
+from tapeflow.ops.nn.activation import softplus
 
 __all__ = [
     "BetaWithSoftplusConcentration", "ExponentialWithSoftplusRate", "GammaWithSoftplusConcentrationRate",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tapeflow.compat.v1.feature_column import state
-from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
 from tapeflow.core.public import public
 from tapeflow.keras.layers.dense_features import require_same_batch
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import reshape
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 
 
 @public

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.variable_getting import get_variable
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.feature_column.state import StateManager
 from tapeflow.keras.layers import dense_features
+from tapeflow.v1.variable_getting import get_variable
+from tapeflow.v1.variable_scoping import variable_scope
 
 
 class _ScopedState(StateManager):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.compat.v1.feature_column import state
-from tapeflow.compat.v1.initializers import zeros
-from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
 from tapeflow.keras.layers.dense_features import require_same_batch
-from tapeflow.ops import sparse
-from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.bias import bias_add
-from tapeflow.ops.embedding_sparse import safe_embedding_lookup_sparse
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.matmul import matmul
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.nn.bias import bias_add
+from tapeflow.ops.nn.embedding_sparse import safe_embedding_lookup_sparse
+from tapeflow.ops.sparse import functions as sparse
+from tapeflow.v1.initializers import zeros
+from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 
 
 @public

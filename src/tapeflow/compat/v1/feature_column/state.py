@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.compat.v1.feature_column.shared import SharedEmbeddingColumnV1
-from tapeflow.compat.v1.variable_getting import get_variable
 from tapeflow.core import context
 from tapeflow.core.public import public
 from tapeflow.feature_column.cache import FeatureTransformationCache
@@ -14,6 +13,7 @@ from tapeflow.feature_column.shared import SharedEmbeddingColumn
 from tapeflow.feature_column.spec import spec_of
 from tapeflow.feature_column.state import StateManager
 from tapeflow.graph.graph import get_default_graph
+from tapeflow.v1.variable_getting import get_variable
 
 COLUMNS = (FeatureColumn, SharedEmbeddingColumnV1)
 DENSE = (DenseColumn, SharedEmbeddingColumnV1)

@@ -10,24 +10,24 @@ from tapeflow.compat.v1.metrics.streaming import (
     ratio,
 )
 from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.argmax import argmax
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.array import identity
-from tapeflow.ops.assertions import assert_greater_equal, assert_less_equal
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, greater, logical_and, logical_not, where
-from tapeflow.ops.construction import ones_like
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import log
-from tapeflow.ops.gather import gather
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_min, reduce_sum
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.control.assertions import assert_greater_equal, assert_less_equal
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.argmax import argmax
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, greater, logical_and, logical_not, where
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import log
+from tapeflow.ops.math.reduction import reduce_min, reduce_sum
+from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [
     "auc", "false_negatives", "false_negatives_at_thresholds", "false_positives",

@@ -10,22 +10,22 @@ from tapeflow.compat.v1.metrics.streaming import (
     ratio,
 )
 from tapeflow.compat.v1.metrics.weighting import broadcast_weights
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.ops.arithmetic import divide, minimum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, logical_and, not_equal
-from tapeflow.ops.construction import ones_like
-from tapeflow.ops.construction import range as range_
-from tapeflow.ops.cumulative import cumsum
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.layout import expand_dims, squeeze
-from tapeflow.ops.reduction import reduce_any, reduce_sum
-from tapeflow.ops.selection import top_k
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.selection import top_k
+from tapeflow.ops.math.arithmetic import divide, minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, logical_and, not_equal
+from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.reduction import reduce_any, reduce_sum
+from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [
     "average_precision_at_k", "precision_at_k", "precision_at_top_k", "recall_at_k", "recall_at_top_k",
@@ -38,7 +38,7 @@ def _dense(labels, rank):
     """Labels as [..., number of labels]; places without one hold _NONE."""
     if isinstance(labels, (SparseTensor, SparseTensorValue)):
         labels = SparseTensor.from_value(labels)
-        from tapeflow.ops.sparse import to_dense
+        from tapeflow.ops.sparse.functions import to_dense
 
         numbers = cast(labels.values, dtypes.int64)
         labels = to_dense(

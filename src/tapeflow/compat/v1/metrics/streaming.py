@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted, squeezed
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.graph.collections import GraphKeys
+from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.ops.array import identity, size
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, greater, less, not_equal, where
-from tapeflow.ops.construction import ones_like, zeros, zeros_like
-from tapeflow.ops.control import control_dependencies, group
-from tapeflow.ops.diagonal import diag_part
-from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.elementwise import abs as abs_
-from tapeflow.ops.elementwise import sqrt, square
-from tapeflow.ops.histogram import confusion_matrix_v1
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.reduction import reduce_mean, reduce_sum
-from tapeflow.ops.variable import VariableV1
+from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
+from tapeflow.ops.array.diagonal import diag_part
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import identity, size
+from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, greater, less, not_equal, where
+from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.elementwise import abs as abs_
+from tapeflow.ops.math.elementwise import sqrt, square
+from tapeflow.ops.math.histogram import confusion_matrix_v1
+from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.state.variable import VariableV1
+from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [
     "accuracy", "mean", "mean_absolute_error", "mean_cosine_distance", "mean_iou",
@@ -247,7 +247,7 @@ def mean_per_class_accuracy(
 ):  # fmt: skip
     """The mean over the classes of the share of labels that were predicted."""
     graph_only("mean_per_class_accuracy")
-    from tapeflow.ops.variable_scatter import scatter_add
+    from tapeflow.ops.state.variable_scatter import scatter_add
 
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
         labels = cast(labels, dtypes.int64)

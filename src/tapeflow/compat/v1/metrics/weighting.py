@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.arithmetic import multiply
-from tapeflow.ops.array import rank, shape
-from tapeflow.ops.assertions import Assert
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, logical_or
-from tapeflow.ops.construction import ones_like
-from tapeflow.ops.control import cond_v1 as cond
-from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.layout import expand_dims, squeeze
-from tapeflow.ops.reduction import reduce_all
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.rows import rank, shape
+from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.flow import cond_v1 as cond
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.arithmetic import multiply
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, logical_or
+from tapeflow.ops.math.reduction import reduce_all
 
 __all__ = ["assert_broadcastable", "broadcast_weights", "fitted", "squeezed"]
 

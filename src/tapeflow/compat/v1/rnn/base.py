@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tapeflow._native import Tensor
-from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.rnn.cells import map_sizes
 from tapeflow.layers.classes import Layer
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.construction import zeros
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.static import static_value
 
 

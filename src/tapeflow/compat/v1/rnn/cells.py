@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from tapeflow.compat.v1.initializers import constant_initializer, zeros_initializer
 from tapeflow.compat.v1.rnn.base import LayerRNNCell, RNNCell, assert_like_rnncell, input_depth
-from tapeflow.compat.v1.variable_scoping import variable_scope
-from tapeflow.core import nest
+from tapeflow.core.structures import nest
 from tapeflow.keras import activations, initializers
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.registry import to_config
-from tapeflow.ops.bias import bias_add
-from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.joining import concat, split
-from tapeflow.ops.matmul import matmul
-from tapeflow.ops.slicing import slice_
-from tapeflow.ops.trigonometric import sigmoid, tanh
+from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.slicing import slice_
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.clip import clip_by_value
+from tapeflow.ops.math.trigonometric import sigmoid, tanh
+from tapeflow.ops.nn.bias import bias_add
+from tapeflow.v1.initializers import constant_initializer, zeros_initializer
+from tapeflow.v1.variable_scoping import variable_scope
 
 _KERNEL, _BIAS = "kernel", "bias"
 

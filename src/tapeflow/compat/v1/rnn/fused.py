@@ -14,13 +14,13 @@ from tapeflow.compat.v1.rnn.cells import (
 )
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import zeros, zeros_like
-from tapeflow.ops.joining import concat, split
-from tapeflow.ops.layout import squeeze
-from tapeflow.ops.matmul import tensordot
-from tapeflow.ops.recurrent import RecurrentSequence
-from tapeflow.ops.trigonometric import tanh
+from tapeflow.ops.array.construction import zeros, zeros_like
+from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.layout import squeeze
+from tapeflow.ops.linalg.matmul import tensordot
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.trigonometric import tanh
+from tapeflow.ops.recurrent.rows import RecurrentSequence
 
 
 def _parts(cell: Any, depth: int) -> tuple[str, Any, Any, Any]:

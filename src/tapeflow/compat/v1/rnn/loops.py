@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from tapeflow.compat.v1.rnn import fused
 from tapeflow.compat.v1.rnn.base import assert_like_rnncell, batch_of
-from tapeflow.compat.v1.variable_scoping import variable_scope
-from tapeflow.core import nest
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.rnn.cells import map_sizes
 from tapeflow.keras.layers.rnn.loop import rnn
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import sequence_mask, zeros, zeros_like
-from tapeflow.ops.control import while_loop
-from tapeflow.ops.joining import concat, stack, unstack
-from tapeflow.ops.layout import expand_dims, transpose
-from tapeflow.ops.reduction import reduce_all
-from tapeflow.ops.reorder import reverse, reverse_sequence
-from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.array.construction import sequence_mask, zeros, zeros_like
+from tapeflow.ops.array.joining import concat, stack, unstack
+from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.array.reorder import reverse, reverse_sequence
+from tapeflow.ops.control.flow import while_loop
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.v1.variable_scoping import variable_scope
 
 
 def _swap(x):

@@ -12,7 +12,7 @@ from tapeflow import protos
 from tapeflow.compat import v1
 from tapeflow.contrib import layers
 from tapeflow.contrib.gan.eval import distances
-from tapeflow.core import file_system
+from tapeflow.core.files import file_system
 
 INCEPTION_URL = "http://download.tensorflow.org/models/frozen_inception_v1_2015_12_05.tar.gz"
 INCEPTION_FROZEN_GRAPH = "inceptionv1_for_inception_score.pb"

@@ -8,18 +8,19 @@ from typing import Any
 from tapeflow.contrib import lookup
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
 from tapeflow.contrib.layers.columns.ranks import with_rank
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.structures import nest
 from tapeflow.feature_column.column import CategoricalColumn, IdWeightPair
 from tapeflow.feature_column.sparse_input import as_ids
-from tapeflow.ops import sparse
-from tapeflow.ops.arithmetic import floormod
-from tapeflow.ops.casting import cast
-from tapeflow.ops.hashing import to_hash_bucket_fast
-from tapeflow.ops.hashing_keyed import to_hash_bucket_strong
-from tapeflow.ops.parsing import VarLenFeature
-from tapeflow.ops.string_numbers import as_string
+from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.math.arithmetic import floormod
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.string.hashing import to_hash_bucket_fast
+from tapeflow.ops.string.hashing_keyed import to_hash_bucket_strong
+from tapeflow.ops.string.numbers import as_string
 
 _SparseIdLookupConfig = namedtuple(
     "_SparseIdLookupConfig",

@@ -7,7 +7,6 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.compat.v1 import initializers
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
 from tapeflow.contrib.layers.columns.categorical import _SparseColumn, _WeightedSparseColumn
 from tapeflow.contrib.layers.columns.ranks import inner_flattened
@@ -17,13 +16,14 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column.column import DenseColumn, IdWeightPair
 from tapeflow.feature_column.lookup import embedded, restored
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.ops import sparse
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.construction import one_hot, zeros_like
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.parsing import VarLenFeature
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.array.construction import one_hot, zeros_like
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.sparse import functions as sparse
+from tapeflow.v1 import initializers
 
 
 class _OfIds(DenseColumn):

@@ -6,8 +6,6 @@ import functools
 from typing import Any
 
 from tapeflow.compat.v1.feature_column.state import ScopedState
-from tapeflow.compat.v1.initializers import zeros_initializer
-from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.contrib.layers.columns.base import Features, check_feature_columns, in_order
 from tapeflow.contrib.layers.columns.crossed import _CrossedColumn
@@ -23,16 +21,18 @@ from tapeflow.contrib.layers.columns.numeric import (
     real_valued_column,
 )
 from tapeflow.contrib.layers.columns.ranks import with_rank
-from tapeflow.core import nest
 from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.structures import nest
 from tapeflow.feature_column.lookup import restored
-from tapeflow.ops import sparse
-from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.bias import bias_add
-from tapeflow.ops.embedding_sparse import safe_embedding_lookup_sparse
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.matmul import matmul
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.nn.bias import bias_add
+from tapeflow.ops.nn.embedding_sparse import safe_embedding_lookup_sparse
+from tapeflow.ops.sparse import functions as sparse
+from tapeflow.v1.initializers import zeros_initializer
+from tapeflow.v1.variable_scoping import variable_scope
 
 _OF_SEQUENCES = (_OneHotColumn, _EmbeddingColumn, _RealValuedColumn, _RealValuedVarLenColumn)
 _NOT_OF_SEQUENCES = (_ScatteredEmbeddingColumn, _BucketizedColumn, _CrossedColumn)

@@ -15,11 +15,11 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column.bucketized import ids_of_ranges
 from tapeflow.feature_column.column import DenseColumn, IdWeightPair
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import one_hot
-from tapeflow.ops.histogram import Bucketize
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.parsing import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
+from tapeflow.ops.array.construction import one_hot
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.io.parsing import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.histogram import Bucketize
 
 
 class _Numbers(_FeatureColumn):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.sparse_names import sparse_placeholder
 from tapeflow.contrib.layers.columns.base import (
     Features,
     _FeatureColumn,
     check_feature_columns,
     in_order,
 )
-from tapeflow.graph.placeholders import placeholder
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.parsing import (
+from tapeflow.graph.build.placeholders import placeholder
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.io.parsing import (
     FixedLenSequenceFeature,
     VarLenFeature,
     parse_example,
     parse_single_sequence_example,
 )
+from tapeflow.v1.sparse_names import sparse_placeholder
 
 
 def create_feature_spec_for_parsing(feature_columns):

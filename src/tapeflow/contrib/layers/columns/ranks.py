@@ -5,12 +5,12 @@ from __future__ import annotations
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops import sparse
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import expand_dims, reshape
-from tapeflow.ops.reduction import reduce_prod
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.reduction import reduce_prod
+from tapeflow.ops.sparse import functions as sparse
 
 
 def inner_flattened(inputs, rank):

@@ -9,7 +9,7 @@ import urllib.request
 
 import numpy as np
 
-from tapeflow.core import file_system
+from tapeflow.core.files import file_system
 
 __all__ = ["Dataset", "Datasets", "load_csv_with_header", "load_csv_without_header", "maybe_download"]
 

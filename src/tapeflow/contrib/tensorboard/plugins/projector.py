@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tapeflow.core import file_system
+from tapeflow.core.files import file_system
 from tapeflow.protos import EmbeddingInfo, ProjectorConfig, SpriteMetadata
 
 __all__ = ["EmbeddingInfo", "ProjectorConfig", "SpriteMetadata", "visualize_embeddings"]

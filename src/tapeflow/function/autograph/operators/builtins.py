@@ -19,17 +19,17 @@ from tapeflow.function.autograph.operators.iteration import (
 )
 from tapeflow.function.autograph.operators.lists import StagedList
 from tapeflow.function.autograph.operators.state import is_tensor_array
-from tapeflow.ops import arithmetic, comparison, reduction
-from tapeflow.ops.arithmetic import maximum
-from tapeflow.ops.array import rank, shape
-from tapeflow.ops.assertions import Assert
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import range as tensor_range
-from tapeflow.ops.control import numpy_function
-from tapeflow.ops.gather import gather
-from tapeflow.ops.mapping import map_fn
-from tapeflow.ops.reduction import reduce_all, reduce_any, reduce_sum
-from tapeflow.ops.string_numbers import to_number
+from tapeflow.ops.array.construction import range as tensor_range
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.rows import rank, shape
+from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.flow import numpy_function
+from tapeflow.ops.control.mapping import map_fn
+from tapeflow.ops.math import arithmetic, comparison, reduction
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.reduction import reduce_all, reduce_any, reduce_sum
+from tapeflow.ops.string.numbers import to_number
 
 _NOTHING: Any = object()
 
@@ -206,7 +206,7 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: Any = False) -> Any:
 
     if not staging.is_staged(iterable):
         return sorted(iterable, key=key if key is None else cv(key), reverse=reverse)
-    from tapeflow.ops.sorting import argsort, sort
+    from tapeflow.ops.math.sorting import argsort, sort
 
     direction = "DESCENDING" if reverse else "ASCENDING"
     if key is None:

@@ -11,7 +11,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.function.autograph.operators import lists
 from tapeflow.function.autograph.operators.builtins import OVERLOADS
-from tapeflow.ops import joining
+from tapeflow.ops.array import joining
 
 # Packages whose functions are called as they are.
 _KNOWN = frozenset({

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeflow.core import nest
+from tapeflow.core.structures import nest
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.staging import NO_RETURN, UNDEFINED
@@ -18,7 +18,7 @@ from tapeflow.function.autograph.operators.state import (
     same_structure,
     zeros_like_of,
 )
-from tapeflow.ops.comparison import logical_not
+from tapeflow.ops.math.comparison import logical_not
 
 
 def if_stmt(

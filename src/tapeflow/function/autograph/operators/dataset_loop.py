@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeflow.core import nest
+from tapeflow.core.structures import nest
 from tapeflow.function.autograph.operators import staging
 
 

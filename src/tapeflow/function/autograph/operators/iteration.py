@@ -10,9 +10,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.lists import StagedList
 from tapeflow.function.autograph.operators.state import is_tensor_array
-from tapeflow.ops.arithmetic import minimum
-from tapeflow.ops.gather import gather
-from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.math.arithmetic import minimum
 
 
 class _Counted:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tapeflow.core import context, nest
+from tapeflow.core import context
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators.state import as_tensor, is_value
-from tapeflow.ops import joining
-from tapeflow.ops.construction import zeros
-from tapeflow.ops.layout import transpose
-from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.array import joining
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.array.layout import transpose
+from tapeflow.ops.lists.tensor_array import TensorArray
 
 
 class StagedList:

@@ -12,7 +12,7 @@ from tapeflow.function.autograph.operators.conditional import stage_if
 from tapeflow.function.autograph.operators.iteration import count_of, is_countable, reader_of
 from tapeflow.function.autograph.operators.staged_loop import stage_while
 from tapeflow.function.autograph.operators.state import State
-from tapeflow.ops.comparison import logical_and, logical_or
+from tapeflow.ops.math.comparison import logical_and, logical_or
 
 Options = Callable[[], dict[str, Any]] | None
 

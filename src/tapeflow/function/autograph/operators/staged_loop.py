@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import nest
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
@@ -22,7 +22,7 @@ from tapeflow.function.autograph.operators.state import (
     same_structure,
     zeros_like_of,
 )
-from tapeflow.ops.assertions import Assert
+from tapeflow.ops.control.assertions import Assert
 
 
 def stage_while(

@@ -10,8 +10,8 @@ from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import bool as bool_dtype
 from tapeflow.function.autograph.errors import at_user_line
-from tapeflow.ops import control
-from tapeflow.ops.layout import reshape
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.control import flow as control
 
 _Tensor, _EagerTensor, _Variable = _native.Tensor, _native.EagerTensor, _native.Variable
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.structures import nest
 from tapeflow.function.autograph.operators.staging import UNDEFINED
-from tapeflow.ops.construction import zeros
+from tapeflow.ops.array.construction import zeros
 
 # How the variable that holds a function's result is called in messages.
 RETURN_NAME = "retval_"

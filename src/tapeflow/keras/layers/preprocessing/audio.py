@@ -15,18 +15,18 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import output_length
 from tapeflow.keras.layers.preprocessing.base import PreprocessingLayer
-from tapeflow.ops.arithmetic import maximum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.convolve import convolution
-from tapeflow.ops.elementwise import abs, log, sqrt, square
-from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import reshape, transpose
-from tapeflow.ops.matmul import tensordot
-from tapeflow.ops.padding import pad
-from tapeflow.ops.reduction import reduce_max
-from tapeflow.ops.spectral import rfft
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.padding import pad
+from tapeflow.ops.convolution.functions import convolution
+from tapeflow.ops.linalg.matmul import tensordot
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.elementwise import abs, log, sqrt, square
+from tapeflow.ops.math.reduction import reduce_max
+from tapeflow.ops.math.trigonometric import atan2
+from tapeflow.ops.signal.spectral import rfft
 from tapeflow.ops.static import sizes_of
-from tapeflow.ops.trigonometric import atan2
 
 
 class MelSpectrogram(PreprocessingLayer):
@@ -107,7 +107,7 @@ class MelSpectrogram(PreprocessingLayer):
 
     def _frames(self, inputs):
         """Frames around every stride-th sample, the signal reflected at its ends, in the window."""
-        from tapeflow.ops.signal_frames import frame
+        from tapeflow.ops.signal.frames import frame
 
         half = self.fft_length // 2
         around = [[0, 0]] * (inputs.shape.rank - 1) + [[half, half]]

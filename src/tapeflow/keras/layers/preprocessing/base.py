@@ -9,10 +9,10 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import one_hot
-from tapeflow.ops.layout import expand_dims, squeeze
-from tapeflow.ops.reduction import reduce_max, reduce_sum
+from tapeflow.ops.array.construction import one_hot
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.reduction import reduce_max, reduce_sum
 
 OUTPUT_MODES = ("int", "one_hot", "multi_hot", "count")
 
@@ -81,7 +81,7 @@ def encode(indices, mode, depth, dtype, sparse=False, weights=None):
     if mode == "int":
         return cast(indices, dtype)
     if isinstance(indices, SparseTensor):
-        from tapeflow.ops import sparse as sparse_ops
+        from tapeflow.ops.sparse import functions as sparse_ops
 
         indices = sparse_ops.to_dense(indices, default_value=-1)
     if hasattr(indices, "flat_values"):
@@ -99,7 +99,7 @@ def encode(indices, mode, depth, dtype, sparse=False, weights=None):
         result = (reduce_max if mode == "multi_hot" else reduce_sum)(each, axis=-2)
     if not sparse:
         return result
-    from tapeflow.ops import sparse as sparse_ops
+    from tapeflow.ops.sparse import functions as sparse_ops
 
     return sparse_ops.from_dense(result)
 

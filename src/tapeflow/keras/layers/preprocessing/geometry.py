@@ -15,17 +15,17 @@ from tapeflow.keras.layers.preprocessing.sampling import (
     sample,
     stack_sizes,
 )
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import ones_like, zeros_like
-from tapeflow.ops.image_geometry import resize
-from tapeflow.ops.joining import concat, split
-from tapeflow.ops.layout import reshape
-from tapeflow.ops.random import uniform
-from tapeflow.ops.reorder import reverse
+from tapeflow.ops.array.construction import ones_like, zeros_like
+from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.reorder import reverse
+from tapeflow.ops.image.geometry import resize
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.trigonometric import cos, sin
+from tapeflow.ops.random.distributions import uniform
 from tapeflow.ops.static import sizes_of
-from tapeflow.ops.trigonometric import cos, sin
 
 _FILL_MODES = ("reflect", "wrap", "constant", "nearest")
 _INTERPOLATIONS = ("nearest", "bilinear")

@@ -16,14 +16,14 @@ from tapeflow.keras.layers.preprocessing.base import (
     encoded_shape,
 )
 from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, where
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.control import numpy_function
-from tapeflow.ops.hashing import fingerprint64, to_hash_bucket_fast
-from tapeflow.ops.hashing_keyed import to_hash_bucket_strong
-from tapeflow.ops.layout import expand_dims, reshape
-from tapeflow.ops.string_numbers import as_string
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.control.flow import numpy_function
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, where
+from tapeflow.ops.string.hashing import fingerprint64, to_hash_bucket_fast
+from tapeflow.ops.string.hashing_keyed import to_hash_bucket_strong
+from tapeflow.ops.string.numbers import as_string
 
 
 class Hashing(PreprocessingLayer):

@@ -7,8 +7,8 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.casting import cast
-from tapeflow.ops.control import numpy_function
+from tapeflow.ops.control.flow import numpy_function
+from tapeflow.ops.math.casting import cast
 
 
 def _by_array(function, images):

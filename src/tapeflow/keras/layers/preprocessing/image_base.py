@@ -6,12 +6,12 @@ from tapeflow.core import dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.layers.preprocessing.base import PreprocessingLayer, as_tensor
-from tapeflow.ops.arithmetic import maximum, minimum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.joining import concat, split
-from tapeflow.ops.layout import expand_dims, squeeze, transpose
-from tapeflow.ops.random import uniform
+from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.layout import expand_dims, squeeze, transpose
+from tapeflow.ops.math.arithmetic import maximum, minimum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.clip import clip_by_value
+from tapeflow.ops.random.distributions import uniform
 from tapeflow.ops.static import sizes_of
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import init_scope
 from tapeflow.core.deserialization import refuse_unsafe
+from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.whole_files import replace_file
 from tapeflow.keras import settings
 from tapeflow.keras.layers.preprocessing.base import (
     OUTPUT_MODES,
@@ -21,18 +21,18 @@ from tapeflow.keras.layers.preprocessing.base import (
     encoded_shape,
 )
 from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
-from tapeflow.ops.arithmetic import floormod
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.assertions import Assert
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import equal, where
-from tapeflow.ops.construction import fill
-from tapeflow.ops.hashing import to_hash_bucket_fast
-from tapeflow.ops.hashing_keyed import to_hash_bucket_strong
-from tapeflow.ops.layout import expand_dims, squeeze
-from tapeflow.ops.lookup import KeyValueTensorInitializer, StaticHashTable
-from tapeflow.ops.reduction import reduce_all
-from tapeflow.ops.string_numbers import as_string
+from tapeflow.ops.array.construction import fill
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.lookup.tables import KeyValueTensorInitializer, StaticHashTable
+from tapeflow.ops.math.arithmetic import floormod
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, where
+from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.string.hashing import to_hash_bucket_fast
+from tapeflow.ops.string.hashing_keyed import to_hash_bucket_strong
+from tapeflow.ops.string.numbers import as_string
 
 _MODES = (*OUTPUT_MODES, "tf_idf")
 
@@ -356,7 +356,7 @@ class IndexLookup(AdaptiveLayer):
         result = cast(encode(numbers, "count", depth, weights.dtype), weights.dtype) * weights
         if not self.sparse:
             return result
-        from tapeflow.ops import sparse as sparse_ops
+        from tapeflow.ops.sparse import functions as sparse_ops
 
         return sparse_ops.from_dense(result)
 

@@ -17,11 +17,11 @@ from tapeflow.keras.layers.preprocessing.base import (
     encode,
     encoded_shape,
 )
-from tapeflow.ops.arithmetic import maximum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.elementwise import sqrt
-from tapeflow.ops.histogram import Bucketize
-from tapeflow.ops.layout import reshape
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.elementwise import sqrt
+from tapeflow.ops.math.histogram import Bucketize
 
 
 class Rescaling(PreprocessingLayer):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
-from tapeflow.ops.arithmetic import floormod, maximum
-from tapeflow.ops.casting import cast
-from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.comparison import logical_and, where
-from tapeflow.ops.construction import range as range_of
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.elementwise import floor
-from tapeflow.ops.gather import gather
-from tapeflow.ops.joining import stack
-from tapeflow.ops.layout import expand_dims, reshape
+from tapeflow.ops.array.construction import range as range_of
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.math.arithmetic import floormod, maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.clip import clip_by_value
+from tapeflow.ops.math.comparison import logical_and, where
+from tapeflow.ops.math.elementwise import floor
 from tapeflow.ops.static import sizes_of
 
 

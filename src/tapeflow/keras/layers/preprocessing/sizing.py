@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
-from tapeflow.ops.casting import cast
-from tapeflow.ops.image_geometry import resize
-from tapeflow.ops.padding import pad
+from tapeflow.ops.array.padding import pad
+from tapeflow.ops.image.geometry import resize
+from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import sizes_of
 
 _INTERPOLATIONS = (

@@ -7,24 +7,24 @@ import inspect
 import numpy as np
 
 from tapeflow._native import Tensor
-from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
 from tapeflow.core.release import keras_2
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import regularizers
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.calling import signature_of
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec
-from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.layers.rnn.cells import first_states, flat_sizes, is_number, is_size, map_sizes
 from tapeflow.keras.layers.rnn.loop import rnn
 from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
 from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.registry import to_config
-from tapeflow.ops.construction import zeros
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.state.variable import Variable
 from tapeflow.ops.static import size_of
-from tapeflow.ops.variable import Variable
 
 
 class RNN(Layer):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import numbers
 
-from tapeflow.core import nest
 from tapeflow.core.context import device
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.rnn.cells import AbstractRNNCell, map_sizes
 from tapeflow.keras.layers.rnn.lstm import LSTMCell
 from tapeflow.keras.registry import resolve, to_config
-from tapeflow.ops.dropout import dropout
-from tapeflow.ops.elementwise import floor
-from tapeflow.ops.random import uniform
+from tapeflow.ops.math.elementwise import floor
+from tapeflow.ops.nn.dropout import dropout
+from tapeflow.ops.random.distributions import uniform
 
 
 class Dropping:

@@ -9,20 +9,20 @@ import inspect
 
 import numpy as np
 
-from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
 from tapeflow.keras.random import NoiseSource
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.bias import bias_add
-from tapeflow.ops.construction import zeros
-from tapeflow.ops.joining import concat, split
-from tapeflow.ops.layout import expand_dims
-from tapeflow.ops.matmul import MatMul, tensordot
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.linalg.matmul import MatMul, tensordot
+from tapeflow.ops.nn.bias import bias_add
 
 _WEIGHTS = ("kernel", "recurrent", "bias")
 _PARTS = {

@@ -17,10 +17,10 @@ from tapeflow.keras.layers.rnn.cells import is_number, set_weight_settings, weig
 from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
 from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.random import NoiseSource
-from tapeflow.ops.construction import ones, zeros
-from tapeflow.ops.convolve import convolution
-from tapeflow.ops.joining import concat, split
-from tapeflow.ops.layout import reshape, transpose
+from tapeflow.ops.array.construction import ones, zeros
+from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.convolution.functions import convolution
 from tapeflow.ops.static import as_shape, sizes_of
 
 # The recurrent activation where none is given: sigmoid, in Keras 2 hard_sigmoid.

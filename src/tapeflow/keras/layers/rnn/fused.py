@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow._native import Tensor
-from tapeflow.core import dtypes, nest
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.structures import nest
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.cells import is_size
 from tapeflow.keras.layers.rnn.gru import GRUCell, _CuDNNGRUCell
 from tapeflow.keras.layers.rnn.lstm import LSTMCell, _CuDNNLSTMCell
 from tapeflow.keras.layers.rnn.simple import SimpleRNNCell
 from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import zeros, zeros_like
-from tapeflow.ops.cumulative import cumsum
-from tapeflow.ops.joining import split
-from tapeflow.ops.layout import expand_dims, reshape
-from tapeflow.ops.recurrent import RecurrentSequence
-from tapeflow.ops.reorder import reverse
+from tapeflow.ops.array.construction import zeros, zeros_like
+from tapeflow.ops.array.joining import split
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.reorder import reverse
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.recurrent.rows import RecurrentSequence
 
 
 def _lstm(cell):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tapeflow.core import nest
+from tapeflow.core.structures import nest
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell, first_state
-from tapeflow.ops.bias import bias_add
-from tapeflow.ops.joining import split, unstack
-from tapeflow.ops.matmul import MatMul
+from tapeflow.ops.array.joining import split, unstack
+from tapeflow.ops.linalg.matmul import MatMul
+from tapeflow.ops.nn.bias import bias_add
 
 
 class GRUCell(GatedCell):

@@ -6,20 +6,20 @@ Eagerly, and where `unroll` asks for it, a Python loop over slices; else a `whil
 from __future__ import annotations
 
 from tapeflow._native import Tensor
-from tapeflow.core import nest
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.public import public
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array import shape as shape_of
-from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
-from tapeflow.ops.construction import zeros, zeros_like
-from tapeflow.ops.control import while_loop
-from tapeflow.ops.joining import stack, unstack
-from tapeflow.ops.layout import expand_dims, transpose
-from tapeflow.ops.reorder import reverse
+from tapeflow.ops.array.construction import zeros, zeros_like
+from tapeflow.ops.array.joining import stack, unstack
+from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.array.reorder import reverse
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.flow import while_loop
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
 from tapeflow.ops.static import get_static_value
-from tapeflow.ops.tensor_array import TensorArray
 
 
 @public

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell
-from tapeflow.ops.construction import ones, zeros
-from tapeflow.ops.joining import concat, split
+from tapeflow.ops.array.construction import ones, zeros
+from tapeflow.ops.array.joining import concat, split
 
 
 class LSTMCell(GatedCell):

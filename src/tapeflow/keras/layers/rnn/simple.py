@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.core import nest
+from tapeflow.core.structures import nest
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell, first_state

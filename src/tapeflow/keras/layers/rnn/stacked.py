@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.core.release import keras_2
+from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.calling import signature_of

@@ -1,0 +1,518 @@
+"""Restoration of objects from a checkpoint: what is there now, at once; what comes later, when it comes."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any
+
+from tapeflow.checkpoint import following as trackable
+from tapeflow.checkpoint.bundle import BundleReader
+from tapeflow.checkpoint.object_graph import (
+    OBJECT_GRAPH_KEY,
+    VALUE,
+    Saved,
+    decode_graph,
+    of_library,
+    parts_of,
+    slot_of,
+)
+from tapeflow.checkpoint.object_writing import session_of
+from tapeflow.core import dtypes
+from tapeflow.core.context import executing_eagerly, init_scope
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import DataLossError, InvalidArgumentError
+from tapeflow.core.public import boundaries
+from tapeflow.core.tracking.trackable import Trackable
+from tapeflow.graph.run.session import get_default_session
+from tapeflow.ops.state.variable import Variable
+
+_numbers = itertools.count()
+
+
+class _Objects(dict):
+    """Objects by node, held weakly where they can be: a checkpoint does not keep a program's objects."""
+
+    def __setitem__(self, number: int, value: Any) -> None:
+        try:
+            super().__setitem__(number, weakref.ref(value))
+        except TypeError:
+            super().__setitem__(number, lambda: value)
+
+    def __getitem__(self, number: int) -> Any:
+        return super().__getitem__(number)()
+
+    def __contains__(self, number: object) -> bool:
+        return super().__contains__(number) and super().__getitem__(number)() is not None
+
+    def items(self) -> Any:
+        """(node, object) of the objects that are still there."""
+        pairs = [(number, found()) for number, found in super().items()]
+        return [(number, value) for number, value in pairs if value is not None]
+
+    def values(self) -> Any:
+        """The objects that are still there."""
+        return [value for _, value in self.items()]
+
+
+class _Streamed(list):
+    """Variables to set: they are set at once."""
+
+    def __init__(self, session: Any):
+        super().__init__()
+        self._session = session
+
+    def append(self, pair: tuple[Any, Any]) -> None:
+        variable, value = pair
+        variable.load(value, self._session)
+
+
+class Restoration:
+    """One restoration: which node of the checkpoint belongs to which object.
+
+    With `slots` False those of optimizers are left as they are.
+    """
+
+    def __init__(self, reader: BundleReader, root: Any, slots: bool = True):
+        self.reader = reader
+        self.order = next(_numbers)
+        try:
+            self.nodes = decode_graph(bytes(reader.read(OBJECT_GRAPH_KEY).item()))
+        except (ValueError, TypeError) as error:
+            raise DataLossError(
+                None,
+                None,
+                f"The object graph of the checkpoint {reader.prefix} is damaged: {error}",
+            ) from None
+        self.objects = _Objects()
+        self._node_of: dict[int, int] = {}  # by id of an object
+        self.unused: dict[
+            int, str
+        ] = {}  # attributes of the checkpoint that an object does not have
+        self.ambiguous = False
+        self._slots: dict[tuple[int, int, str], int] = {}
+        self._restored_slots: set[tuple[int, int, str]] = set()
+        for number, node in enumerate(self.nodes):
+            for slot in node["slot_variables"] if slots else ():
+                key = (number, slot["original_variable_node_id"], slot.get("slot_name", ""))
+                self._slots[key] = slot.get("slot_variable_node_id", 0)
+        self.to_load: list[tuple[Any, Any]] = []  # variables of a graph, which a session sets
+        if self.nodes:
+            self.bind(0, root)
+        self._wait(root)
+
+    def bind(self, number: int, value: Any) -> None:
+        """Says that a node is this object, and goes on to what they hold."""
+        todo = [(number, value)]
+        while todo:
+            number, value = todo.pop(0)
+            if number in self.objects:
+                continue
+            self.objects[number] = value
+            self._node_of[id(value)] = number
+            self._restore(number, value)
+            self._restore_slots(number, value)
+            if hasattr(value, "_expect"):
+                value._expect({child["local_name"] for child in self.nodes[number]["children"]})
+            found = trackable.restorable_children(value)
+            missing = False
+            for child in self.nodes[number]["children"]:
+                name = child["local_name"]
+                if name in found:
+                    todo.append((child["node_id"], found[name]))
+                else:
+                    missing = True
+            if missing and hasattr(value, "__dict__"):
+                value.__dict__.setdefault("_pending_restores", []).append((self, number))
+
+    def _wait(self, root: Any) -> None:
+        if len(self.objects) < len(self.nodes) - len(self._slots):
+            trackable.waiting[id(self)] = self
+            # The root keeps a restoration alive for as long as it may go on.
+            if hasattr(root, "__dict__"):
+                root.__dict__.setdefault("_restorations", []).append(self)
+        else:
+            trackable.waiting.pop(id(self), None)
+
+    def attach(self, number: int, name: str, value: Any) -> None:
+        """An object that was waited for has come."""
+        for child in self.nodes[number]["children"]:
+            if child["local_name"] == name and trackable.is_trackable(value):
+                self.bind(child["node_id"], value)
+
+    def awaited(self, number: int, name: str, value: Any) -> Any:
+        """`value`, which an object gets as an attribute: a list or dict that is waited for tells what it gets."""
+        if any(child["local_name"] == name for child in self.nodes[number]["children"]):
+            return trackable.told(value)
+        return value
+
+    def match_again(self) -> None:
+        """Looks for objects that came without being announced."""
+        for optimizer in {key[0] for key in self._slots if key not in self._restored_slots}:
+            if optimizer in self.objects:
+                self._restore_slots(optimizer, self.objects[optimizer])
+        for number, value in list(self.objects.items()):
+            children = self.nodes[number]["children"]
+            if any(child["node_id"] not in self.objects for child in children):
+                found = trackable.restorable_children(value)
+                for child in children:
+                    if child["node_id"] not in self.objects and child["local_name"] in found:
+                        self.bind(child["node_id"], found[child["local_name"]])
+        if len(self.objects) >= len(self.nodes) - len(self._slots):
+            trackable.waiting.pop(id(self), None)
+
+    def _restore(self, number: int, value: Any) -> None:
+        attributes = self.nodes[number]["attributes"]
+        if not attributes:
+            return
+        own = {} if isinstance(value, Variable) else _setters(value)
+        parts = parts_of(value) if hasattr(value, "_restore_tensors") else {}
+        together = _restore_all(value, self.reader, {a["name"]: a["checkpoint_key"] for a in attributes})
+        for attribute in attributes:
+            if attribute["name"] in together:
+                continue
+            key = attribute["checkpoint_key"]
+            if isinstance(value, Variable):
+                if attribute["name"] == "VARIABLE_VALUE":
+                    self._assign(value, key)
+                    continue
+            elif attribute["name"] in parts:
+                suffixes = parts[attribute["name"]]
+                value._restore_tensors({end: self.reader.read(key + end) for end in suffixes})
+                continue
+            elif attribute["name"] in own:
+                own[attribute["name"]](self.reader.read(key).item())
+                continue
+            self.unused[number] = attribute["name"]
+
+    def _restore_slots(self, number: int, value: Any) -> None:
+        """The slots that join this object, an optimizer or a variable, to objects known already."""
+        for key, node in self._slots.items():
+            optimizer, original, name = key
+            if number not in (optimizer, original) or key in self._restored_slots:
+                continue
+            if optimizer not in self.objects or original not in self.objects:
+                continue
+            owner, variable = self.objects[optimizer], self.objects[original]
+            slot = None
+            if hasattr(owner, "get_slot"):
+                slot = slot_of(owner, variable, name)
+            creates = hasattr(owner, "_restore_slot") and variable_is_eager(variable)
+            if slot is None and creates:
+                slot = owner._restore_slot(variable, name)
+            if slot is not None:
+                self._take_slot(key, node, slot)
+
+    def _take_slot(self, key: tuple[int, int, str], node: int, slot: Any) -> None:
+        self._restored_slots.add(key)
+        self.objects[node] = slot
+        for attribute in self.nodes[node]["attributes"]:
+            self._assign(slot, attribute["checkpoint_key"])
+
+    def _assign(self, variable: Any, key: str) -> None:
+        """Sets a variable, unless a restoration that began later has set it."""
+        if getattr(variable, "_restored_by", -1) <= self.order:
+            assign(variable, self.reader, key, self.to_load)
+            variable._restored_by = self.order
+
+    def stream_to(self, session: Any) -> None:
+        """Sets variables of a graph in a session as soon as they come."""
+        self.to_load = _Streamed(session)
+
+    def is_plain_variable(self, number: int) -> bool:
+        """Whether a node is nothing but a variable with its value."""
+        return [a["name"] for a in self.nodes[number]["attributes"]] == [VALUE]
+
+    def value_of(self, number: int) -> Any:
+        """The value that the checkpoint has of a variable."""
+        key = self.nodes[number]["attributes"][0]["checkpoint_key"]
+        array = self.reader.read(key)
+        return convert_to_tensor(array.tolist() if self.reader.dtype(key) == dtypes.string else array)
+
+    def unresolved_slots(self) -> list[str]:
+        """Names of slots that nothing has taken."""
+        return [name for key in self._slots if key not in self._restored_slots for name in [key[2]]]
+
+    def names(self) -> dict[int, str]:
+        """A name for every node, for messages."""
+        found = {0: "(root)"}
+        todo = [0]
+        for number in todo:
+            for child in self.nodes[number]["children"]:
+                if child["node_id"] not in found:
+                    found[child["node_id"]] = f"{found[number]}.{child['local_name']}"
+                    todo.append(child["node_id"])
+        for (optimizer, original, name), node in self._slots.items():
+            found[node] = (
+                f"{found.get(optimizer, '?')}'s state '{name}' for {found.get(original, '?')}"
+            )
+        return found
+
+
+def variable_is_eager(value: Any) -> bool:
+    """Whether a variable is none of a graph: slots of those are made by the optimizer alone."""
+    return isinstance(value, Variable) and value._parts is None
+
+
+def _setters(value: Any) -> dict[str, Any]:
+    own = getattr(value, "_checkpoint_values", None)
+    return {} if own is None else {name: put for name, (_, put) in own().items()}
+
+
+def _restore_all(value: Any, reader: BundleReader, keys: dict[str, str]) -> set[str]:
+    """Restores the values of an object by the methods that its class has for it; the names of those restored."""
+    known = of_library(value)
+    values = {
+        name: convert_to_tensor(reader.read(key).tolist() if reader.dtype(key) == dtypes.string else reader.read(key))
+        for name, key in keys.items()
+        if name in known
+    }
+    if not values:
+        return set()
+    if type(value)._serialize_to_tensors is not Trackable._serialize_to_tensors:
+        value._restore_from_tensors(values)
+    else:
+        for name, tensor in values.items():
+            known[name][1](tensor)
+    return set(values)
+
+
+def assign(variable: Any, reader: BundleReader, key: str, to_load: Any = None) -> None:
+    """Sets a variable. Raises ValueError for a value of another shape, InvalidArgumentError of another dtype."""
+    dtype = reader.dtype(key)
+    if dtype != variable.dtype.base_dtype:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"tensor_name = {key}; expected dtype {_plain(variable.dtype.base_dtype)} does not equal "
+            f"original dtype {_plain(dtype)} [Op:RestoreV2]",
+        )
+    shape = reader.shape(key)
+    if not variable.shape.is_compatible_with(shape):
+        raise ValueError(
+            f"Received incompatible tensor with shape {shape} when attempting to restore variable "
+            f"with shape {variable.shape} and name {variable.name}."
+        )
+    if variable._parts is not None:
+        to_load.append((variable, reader.read(key)))
+        return
+    value = reader.read_tensor(key)
+    if value is None:
+        array = reader.read(key)
+        value = convert_to_tensor(array.tolist() if dtype == dtypes.string else array, dtype)
+    with init_scope():  # also for a variable that a function makes while it is traced
+        variable.assign(value)
+
+
+def _plain(dtype: Any) -> str:
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
+
+
+class CheckpointLoadStatus:
+    """What `restore` returns: says how much of the checkpoint and of the program has met."""
+
+    def __init__(self, restoration: Restoration, root: Any):
+        self._restoration, self._root = restoration, root
+
+    def assert_consumed(self) -> CheckpointLoadStatus:
+        """Raises AssertionError unless all values of the checkpoint and all objects of the program have met."""
+        restoration = self._restoration
+        restoration.match_again()
+        self.assert_existing_objects_matched()
+        names = restoration.names()
+        for number, node in enumerate(restoration.nodes):
+            if node["attributes"] and number not in restoration.objects:
+                raise AssertionError(
+                    f"Unresolved object in checkpoint {names.get(number)}: attributes {{\n"
+                    + "".join(
+                        f'  name: "{a["name"]}"\n  full_name: "{a["full_name"]}"\n'
+                        f'  checkpoint_key: "{a["checkpoint_key"]}"\n'
+                        for a in node["attributes"]
+                    )
+                    + "}\n"
+                )
+        slots = restoration.unresolved_slots()
+        if slots:
+            raise AssertionError(f"Unresolved slot restorations: {', '.join(slots)}")
+        if restoration.unused:
+            unused = "\n".join(f"{names[n]}: {what}" for n, what in restoration.unused.items())
+            raise AssertionError(
+                "Unused attributes in these objects (the attributes exist in the checkpoint but were "
+                f"not restored):\n{unused}"
+            )
+        return self
+
+    def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
+        """Raises AssertionError for a variable or object of the program that the checkpoint has not."""
+        restoration = self._restoration
+        restoration.match_again()
+        matched = {id(value) for value in restoration.objects.values()}
+        saved = Saved(self._root)
+        missing = [
+            value
+            for value in saved.objects
+            if id(value) not in matched and parts_of(value)
+        ]
+        if missing:
+            shown = [_described(value) for value in missing[:10]]
+            raise AssertionError(
+                f"Found {len(missing)} Python objects that were not bound to checkpointed values, "
+                "likely due to changes in the Python program. Showing "
+                f"{len(shown)} of {len(missing)} unmatched objects: [{', '.join(shown)}]"
+            )
+        return self
+
+    def assert_nontrivial_match(self) -> CheckpointLoadStatus:
+        """Raises AssertionError where nothing but the root object was found in the checkpoint."""
+        restoration = self._restoration
+        restoration.match_again()
+        values = [
+            value
+            for number, value in restoration.objects.items()
+            if restoration.nodes[number]["attributes"] and _counts(self._root, value)
+        ]
+        if not values:
+            raise AssertionError(
+                "Nothing except the root object matched a checkpointed value. Typically this means "
+                "that the checkpoint does not match the Python program. The following objects have no "
+                f"matching checkpointed value: [{_described(self._root)}]"
+            )
+        return self
+
+    def expect_partial(self) -> CheckpointLoadStatus:
+        """Says that it is well that not all of the checkpoint is used."""
+        return self
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Sets the variables of a graph in a session; eagerly, values are restored already."""
+        if executing_eagerly():
+            return
+        self._restoration.match_again()
+        session = session_of(session)
+        for variable, value in self._restoration.to_load:
+            variable.load(value, session)
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """As run_restore_ops; variables that the checkpoint does not have are initialized."""
+        if executing_eagerly():
+            return
+        self._restoration.match_again()
+        _initialize(self._root, session, self._restoration.to_load)
+        self.run_restore_ops(session)
+
+
+def _counts(root: Any, value: Any) -> bool:
+    return value is not getattr(root, "_save_counter", None)
+
+
+def _described(value: Any) -> str:
+    return repr(value)
+
+
+def _initialize(root: Any, session: Any, restored: list[tuple[Any, Any]]) -> None:
+    """Initializes the variables of a graph that have no value of a checkpoint."""
+    known = {id(variable) for variable, _ in restored}
+    initializers = [
+        value.initializer
+        for value in Saved(root).objects
+        if isinstance(value, Variable) and value._parts is not None and id(value) not in known
+    ]
+    if initializers:
+        (session or get_default_session()).run(initializers)
+
+
+class InitializationOnlyStatus(CheckpointLoadStatus):
+    """The status of a restoration from nothing."""
+
+    def __init__(self, root: Any):
+        self._root = root
+
+    def _none(self) -> Any:
+        raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
+
+    def assert_consumed(self) -> CheckpointLoadStatus:
+        """Raises AssertionError: there is no checkpoint."""
+        return self._none()
+
+    assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Raises AssertionError: there is no checkpoint."""
+        self._none()
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Initializes the variables of a graph."""
+        if not executing_eagerly():
+            _initialize(self._root, session, [])
+
+
+class NameBasedSaverStatus(CheckpointLoadStatus):
+    """The status of a restoration from a checkpoint of `tf.train.Saver`, by the names of variables."""
+
+    def __init__(self, reader: BundleReader, root: Any):
+        self._reader, self._root = reader, root
+        self._to_load: list[tuple[Any, Any]] = []  # variables of a graph, which a session sets
+        self._restore()
+
+    def _variables(self) -> list[Any]:
+        return [value for value in Saved(self._root).objects if isinstance(value, Variable)]
+
+    def _restore(self) -> None:
+        for variable in self._variables():
+            if variable._shared_name in self._reader:
+                assign(variable, self._reader, variable._shared_name, self._to_load)
+
+    def assert_consumed(self) -> CheckpointLoadStatus:
+        """Raises AssertionError where names of the checkpoint, or variables, have not met."""
+        names = {variable._shared_name for variable in self._variables()}
+        unused = [name for name in self._reader.keys() if name not in names]  # noqa: SIM118
+        if unused:
+            raise AssertionError(f"Some values in the checkpoint were not restored: {unused}")
+        return self.assert_existing_objects_matched()
+
+    def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
+        """Raises AssertionError for variables whose names the checkpoint does not have."""
+        missing = [v for v in self._variables() if v._shared_name not in self._reader]
+        if missing:
+            raise AssertionError(f"Some objects had no value in the checkpoint: {missing}")
+        return self
+
+    def assert_nontrivial_match(self) -> CheckpointLoadStatus:
+        """Raises AssertionError where no name was found."""
+        if not any(v._shared_name in self._reader for v in self._variables()):
+            raise AssertionError("No variable of the program is in the checkpoint.")
+        return self
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Restores, once more, what has come since; the variables of a graph in a session."""
+        self._to_load.clear()
+        self._restore()
+        session = session or get_default_session()
+        for variable, value in self._to_load:
+            variable.load(value, session)
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """As run_restore_ops; variables of a graph that the checkpoint does not have are initialized."""
+        if not executing_eagerly():
+            _initialize(self._root, session, self._to_load)
+        self.run_restore_ops(session)
+
+
+def streaming_restore(status: Any, session: Any = None) -> None:
+    """Restores the variables of a graph now, and those that come later when they come; eagerly that is so anyway.
+
+    Raises NotImplementedError for checkpoints that were saved by name.
+    """
+    if executing_eagerly() or isinstance(status, InitializationOnlyStatus):
+        return
+    if isinstance(status, NameBasedSaverStatus):
+        raise NotImplementedError(
+            "Streaming restore not supported from name-based checkpoints when graph building. File a feature "
+            "request if this limitation bothers you. As a workaround, consider either using tf.train.Checkpoint to "
+            "load name-based checkpoints or enabling eager execution."
+        )
+    status.run_restore_ops(session=session)
+    status._restoration.stream_to(session or session_of(None))
+
+
+boundaries(globals())

@@ -1,0 +1,1 @@
+"""Nested structures, and containers compared by identity or followed by checkpoints."""

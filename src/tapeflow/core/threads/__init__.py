@@ -1,0 +1,1 @@
+"""Threads of the package, and waiting of one thread for another."""

@@ -1,0 +1,1 @@
+"""`tf.Module`, and objects whose parts checkpoints follow."""

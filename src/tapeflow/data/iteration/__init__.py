@@ -1,0 +1,1 @@
+"""Passes over datasets: iterators, their threads and their states."""

@@ -1,0 +1,277 @@
+"""Passes over a dataset as programs see them: the iterators of 2.x, and of 1.x when it runs eagerly."""
+
+from __future__ import annotations
+
+import threading
+
+from tapeflow._native import EagerTensor, Tensor
+from tapeflow.core import context
+from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
+from tapeflow.core.public import public_methods
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.structures import nest
+from tapeflow.data import element, leaves
+from tapeflow.data.iteration import state_coding
+from tapeflow.data.iteration.passes import begun, close_pass
+from tapeflow.data.optional import Optional
+
+
+class IteratorSpec(TypeSpec):
+    """The type of an iterator, by that of its elements.
+
+    Args:
+      element_spec: the structure of specs of an element.
+    """
+
+    __slots__ = ("_element_spec",)
+
+    def __init__(self, element_spec):
+        self._element_spec = element_spec
+
+    @property
+    def element_spec(self):
+        """The spec of the elements."""
+        return self._element_spec
+
+    @property
+    def value_type(self):
+        """The class Iterator."""
+        return Iterator
+
+    @staticmethod
+    def from_value(value):
+        """The spec of an iterator."""
+        return IteratorSpec(value.element_spec)
+
+    def is_compatible_with(self, spec_or_value):
+        """Whether an iterator, or one of another spec, has elements as this spec says."""
+        other = getattr(spec_or_value, "_type_spec", spec_or_value)
+        return isinstance(other, IteratorSpec) and element.specs_agree(
+            self._element_spec, other._element_spec
+        )
+
+    def _parts(self):
+        return (self._element_spec,)
+
+    def __hash__(self):
+        return hash(IteratorSpec)
+
+    def __repr__(self):
+        return f"IteratorSpec({self._element_spec!r})"
+
+
+@public_methods
+class Iterator:
+    """One pass over a dataset; `next(it)`, `it.next()` and `it.get_next()` give its elements.
+
+    Several threads may share it. `get_next` raises OutOfRangeError at the end. A `tf.train.Checkpoint` keeps where it
+    is.
+
+    Args:
+      dataset: the dataset; `iter(dataset)` makes the same.
+    """
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+        self._lock = threading.RLock()  # a generator may ask its own iterator, which is an error, no deadlock
+        self._handle = None
+        if context.executing_eagerly():
+            self._elements = begun(dataset._start)
+        else:  # in a function: every run makes a pass of its own
+            self._handle = dataset._staged_pass().handle
+
+    def _staged_pass(self):
+        from tapeflow.data.iteration import staged_passes
+
+        return staged_passes.over(self)
+
+    @staticmethod
+    def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
+        """An iterator of a graph without a dataset: run what `make_initializer(dataset)` returns (1.x)."""
+        from tapeflow.data.iteration import graph_iterating
+
+        return graph_iterating.from_structure(output_types, output_shapes, shared_name, output_classes)
+
+    @staticmethod
+    def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
+        """The iterator of a graph that a string tensor stands for; see `string_handle` (1.x)."""
+        from tapeflow.data.iteration import graph_iterating
+
+        return graph_iterating.from_string_handle(
+            string_handle, output_types, output_shapes, output_classes
+        )
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._handle is not None:
+            return self.get_next()
+        with self._lock:
+            return next(self._elements)
+
+    def next(self):
+        """The next element; raises StopIteration at the end."""
+        return self.__next__()
+
+    def get_next(self, name=None):
+        """The next element; raises OutOfRangeError at the end."""
+        if not context.executing_eagerly():
+            from tapeflow.function.autograph.operators import dataset_loop
+
+            return dataset_loop.next_element(self)
+        try:
+            return self.__next__()
+        except StopIteration:
+            raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]") from None
+
+    _next_internal = get_next
+
+    def get_next_as_optional(self):
+        """The next element in an Optional, which is empty at the end."""
+        if not context.executing_eagerly():
+            from tapeflow.function.autograph.operators import dataset_loop
+
+            present, value = dataset_loop.next_if_any(self)
+            return Optional(value, self.element_spec, present)
+        try:
+            return Optional(self.__next__(), self.element_spec, True)
+        except StopIteration:
+            return Optional.empty(self.element_spec)
+
+    def __del__(self):
+        elements = getattr(self, "_elements", None)
+        if elements is not None:
+            close_pass(elements)
+
+    # Checkpoints.
+
+    def _save(self):
+        with self._lock:
+            return state_coding.encode(self._elements.save())
+
+    def _restore(self, state):
+        if hasattr(state, "numpy"):
+            state = state.numpy()
+        found = state_coding.decode(bytes(state))
+        with self._lock:
+            elements = begun(self._dataset._start)
+            try:
+                elements.restore(found)
+            except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
+                raise InvalidArgumentError(
+                    None, None, f"The state is not that of an iterator over this dataset: {error}"
+                ) from error
+            self._elements = elements
+
+    def _checkpoint_tensors(self):
+        return {"ITERATOR": {"_STATE": self._save}}
+
+    def _restore_tensors(self, found):
+        self._restore(found["_STATE"].item())
+
+    # Types.
+
+    @property
+    def _type_spec(self):
+        return IteratorSpec(self.element_spec)
+
+    @property
+    def _trace_key(self):
+        return repr(self._type_spec)
+
+    @property
+    def initializer(self):
+        """Starts the pass again; needed in 1.x programs only."""
+        self._elements = begun(self._dataset._start)
+
+    @property
+    def element_spec(self):
+        """The structure of TensorSpecs of an element."""
+        return self._dataset.element_spec
+
+    @property
+    def output_types(self):
+        """The structure of dtypes of an element (1.x)."""
+        return self._dataset.output_types
+
+    @property
+    def output_shapes(self):
+        """The structure of shapes of an element (1.x)."""
+        return self._dataset.output_shapes
+
+    @property
+    def output_classes(self):
+        """The structure of Python classes of an element (1.x)."""
+        return self._dataset.output_classes
+
+
+class _Elements:
+    """A dataset of which only the type of the elements is known: that of an iterator that is an argument."""
+
+    def __init__(self, element_spec):
+        self.element_spec = element_spec
+
+
+def _as_tensors(iterator):
+    return [leaves.boxed(iterator) if iterator._handle is None else iterator._handle]
+
+
+def _from_tensors(iterator, found):
+    """An iterator like another, of the variant tensor that holds it."""
+    if isinstance(found[0], EagerTensor):
+        return leaves.unboxed(found[0])
+    made = Iterator.__new__(Iterator)
+    made._dataset = _Elements(iterator.element_spec)
+    made._lock = threading.RLock()
+    made._handle = found[0]
+    return made
+
+
+nest.register_composite(Iterator, _as_tensors, _from_tensors)
+
+
+class NumpyIterator:
+    """One pass over a dataset, with NumPy values in place of tensors.
+
+    Args:
+      dataset: the dataset; `dataset.as_numpy_iterator()` makes the same.
+    """
+
+    def __init__(self, dataset):
+        self._iterator = iter(dataset)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return element.map_leaves(element.as_numpy, next(self._iterator))
+
+    def next(self):
+        """The next element; raises StopIteration at the end."""
+        return self.__next__()
+
+    def save(self):
+        """Where the iterator is, as bytes for `restore`."""
+        return self._iterator._save()
+
+    def restore(self, state):
+        """Goes where an iterator over an equal dataset was when `save` gave `state`."""
+        self._iterator._restore(state)
+
+
+def single_element(dataset):
+    """The only element of a dataset."""
+    elements = begun(dataset._start)
+    for value in elements:
+        for _ in elements:
+            raise InvalidArgumentError(
+                None, None, "Dataset had more than one element. [Op:DatasetToSingleElement]"
+            )
+        return value
+    raise InvalidArgumentError(None, None, "Dataset was empty. [Op:DatasetToSingleElement]")
+
+
+def class_of(spec):
+    """The class that a spec stands for."""
+    return Tensor if isinstance(spec, TensorSpec) else spec.value_type

@@ -1,0 +1,1 @@
+"""Datasets in graphs: TensorFlow's dataset ops read, run and written."""

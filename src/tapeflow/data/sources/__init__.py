@@ -1,0 +1,1 @@
+"""Datasets that come from values, arrays, files and databases, and datasets in files."""

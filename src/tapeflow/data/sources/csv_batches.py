@@ -1,0 +1,234 @@
+"""`make_csv_dataset`: batches of CSV files as dicts of columns, with names and types found in the files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import OrderedDict
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
+from tapeflow.data.dataset import AUTOTUNE, Dataset
+from tapeflow.data.sources.csv_reading import CsvDataset
+from tapeflow.data.sources.feature_batches import filenames_of, shuffled_and_repeated
+from tapeflow.data.sources.records import opened, text_of
+
+_LADDER = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string)
+_ROWS = 100  # that are looked at for types
+
+
+def make_csv_dataset(
+    file_pattern,
+    batch_size,
+    column_names=None,
+    column_defaults=None,
+    label_name=None,
+    select_columns=None,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    header: bool = True,
+    num_epochs=None,
+    shuffle: bool = True,
+    shuffle_buffer_size=10000,
+    shuffle_seed=None,
+    prefetch_buffer_size=None,
+    num_parallel_reads=None,
+    sloppy: bool = False,
+    num_rows_for_inference=_ROWS,
+    compression_type=None,
+    ignore_errors: bool = False,
+    encoding: str = "utf-8",
+):
+    """Make batches of the rows of CSV files.
+
+    Args:
+      file_pattern: a glob pattern, or several.
+      batch_size: how many rows a batch has.
+      column_names: the names of the columns; None for those of the first line.
+      column_defaults: as `CsvDataset`'s record_defaults; None for what the first rows suggest, 0 or "" where empty.
+      label_name: the column that is given apart from the others; None for none.
+      select_columns: names or numbers of the columns that are wanted; None for all.
+      field_delim: what separates fields, one character.
+      use_quote_delim: whether fields may be in double quotes.
+      na_value: a text that counts as empty, too.
+      header: whether the files' first lines are names.
+      num_epochs: the number of passes; None for without end.
+      shuffle: whether examples are shuffled.
+      shuffle_buffer_size: how many elements the buffer of the shuffle holds.
+      shuffle_seed: an integer for the same order in every run; None for others.
+      prefetch_buffer_size: how many batches are made ahead; None for as many as are useful.
+      num_parallel_reads: how many files are read at once; None for one.
+      sloppy: whether the order may depend on timing.
+      num_rows_for_inference: how many rows of each file suggest the dtypes; None for all.
+      compression_type: "" (or None), "ZLIB" or "GZIP".
+      ignore_errors: whether rows that are not as promised are left out.
+      encoding: the encoding of the first lines.
+
+    Returns:
+      A dataset of dicts of columns by name, or of (dict, label) pairs.
+
+    Raises:
+      ValueError: for columns that are not there, are there twice, or whose names differ from file to file.
+    """
+    names = filenames_of(file_pattern)
+    compression = text_of(compression_type)
+    reader = _Files(names, compression, field_delim, use_quote_delim, encoding)
+    if column_names is None:
+        if not header:
+            raise ValueError("Expected `column_names` or `header` argument. Neither is provided.")
+        column_names = reader.column_names()
+    column_names = list(column_names)
+    if len(column_names) != len(set(column_names)):
+        raise ValueError(f"Cannot have duplicate column names, got {column_names}.")
+    selected = None if select_columns is None else _numbers(select_columns, column_names)
+    if column_defaults is None:
+        wanted = range(len(column_names)) if selected is None else selected
+        column_defaults = reader.defaults(
+            len(column_names), wanted, text_of(na_value), header, num_rows_for_inference
+        )
+    elif selected is not None and len(column_defaults) != len(selected):
+        raise ValueError("If specified, column_defaults and select_columns must have same length.")
+    if selected is not None:
+        column_names = [column_names[i] for i in selected]
+    if label_name is not None and label_name not in column_names:
+        raise ValueError("`label_name` provided must be one of the columns.")
+
+    def open_one(name):
+        found = CsvDataset(
+            name,
+            record_defaults=column_defaults,
+            field_delim=field_delim,
+            use_quote_delim=use_quote_delim,
+            na_value=na_value,
+            select_cols=selected,
+            header=header,
+            compression_type=compression_type,
+        )
+        return found.ignore_errors() if ignore_errors else found
+
+    def with_names(*columns):
+        features = OrderedDict(zip(column_names, columns))
+        if label_name is None:
+            return features
+        label = features.pop(label_name)
+        return features, label
+
+    dataset = Dataset.from_tensor_slices(names)
+    if shuffle:
+        dataset = dataset.shuffle(len(names), shuffle_seed)
+    count = num_parallel_reads or 1
+    if count == AUTOTUNE:
+        dataset = dataset.interleave(open_one, num_parallel_calls=AUTOTUNE, deterministic=not sloppy)
+    else:
+        dataset = dataset.interleave(open_one, cycle_length=count, num_parallel_calls=count,
+                                     deterministic=not sloppy)  # fmt: skip
+    dataset = shuffled_and_repeated(dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
+    # Batches first: they are mapped at the cost of one row. Without an end all of them are whole.
+    dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None).map(with_names)
+    return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def _numbers(select_columns, column_names):
+    """The numbers of columns, sorted."""
+    found = []
+    for column in select_columns:
+        if isinstance(column, int):
+            if not 0 <= column < len(column_names):
+                raise ValueError(
+                    f"Column index {column} specified in select_columns out of valid range."
+                )
+            found.append(column)
+        elif column in column_names:
+            found.append(column_names.index(column))
+        else:
+            raise ValueError(
+                f"Value '{column}' specified in select_columns not a valid column index or name."
+            )
+    if len(set(found)) != len(found):
+        raise ValueError("select_columns contains duplicate columns")
+    return sorted(found)
+
+
+class _Files:
+    """What CSV files say about their columns."""
+
+    def __init__(self, names, compression, delimiter, quotes, encoding):
+        self._names = names
+        self._compression = compression
+        self._encoding = encoding
+        self._style = {
+            "delimiter": delimiter,
+            "quoting": csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
+        }
+
+    def _rows(self, name):
+        if self._compression not in ("", "GZIP"):
+            raise ValueError(
+                f"compression_type ({self._compression}) is not supported for probing columns"
+            )
+        raw = opened(name, self._compression)
+        whole = io.BufferedReader(raw) if self._compression else raw
+        with io.TextIOWrapper(whole, self._encoding, newline="") as file:
+            yield from csv.reader(file, **self._style)
+
+    def _first(self, name):
+        row = next(self._rows(name), None)
+        if row is None:
+            raise ValueError(f"Failed when reading header line of {name}. Is it an empty file?")
+        return row
+
+    def column_names(self):
+        """Those of the first line of all files."""
+        found = self._first(self._names[0])
+        for name in self._names[1:]:
+            if self._first(name) != found:
+                raise ValueError("All input CSV files must have the same column names in the header row.")
+        return found
+
+    def defaults(self, count, wanted, missing, header, limit):
+        """0 or "" of the narrowest type that holds what the first rows have in each column."""
+        kinds = [None] * len(wanted)
+        seen = 0
+        for name in self._names:
+            rows = self._rows(name)
+            if header:
+                next(rows, None)
+            for row in rows:
+                if limit is not None and seen >= limit:
+                    break
+                seen += 1
+                if len(row) != count:
+                    raise ValueError(
+                        f"Problem inferring types: CSV row {row} has {len(row)} number of fields. Expected: {count}."
+                    )
+                for i, column in enumerate(wanted):
+                    kinds[i] = _widened(kinds[i], row[column], missing)
+        found = [kind or dtypes.string for kind in kinds]
+        return [convert_to_tensor([b"" if kind == dtypes.string else 0], kind) for kind in found]
+
+
+def _widened(kind, text, missing):
+    """The narrowest type of the ladder, no narrower than `kind`, that holds a text."""
+    if text in ("", missing):
+        return kind
+    start = 0 if kind is None else _LADDER.index(kind)
+    return next(step for step in _LADDER[start:] if _holds(step, text))
+
+
+def _holds(dtype, text):
+    if dtype == dtypes.string:
+        return True
+    try:
+        if dtype.is_integer:
+            limits = np.iinfo(dtype.as_numpy_dtype)
+            return limits.min <= int(text) <= limits.max
+        return float(text) <= np.finfo(dtype.as_numpy_dtype).max
+    except ValueError:
+        return False
+
+
+boundaries(globals())

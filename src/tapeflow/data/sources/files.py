@@ -1,0 +1,48 @@
+"""`Dataset.list_files`: the names of files that match patterns."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from tapeflow.core import context, dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.files.globbing import matching_paths
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.data.building import build
+from tapeflow.data.iteration.passes import Counted
+from tapeflow.data.nodes.deferring import deferred
+
+
+def list_files(file_pattern, shuffle, seed):
+    """The dataset of the names of the files that match one pattern or several."""
+    if isinstance(file_pattern, os.PathLike):
+        file_pattern = os.fspath(file_pattern)
+    late = not context.executing_eagerly()
+    return _listed(convert_to_tensor(file_pattern, dtypes.string), shuffle, seed, late)
+
+
+@deferred
+def _listed(given, shuffle, seed, late):
+    patterns = [bytes(p) for p in np.asarray(given.numpy(), object).ravel()]
+
+    def names():
+        found = matching(patterns)
+        if not found:
+            raise InvalidArgumentError(
+                None, None, f"No files matched pattern: {', '.join(p.decode() for p in patterns)}"
+            )
+        return convert_to_tensor(np.array(found, object), dtypes.string)
+
+    size = -2
+    if not late:  # a graph looks for files when it runs
+        size = len(names())
+    made = build(("TensorSlice", lambda: Counted(names), TensorSpec([], dtypes.string), size))
+    return made.shuffle(max(size, 1) if size != -2 else size, seed) if shuffle in (None, True) else made
+
+
+def matching(patterns):
+    """The names of the files that match glob patterns, sorted, as bytes."""
+    return sorted(os.fsencode(name) for pattern in patterns for name in matching_paths(pattern))

@@ -1,0 +1,277 @@
+"""Datasets on disk: `save`, `load` and `snapshot`.
+
+A directory holds `dataset_spec.pb` (what elements are like), `snapshot.metadata` (the run that counts, and how many
+elements it wrote), and of each run a directory of shards, which are TFRecord files of elements. The metadata are
+written last, under another name first, so that a crash leaves what was there before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import time
+import uuid
+
+from tapeflow.core import context
+from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tapeflow.core.files.tf_record import TFRecordWriter, records
+from tapeflow.core.files.whole_files import replace_file
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.data import spec_coding
+from tapeflow.data.building import build
+from tapeflow.data.element import DatasetSpec
+from tapeflow.data.iteration import state_coding
+from tapeflow.data.iteration.passes import Counted, Over
+from tapeflow.data.transform.tracing import Traced, of_elements
+from tapeflow.data.transform.windows import in_memory
+from tapeflow.graph.nodes import python_ops
+
+_SPEC = "dataset_spec.pb"
+_METADATA = "snapshot.metadata"
+
+
+def _text(value):
+    if hasattr(value, "numpy"):
+        value = value.numpy()
+    return value.decode() if isinstance(value, bytes) else os.fspath(value)
+
+
+def _kind(compression):
+    """The compression of the files: SNAPPY, TensorFlow's default, is not there, and stands for none."""
+    found = "" if compression is None else _text(compression)
+    if found in ("AUTO", "NONE", "SNAPPY", ""):
+        return ""
+    if found != "GZIP":
+        raise InvalidArgumentError(None, None, f"Unsupported compression: {found!r}; use 'GZIP', 'AUTO' or None.")
+    return found
+
+
+class _Run:
+    """One writing of a dataset to a directory. Until `finish` it counts for nothing."""
+
+    def __init__(self, path, spec, compression, shard_func):
+        self._path = path
+        self._spec = spec
+        self._compression = compression
+        self._name = str(uuid.uuid4().int >> 64)
+        self._shard = None if shard_func is None else of_elements(shard_func)
+        self._writers = {}
+        self._count = 0
+        os.makedirs(os.path.join(path, self._name), exist_ok=True)
+
+    def write(self, value):
+        number = 0 if self._shard is None else int(self._shard(value))
+        writer = self._writers.get(number)
+        if writer is None:
+            folder = os.path.join(self._path, self._name, f"{number:08d}.shard")
+            os.makedirs(folder, exist_ok=True)
+            name = os.path.join(folder, "00000000.snapshot")
+            writer = self._writers[number] = TFRecordWriter(name, self._compression)
+        # The number of the element lets a reader have them in order.
+        writer.write(state_coding.encode([self._count, value]))
+        self._count += 1
+
+    def finish(self):
+        for writer in self._writers.values():
+            writer.close()
+        spec = state_coding.encode(spec_coding.plain(self._spec))
+        replace_file(os.path.join(self._path, _SPEC), spec)
+        found = {
+            "run": self._name,
+            "count": self._count,
+            "shards": sorted(self._writers),
+            "compression": self._compression,
+            "made": time.time(),
+        }
+        replace_file(os.path.join(self._path, _METADATA), state_coding.encode(found))
+
+    def drop(self):
+        for writer in self._writers.values():
+            with contextlib.suppress(OSError):  # a full disk, which was reported already
+                writer.close()
+        shutil.rmtree(os.path.join(self._path, self._name), ignore_errors=True)
+
+
+def _metadata(path):
+    try:
+        with open(os.path.join(path, _METADATA), "rb") as file:
+            found = state_coding.decode(file.read())
+    except FileNotFoundError:
+        return None
+    if not isinstance(found, dict) or not {"run", "count", "shards", "compression"} <= set(found):
+        raise DataLossError(None, None, f"{path}: damaged {_METADATA}")
+    return found
+
+
+def traced_shards(dataset, shard_func):
+    """The traced function from elements to numbers of shards. Raises TypeError for another result."""
+    if shard_func is None:
+        return None
+    spec = dataset.element_spec
+    spread = type(spec) is tuple
+    traced = Traced(shard_func, list(spec) if spread else [spec], "save", spread)
+    if not isinstance(traced.spec, TensorSpec) or not traced.spec.dtype.is_integer:
+        raise TypeError(f"`shard_func` must return an integer scalar, but returned {traced.spec}.")
+    return traced
+
+
+def save(dataset, path, compression, shard_func, checkpoint_args):
+    """Writes all elements of a dataset."""
+    path, kind = _text(path), _kind(compression)
+    shards = traced_shards(dataset, shard_func)
+
+    def write(*values):
+        made = dataset.with_inputs(values)
+        run = _Run(path, made.element_spec, kind, shards)
+        try:
+            for value in made._start():
+                run.write(value)
+            run.finish()
+        except BaseException:
+            run.drop()
+            raise
+        return []
+
+    if not context.executing_eagerly():
+        return python_ops.node("PyFunc", write, list(dataset._captured), (), "SaveDataset")
+    write()
+    if checkpoint_args is not None:
+        _save_checkpoint(checkpoint_args)
+    return None
+
+
+def _save_checkpoint(arguments):
+    from tapeflow.checkpoint.manager import CheckpointManager
+
+    CheckpointManager(max_to_keep=arguments.pop("max_to_keep", 1), **arguments).save()
+
+
+def load(path, element_spec, compression, reader_func, wait):
+    """The dataset that `save` wrote. Its files say how they are compressed; another `compression` is an error."""
+    path, kind = _text(path), None if compression in (None, "AUTO") else _kind(compression)
+    while wait and not os.path.exists(os.path.join(path, _METADATA)):
+        time.sleep(0.2)
+    if element_spec is None:
+        name = os.path.join(path, _SPEC)
+        try:
+            with open(name, "rb") as file:
+                element_spec = spec_coding.from_plain(state_coding.decode(file.read()))
+        except FileNotFoundError:
+            raise NotFoundError(
+                None, None, f"tf.data snapshot element_spec file not found: {name}."
+            ) from None
+    found = _metadata(path)
+    if found is None:
+        raise NotFoundError(None, None, f"Could not find metadata file: {path}/{_METADATA}")
+    if kind not in (None, found["compression"]):
+        raise DataLossError(
+            None, None, f"{path} was saved with compression {found['compression'] or None!r}, not {kind or None!r}."
+        )
+    return _reading(path, found, element_spec, reader_func, "Load")
+
+
+def _shard(path, found, number):
+    """(number, element) pairs of one shard."""
+    name = os.path.join(path, found["run"], f"{number:08d}.shard", "00000000.snapshot")
+    for record in records(name, found["compression"]):
+        pair = state_coding.decode(record)
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise DataLossError(None, None, f"{name}: a record that is no element")
+        yield pair
+
+
+def _in_order(path, found):
+    """The elements in the order in which they were written."""
+    sources = [_shard(path, found, number) for number in found["shards"]]
+    heads = [next(source, None) for source in sources]
+    read = 0
+    while any(head is not None for head in heads):
+        slot = min((i for i, head in enumerate(heads) if head is not None), key=lambda i: heads[i][0])
+        yield heads[slot][1]
+        read += 1
+        heads[slot] = next(sources[slot], None)
+    if read != found["count"]:
+        raise DataLossError(None, None, f"{path} holds {read} elements of {found['count']}.")
+
+
+def _reading(path, found, spec, reader_func, kind):
+    count = found["count"]
+    if reader_func is None:
+        return build((kind, lambda: Counted(lambda: _in_order(path, found)), spec, count))
+    shards = []
+    for number in found["shards"]:
+        shards.append(
+            build(
+                (
+                    "Shard",
+                    lambda number=number: Counted(lambda: (value for _, value in _shard(path, found, number))),
+                    spec,
+                )
+            )
+        )
+    made = reader_func(in_memory(shards, DatasetSpec(spec)))
+    if not hasattr(made, "_start"):
+        raise TypeError(f"`reader_func` must return a `Dataset` object, but returned {type(made)}.")
+    return made
+
+
+def snapshot(dataset, path, compression, reader_func, shard_func):
+    """A dataset that is written to disk by its first whole pass, and read from there afterwards."""
+    path, kind = _text(path), _kind(compression)
+    spec = dataset.element_spec
+    shards = traced_shards(dataset, shard_func)
+    # Datasets of other elements may share the directory, as TensorFlow lets them.
+    key = hashlib.sha256(repr(spec_coding.plain(spec)).encode()).hexdigest()[:16]
+    folder = os.path.join(path, str(int(key, 16)))
+
+    def start():
+        found = _metadata(folder)
+        if found is not None:
+            return _reading(folder, found, spec, reader_func, "Snapshot")._start()
+        return _Snapshot(dataset._start(), lambda: _Run(folder, spec, kind, shards))
+
+    return build(("Snapshot", start, spec, dataset._size), dataset)
+
+
+class _Snapshot(Over):
+    """Elements, as they are also written."""
+
+    __slots__ = ("_begin", "_done", "_run")
+
+    def __init__(self, values, begin):
+        super().__init__(values)
+        self._begin = begin
+        self._run = None
+        self._done = False
+
+    def __next__(self):
+        try:
+            value = next(self._input)
+        except StopIteration:
+            if not self._done:
+                self._done = True
+                run = self._run or self._begin()
+                run.finish()
+            raise
+        if not self._done:
+            if self._run is None:
+                self._run = self._begin()
+            self._run.write(value)
+        return value
+
+    def save(self):
+        return self._input.save()
+
+    def restore(self, state):
+        # What follows alone is not the whole dataset: nothing is written.
+        self._done = True
+        self._input.restore(state)
+
+    def close(self):
+        if self._run is not None and not self._done:
+            self._run.drop()
+            self._run = None
+            self._done = True
+        super().close()

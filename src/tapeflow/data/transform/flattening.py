@@ -1,0 +1,192 @@
+"""Transformations by functions that return datasets: flat_map and interleave."""
+
+from __future__ import annotations
+
+import os
+
+from tapeflow.data.arguments import integer, require
+from tapeflow.data.element import DatasetSpec
+from tapeflow.data.iteration.passes import Over, Raising, close_pass, later
+from tapeflow.data.iteration.threads import read_ahead
+from tapeflow.data.transform.tracing import of_elements, translated
+
+
+def _inner_spec(fn, name):
+    if not isinstance(fn.spec, DatasetSpec):
+        raise TypeError(
+            f"The `map_func` argument must return a `Dataset` object. Got {fn.spec} [Dataset.{name}]."
+        )
+    return fn.spec.element_spec
+
+
+def flat_mapped(dataset, fn):
+    """Dataset arguments for the elements of datasets, one after another."""
+    spec = _inner_spec(fn, "flat_map")
+    return "FlatMap", lambda: _FlatMapped(fn, dataset._start()), spec
+
+
+class _FlatMapped(Over):
+    """The elements of the datasets that `fn` makes of the elements of a pass."""
+
+    __slots__ = ("_call", "_inner", "_position", "_start", "_value")
+
+    def __init__(self, fn, values):
+        super().__init__(values)
+        self._call = of_elements(fn)
+        self._start = later(self._started)
+        self._inner = None
+        self._value = None
+        self._position = -1
+
+    def __next__(self):
+        while True:
+            if self._inner is None:
+                self._value = next(self._input)
+                self._position += 1
+                self._begin()
+            for value in self._inner:
+                return value
+            self._inner = None
+
+    def _started(self, value):
+        return self._call(value)._start()
+
+    def _begin(self):
+        try:
+            self._inner = self._start(self._value)
+        except Exception as error:
+            raise translated(error, "flat_map", self._position) from error
+
+    def save(self):
+        inside = None if self._inner is None else [self._value, self._inner.save()]
+        return [self._input.save(), self._position, inside]
+
+    def restore(self, state):
+        outer, self._position, inside = state
+        self._input.restore(outer)
+        self._inner = None
+        if inside is not None:
+            self._value = inside[0]
+            self._begin()
+            self._inner.restore(inside[1])
+
+    def close(self):
+        close_pass(self._inner)
+        super().close()
+
+
+def interleaved(dataset, fn, cycle_length, block_length, num_parallel_calls, deterministic):
+    """Dataset arguments for elements of several datasets in turn."""
+    parallel = num_parallel_calls is not None
+    op = "ParallelInterleaveDatasetV4" if parallel else "InterleaveDataset"
+    cores = os.cpu_count() or 1
+    cycle = -1 if cycle_length is None else integer(cycle_length, op)
+    if cycle == -1:
+        # As many as can be read at once, as TensorFlow has it.
+        calls = -1 if num_parallel_calls is None else integer(num_parallel_calls, op)
+        cycle = max(2, min(cores, 10)) if calls == -1 else min(calls, cores)
+    block = 1 if block_length is None else integer(block_length, op)
+    require(cycle > 0, f"`cycle_length` must be > 0, but is {cycle}", op)
+    require(block > 0, f"`block_length` must be > 0, but is {block}", op)
+    if parallel:
+        calls = integer(num_parallel_calls, op)
+        require(calls > 0 or calls == -1, f"`num_parallel_calls` must be > 0, but is {calls}", op)
+        require(calls <= cycle, f"`num_parallel_calls` must be <= `cycle_length`, but {calls} > {cycle}", op)
+    spec = _inner_spec(fn, "interleave")
+
+    def start():
+        return Interleaved(fn, dataset._start(), cycle, block, parallel)
+
+    return "ParallelInterleave" if parallel else "Interleave", start, spec
+
+
+class Interleaved(Over):
+    """Elements of the datasets that `fn` makes, `block` at a time, from `cycle` of them in turn."""
+
+    __slots__ = (
+        "_block", "_call", "_cycle", "_open", "_over", "_parallel", "_position", "_slot", "_slots", "_start", "_taken",
+    )  # fmt: skip
+
+    def __init__(self, fn, values, cycle, block, parallel):
+        super().__init__(values)
+        self._call = of_elements(fn)
+        self._start = later(self._started)
+        self._slots = [None]  # (element, pass); more when they are needed, as `cycle` may be huge
+        self._cycle = cycle
+        self._block = block
+        self._parallel = parallel
+        self._over = False
+        self._slot = self._taken = self._position = self._open = 0
+
+    def __next__(self):
+        while not self._over or self._open:
+            slot = self._slots[self._slot]
+            if slot is None and not self._over:
+                try:
+                    value = next(self._input)
+                except StopIteration:
+                    self._over = True
+                    continue
+                except Exception as error:
+                    if not self._parallel:
+                        raise
+                    value, inner = None, Raising(error)  # in its turn, as if it were a dataset
+                else:
+                    self._position += 1
+                    inner = self._begun(value)
+                slot = self._slots[self._slot] = value, inner
+                self._open += 1
+            if slot is not None and self._taken < self._block:
+                self._taken += 1
+                try:
+                    return next(slot[1])
+                except StopIteration:
+                    self._slots[self._slot] = None
+                    self._open -= 1
+            self._slot += 1
+            if self._slot == len(self._slots):
+                if self._over or self._slot == self._cycle:
+                    self._slot = 0
+                else:
+                    self._slots.append(None)
+            self._taken = 0
+        raise StopIteration
+
+    def _started(self, value):
+        inner = self._call(value)
+        return read_ahead(inner._start, 2 * self._block) if self._parallel else inner._start()
+
+    def _begun(self, value):
+        try:
+            return self._start(value)
+        except Exception as error:
+            found = translated(error, "interleave", self._position - 1)
+            if self._parallel:
+                return Raising(found)
+            raise found from error
+
+    def save(self):
+        slots = [None if slot is None else [slot[0], slot[1].save()] for slot in self._slots]
+        return [self._input.save(), slots, self._over, self._slot, self._taken, self._position]
+
+    def restore(self, state):
+        outer, slots, self._over, self._slot, self._taken, self._position = state
+        if not 0 <= self._slot < len(slots) <= self._cycle:
+            raise ValueError(f"slot {self._slot} of {len(slots)}, where {self._cycle} are in turn")
+        self._input.restore(outer)
+        self._open = 0
+        self._slots = [None] * len(slots)
+        for number, saved in enumerate(slots):
+            if saved is not None:
+                inner = Raising(None) if saved[0] is None else self._begun(saved[0])
+                inner.restore(saved[1])
+                self._slots[number] = saved[0], inner
+                self._open += 1
+
+    def close(self):
+        for slot in self._slots:
+            if slot is not None:
+                close_pass(slot[1])
+        super().close()
+
+

@@ -1,0 +1,325 @@
+"""Transformations that choose, order and repeat elements."""
+
+from __future__ import annotations
+
+import logging
+from typing import NamedTuple
+
+from tapeflow._native import steps_left
+from tapeflow.core import dtypes
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.data import element
+from tapeflow.data.arguments import integer, require
+from tapeflow.data.iteration.passes import Counted, Over, Pass, close_pass, later
+from tapeflow.data.sources.rows import after_rows, every_nth_row, first_rows, in_blocks
+from tapeflow.data.transform.shuffling import PhiloxStream, SeedGenerator, Shuffled
+from tapeflow.data.transform.shuffling import shuffled as shuffle_items
+from tapeflow.ops.random.seed import get_seed
+
+_INFINITE = -1
+_UNKNOWN = -2
+_logger = logging.getLogger("tensorflow")
+
+
+def _spec(dataset):
+    return lambda: dataset.element_spec
+
+
+def _over_rows(dataset, change, *seeds):
+    """The row stream with its blocks changed, or None where the dataset is no row stream."""
+    rows = dataset._rows
+    return None if rows is None else rows.with_blocks(lambda: change(rows.blocks), *seeds)
+
+
+def taken(dataset, count):
+    """Dataset arguments for the first elements."""
+    count = integer(count, "TakeDataset")
+    size = dataset._size
+    if count < 0:
+        return "Take", dataset._start, _spec(dataset), size, dataset._rows
+    rows = _over_rows(dataset, lambda blocks: first_rows(blocks(), count))
+    start = rows.start if rows is not None else lambda: _Taken(dataset._start(), count)
+    size = count if size == _INFINITE else min(size, count) if size >= 0 else _UNKNOWN
+    return "Take", start, _spec(dataset), size, rows
+
+
+class _Taken(Over):
+    __slots__ = ("_left",)
+
+    def __init__(self, values, count):
+        super().__init__(values)
+        self._left = count
+
+    def __next__(self):
+        if self._left <= 0:
+            raise StopIteration
+        value = next(self._input)
+        self._left -= 1
+        if self._left == 0:
+            close_pass(self._input)
+        return value
+
+    def save(self):
+        return [self._input.save(), self._left]
+
+    def restore(self, state):
+        inner, self._left = state
+        self._input.restore(inner)
+
+
+def skipped(dataset, count):
+    """Dataset arguments for what follows the first elements."""
+    count = integer(count, "SkipDataset")
+    size = dataset._size
+    if count < 0:
+        return "Skip", lambda: Counted(tuple), _spec(dataset), min(size, 0)
+    rows = _over_rows(dataset, lambda blocks: after_rows(blocks(), count))
+    start = rows.start if rows is not None else lambda: _Skipped(dataset._start(), count)
+    return "Skip", start, _spec(dataset), max(0, size - count) if size >= 0 else size, rows
+
+
+class _Skipped(Over):
+    __slots__ = ("_left",)
+
+    def __init__(self, values, count):
+        super().__init__(values)
+        self._left = count
+
+    def __next__(self):
+        while self._left:
+            next(self._input)
+            self._left -= 1
+        return next(self._input)
+
+    def save(self):
+        return [self._input.save(), self._left]
+
+    def restore(self, state):
+        inner, self._left = state
+        self._input.restore(inner)
+
+
+def sharded(dataset, num_shards, index):
+    """Dataset arguments for one of num_shards interleaved parts."""
+    op = "ShardDataset"
+    count, index = integer(num_shards, op), integer(index, op)
+    message = f"Number of shards must be greater than zero (currently num_shards = {count})."
+    require(count > 0, message, op)
+    message = f"Index must be between 0 and {count - 1} (currently index = {index})."
+    require(0 <= index < count, message, op)
+    rows = _over_rows(dataset, lambda blocks: every_nth_row(blocks(), count, index))
+    start = rows.start if rows is not None else lambda: _Sharded(dataset._start(), count, index)
+    size = dataset._size
+    if size >= 0:
+        size = len(range(index, size, count))
+    return "Shard", start, _spec(dataset), size, rows
+
+
+class _Sharded(Over):
+    __slots__ = ("_count", "_skip")
+
+    def __init__(self, values, count, index):
+        super().__init__(values)
+        self._count = count
+        self._skip = index
+
+    def __next__(self):
+        while self._skip:
+            next(self._input)
+            self._skip -= 1
+        value = next(self._input)
+        self._skip = self._count - 1
+        return value
+
+    def save(self):
+        return [self._input.save(), self._skip]
+
+    def restore(self, state):
+        inner, self._skip = state
+        self._input.restore(inner)
+
+
+def repeated(dataset, count):
+    """Dataset arguments for several passes."""
+    count = -1 if count is None else integer(count, "RepeatDataset")
+
+    def passes(blocks):
+        number = 0
+        while number != count:
+            number += 1
+            empty = True
+            for block in blocks():
+                empty = False
+                yield block
+            if empty and count < 0:
+                return  # an endless repetition of nothing ends
+
+    rows = _over_rows(dataset, passes)
+    size = dataset._size
+    if size == 0 or count == 0:
+        size = 0
+    elif count < 0:
+        size = _INFINITE
+    elif size > 0:
+        size *= count
+    start = rows.start if rows is not None else lambda: _Repeated(dataset._start, count)
+    return "Repeat", start, _spec(dataset), size, rows
+
+
+class _Repeated(Pass):
+    __slots__ = ("_count", "_empty", "_input", "_number", "_start")
+
+    def __init__(self, start, count):
+        self._start = later(start)
+        self._count = count
+        self._number = 0  # of passes that have ended
+        self._input = None
+        self._empty = True
+
+    def __next__(self):
+        while self._number != self._count:
+            if self._input is None:
+                self._input = self._start()
+                self._empty = True
+            try:
+                value = next(self._input)
+            except StopIteration:
+                self._input = None
+                self._number += 1
+                if self._empty and self._count < 0:
+                    self._number = self._count  # an endless repetition of nothing ends
+                continue
+            except BaseException:
+                self._empty = False
+                raise
+            self._empty = False
+            return value
+        raise StopIteration
+
+    def save(self):
+        if self._input is None and self._number != self._count:
+            self._input = self._start()  # where its shuffles begin is part of where it is
+            self._empty = True
+        return [self._number, self._empty, None if self._input is None else self._input.save()]
+
+    def restore(self, state):
+        self._number, self._empty, inner = state
+        self._input = None
+        if inner is not None:
+            self._input = self._start()
+            self._input.restore(inner)
+
+    def close(self):
+        """Closes what it reads."""
+        close_pass(self._input)
+
+
+def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
+    """Dataset arguments for a random order."""
+    op = "ShuffleDatasetV3"
+    size = integer(buffer_size, op)
+    message = "buffer_size must be greater than zero or UNKNOWN_CARDINALITY"
+    require(size > 0 or size == _UNKNOWN, message, op)
+    seeds = SeedGenerator(*graph_and_op_seed(seed), reshuffle_each_iteration in (None, True))
+    whole = 2**62 if size == _UNKNOWN else size
+
+    def shuffle_pass(items):
+        return shuffle_items(items, whole, PhiloxStream(*seeds.next_seeds()))
+
+    rows = dataset._rows
+    if rows is not None:
+        ordered = rows
+        rows = rows.with_blocks(lambda: in_blocks(shuffle_pass(ordered.numbers())), seeds)
+    start = rows.start if rows is not None else lambda: Shuffled(dataset._start(), whole, seeds)
+    return "Shuffle", start, _spec(dataset), dataset._size, rows
+
+
+class GraphSeeds(NamedTuple):
+    """The two seeds that a graph gives a random dataset, in place of its seed."""
+
+    first: int | None
+    second: int | None
+
+
+def graph_and_op_seed(seed):
+    """The two seeds of a random dataset, never both zero, as TensorFlow derives them."""
+    if isinstance(seed, GraphSeeds):
+        first, second = seed
+    else:
+        first, second = get_seed(None if seed is None else integer(seed, "ShuffleDatasetV3"))
+    if first is None and second is None:
+        first, second = get_seed(None)
+    first, second = first or 0, second or 0
+    return (first, second) if first or second else (0, 2**31 - 1)
+
+
+def unique(dataset):
+    """Dataset arguments for elements without repetitions."""
+    spec = dataset.element_spec
+    if not isinstance(spec, TensorSpec) or spec.dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
+        raise TypeError(
+            "`tf.data.Dataset.unique()` only supports inputs with a single component of type "
+            f"`tf.int32`, `tf.int64`, or `tf.string`, got {spec}."
+        )
+    return "Unique", lambda: _Unique(dataset._start()), _spec(dataset)
+
+
+class _Unique(Over):
+    __slots__ = ("_seen",)
+
+    def __init__(self, values):
+        super().__init__(values)
+        self._seen = {}
+
+    def __next__(self):
+        for value in self._input:
+            array = element.as_numpy(value)
+            if isinstance(array, bytes):
+                key = array
+            elif array.dtype == object:
+                key = (array.shape, *array.ravel())
+            else:
+                key = (array.shape, array.tobytes())
+            if key not in self._seen:
+                self._seen[key] = value
+                return value
+        raise StopIteration
+
+    def save(self):
+        return [self._input.save(), list(self._seen.values())]
+
+    def restore(self, state):
+        inner, seen = state
+        self._seen = {}
+        again, self._input = self._input, Counted(lambda: seen)
+        for _ in self:
+            pass
+        self._input = again
+        again.restore(inner)
+
+
+def ignored_errors(dataset, log_warning):
+    """Dataset arguments for the elements that can be made."""
+    return "IgnoreErrors", lambda: _WithoutErrors(dataset._start(), log_warning), _spec(dataset)
+
+
+class _WithoutErrors(Over):
+    """Elements that raise are left out."""
+
+    __slots__ = ("_log",)
+
+    def __init__(self, values, log):
+        super().__init__(values)
+        self._log = log
+
+    def __next__(self):
+        while True:
+            try:
+                return next(self._input)
+            except StopIteration:
+                raise
+            except Exception as error:
+                if (steps_left() or 0) < 0:  # the next element would raise as well, without end
+                    raise
+                if self._log:
+                    _logger.warning("Error raised with error message %s", error)

@@ -1,0 +1,189 @@
+"""Order of a shuffled dataset: TensorFlow's generator and its buffer, number for number."""
+
+from __future__ import annotations
+
+import operator
+from itertools import islice
+
+import numpy as np
+
+from tapeflow.data.iteration.passes import Over
+
+_MULTIPLIER = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
+_WEYL = (0x9E3779B9, 0xBB67AE85)
+_LOW = np.uint64(0xFFFFFFFF)
+_BLOCK = 4096  # counters drawn at once: enough to hide NumPy's cost per call
+
+
+class PhiloxStream:
+    """32-bit numbers of Philox4x32-10 (Salmon et al., 2011) keyed by two 64-bit seeds."""
+
+    def __init__(self, seed, seed2):
+        self._key = seed & (2**64 - 1)
+        self._high = seed2 & (2**64 - 1)
+        self._counter = 0
+        self._unused = iter(())
+
+    @property
+    def position(self):
+        """How many numbers were taken."""
+        return 4 * self._counter - operator.length_hint(self._unused)
+
+    def seek(self, position):
+        """Goes on after the first `position` numbers."""
+        self._counter, taken = divmod(position, 4)
+        self._unused = iter(())
+        if taken:
+            self._unused = iter(self._draw(1).tolist()[taken:])
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        for number in self._unused:
+            return number
+        # The first draws are few: a seed generator asks for two numbers per epoch.
+        count = 4 if self._counter == 0 else _BLOCK
+        self._unused = iter(self._draw(count).tolist())
+        return next(self._unused)
+
+    def take(self, count):
+        """The next `count` numbers as an array."""
+        left = np.fromiter(islice(self._unused, count), np.uint64)
+        more = self._draw(-(-(count - left.size) // 4))
+        self._unused = iter(more[count - left.size :].tolist())
+        return np.concatenate([left, more[: count - left.size]])
+
+    def _draw(self, count):
+        """The numbers of the next `count` counters, four each."""
+        low = np.arange(self._counter, self._counter + count, dtype=np.uint64)
+        self._counter += count
+        c0, c1 = low & _LOW, low >> np.uint64(32)
+        c2 = np.full(count, self._high & 0xFFFFFFFF, np.uint64)
+        c3 = np.full(count, self._high >> 32, np.uint64)
+        k0, k1 = self._key & 0xFFFFFFFF, self._key >> 32
+        for _ in range(10):
+            p0, p1 = c0 * _MULTIPLIER[0], c2 * _MULTIPLIER[1]
+            c0, c1, c2, c3 = (
+                (p1 >> np.uint64(32)) ^ c1 ^ np.uint64(k0),
+                p1 & _LOW,
+                (p0 >> np.uint64(32)) ^ c3 ^ np.uint64(k1),
+                p0 & _LOW,
+            )
+            k0, k1 = (k0 + _WEYL[0]) & 0xFFFFFFFF, (k1 + _WEYL[1]) & 0xFFFFFFFF
+        return np.stack([c0, c1, c2, c3], axis=1).ravel()
+
+
+class SeedGenerator:
+    """Seeds for each pass over a shuffled dataset: always the same, or new ones every time."""
+
+    def __init__(self, seed, seed2, reshuffle):
+        self._seeds = (seed, seed2)
+        self._stream = PhiloxStream(seed, seed2) if reshuffle else None
+
+    @property
+    def position(self):
+        """How many seeds were drawn."""
+        return 0 if self._stream is None else self._stream.position
+
+    def seek(self, position):
+        """Goes on after the first `position` seeds."""
+        if self._stream is not None:
+            self._stream.seek(position)
+
+    def next_seeds(self):
+        """The pair of seeds of the pass that begins now."""
+        if self._stream is None:
+            return self._seeds
+        return next(self._stream), next(self._stream)
+
+
+def shuffled(items, size, stream):
+    """The items in the order in which a shuffle buffer of `size` items lets them out.
+
+    A random item of the buffer leaves; the buffer's first item takes its place, and the next
+    item of the input the first one's.
+    """
+    items = iter(items)
+    buffer = list(islice(items, size))
+    start = 0
+    if len(buffer) == size:
+        for item in items:
+            index = start + next(stream) % size
+            if index >= size:
+                index -= size
+            yield buffer[index]
+            buffer[index] = buffer[start]
+            buffer[start] = item
+            start += 1
+            if start == size:
+                start = 0
+    yield from drained(buffer[start:] + buffer[:start], stream)
+
+
+class Shuffled(Over):
+    """The elements of another pass, in the order in which a shuffle buffer lets them out."""
+
+    __slots__ = ("_buffer", "_generator", "_left", "_over", "_size", "_start", "_stream")
+
+    def __init__(self, values, size, generator):
+        super().__init__(values)
+        self._size = size
+        self._generator = generator
+        self._stream = PhiloxStream(*generator.next_seeds())
+        self._buffer = []
+        self._start = 0
+        self._over = False
+        self._left = None  # when the input has ended: what is to come, in reverse
+
+    def __next__(self):
+        if self._left is not None:
+            if self._left:
+                return self._left.pop()
+            raise StopIteration
+        buffer, size = self._buffer, self._size
+        while not self._over:
+            try:
+                item = next(self._input)
+            except StopIteration:
+                self._over = True
+                break
+            if len(buffer) < size:
+                buffer.append(item)
+                continue
+            start = self._start
+            index = start + next(self._stream) % size
+            if index >= size:
+                index -= size
+            value = buffer[index]
+            buffer[index] = buffer[start]
+            buffer[start] = item
+            self._start = 0 if start + 1 == size else start + 1
+            return value
+        self._left = drained(buffer[self._start :] + buffer[: self._start], self._stream)[::-1]
+        self._buffer = []
+        return self.__next__()
+
+    def save(self):
+        stream = [self._stream._key, self._stream._high, self._stream.position]
+        return [
+            self._input.save(), self._buffer, self._start, self._over, self._left, stream,
+            self._generator.position,
+        ]  # fmt: skip
+
+    def restore(self, state):
+        inner, self._buffer, self._start, self._over, self._left, (key, high, at), drawn = state
+        self._input.restore(inner)
+        self._stream = PhiloxStream(key, high)
+        self._stream.seek(at)
+        self._generator.seek(drawn)
+
+
+def drained(buffer, stream):
+    """What is left in the buffer when the input has ended, in the order in which it leaves."""
+    count = len(buffer)
+    first = np.arange(count, dtype=np.uint64)
+    indices = first + stream.take(count) % (np.uint64(count) - first)
+    for i, index in enumerate(indices.tolist()):
+        buffer[i], buffer[index] = buffer[index], buffer[i]
+    return buffer

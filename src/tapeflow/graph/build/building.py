@@ -1,0 +1,575 @@
+"""Calls of rows while a graph is built: values become tensors of the graph, the call becomes an operation.
+
+Imported once, for its effect: it gives the native core its hooks for graphs.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import context, convert, dtypes
+from tapeflow.core.dtypes import DType
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import boundary
+from tapeflow.core.structures import nest
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph import misuse
+from tapeflow.graph.graph import Graph, default_graph, output_specs
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops import shape_inference
+from tapeflow.ops.table import REGISTRY, Preferring
+from tapeflow.ops.validate import shape_text
+
+Eager = _native.EagerTensor
+_Variable = _native.Variable
+_Tensor = _native.Tensor
+_NAMES = {
+    "AddV2": "Add",
+    "StridedSlice": "strided_slice",
+}  # where TensorFlow's functions name a node unlike its kind
+
+
+class _Wish(threading.local):
+    """The name that the next operation is to have, if the caller gave one, and the scope of the function that runs."""
+
+    name: str | None = None
+    scope: str | None = None
+
+
+_wish = _Wish()
+
+
+# Constants, placeholders, variables.
+
+
+def constant(graph: Graph, value: Any, name: str = "Const") -> SymbolicTensor:
+    """The output of a Const operation of an eager tensor; a resource has one in each graph.
+
+    A table is written as the node that makes it. Two nodes would be two tables for TensorFlow.
+    """
+    if value.dtype == dtypes.resource:
+        known = graph.__dict__.setdefault("_constant_resources", {})
+        if id(value) not in known:
+            known[id(value)] = _constant(graph, value, name)
+        return known[id(value)]
+    return _constant(graph, value, name)
+
+
+def _constant(graph: Graph, value: Any, name: str) -> SymbolicTensor:
+    op = graph.add("Const", None, (), (), {"value": value, "dtype": value.dtype}, name)
+    return op.add_output(value.dtype, tuple(value.shape.as_list()))
+
+
+def placeholder(
+    graph: Graph, dtype: DType, shape: tuple[int | None, ...] | None, name: str = "Placeholder"
+) -> SymbolicTensor:
+    op = graph.add("Placeholder", None, (), (), {"dtype": dtype, "shape": TensorShape(shape)}, name)
+    return op.add_output(dtype, shape)
+
+
+def as_symbolic(
+    graph: Graph, value: Any, dtype: DType | None = None, name: str = "Const"
+) -> SymbolicTensor:
+    """`value` as a tensor that operations of `graph` can take."""
+    if isinstance(value, SymbolicTensor):
+        if dtype is not None and value.dtype != dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            )
+        return value if value.op.graph is graph else graph.capture(value)
+    # What only represents or holds a variable, or reads it in its own way, converts itself.
+    if issubclass(type(value), _Variable) and value._is_cell:
+        if dtype is not None and value.dtype != dtype:
+            raise ValueError(
+                f"Incompatible type conversion requested to type '{dtype.name}' for variable of type "
+                f"'{value.dtype.name}'"
+            )
+        return as_symbolic(graph, read(value, graph))
+    if isinstance(value, Eager):
+        if dtype is not None and value.dtype != dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            )
+        return graph.capture(value)
+    made = _made(value, dtype)
+    return (
+        constant(graph, made, name) if isinstance(made, Eager) else as_symbolic(graph, made, dtype)
+    )
+
+
+def _made(value: Any, dtype: DType | None) -> Any:
+    """A value that is no tensor, as an eager tensor; or as a symbolic one where symbolic ones are inside of it."""
+    if _holds_tensors(value):
+        return convert.convert_other(value, 0 if dtype is None else int(dtype))
+    own = getattr(type(value), "__tf_tensor__", None)
+    if own is not None or convert.is_registered(value):
+        return convert.convert_other(value, 0 if dtype is None else int(dtype))
+    with context.eager_mode():
+        return _native.convert(value, dtype)
+
+
+def _holds_tensors(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(x, (_Tensor, _Variable)) or _holds_tensors(x) for x in value)
+    return type(value).__name__ == "IndexedSlices"
+
+
+def read(variable: Any, graph: Graph | None = None) -> SymbolicTensor:
+    """The value of a variable, read when the graph runs."""
+    reader = getattr(variable, "_read_in_graph", None)
+    if reader is not None:
+        found = reader()
+        if found is not None:
+            return found
+    graph = context.current_graph() if graph is None else graph
+    handle = handle_in(graph, variable)
+    row = REGISTRY["ReadVariableOp"]
+    op = graph.add(
+        "ReadVariableOp", row, (handle,), (None,), {"dtype": variable._dtype}, "ReadVariableOp"
+    )
+    shape = handle.handle_shape
+    return op.add_output(variable._dtype, shape)
+
+
+def handle_in(graph: Any, variable: Any) -> SymbolicTensor:
+    """The resource tensor that stands for a variable in `graph`."""
+    variable = getattr(
+        variable, "_parent", variable
+    )  # one that an assignment returned stands for it
+    handle = variable.handle
+    if isinstance(handle, Eager):
+        handle = graph.capture_variable(variable, handle)
+    elif handle.op.graph is not graph:
+        handle = graph.capture(handle)
+    return handle
+
+
+# Calls of rows.
+
+
+def graph_of(values: Sequence[Any]) -> Graph:
+    """The graph that a call belongs to: the one being built, else that of its inputs."""
+    graph = context.current_graph()
+    if graph is not None:
+        return graph
+    for value in values:
+        for x in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(x, SymbolicTensor):
+                if x.op.graph.building_function or context.executing_eagerly():
+                    raise TypeError(misuse.out_of_scope(x))
+                return x.op.graph
+    return default_graph()
+
+
+def build(row: Any, values: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """What native code calls for a row's call while a graph is built: its symbolic outputs."""
+    name = _wish.name
+    _wish.name = None
+    graph = context.current_graph()
+    if graph is None:
+        graph = graph_of(values)
+    op = call(graph, row, values, attrs, name)
+    return packed(row, op)
+
+
+def call(
+    graph: Graph, row: Any, values: Sequence[Any], attrs: dict[str, Any], name: str | None = None
+) -> Operation:
+    """The operation that a call of `row` becomes."""
+    schema = shape_inference.schema(row)
+    name = graph.take_name(name or _NAMES.get(row.name) or row.name)
+    try:
+        inputs, sizes = _inputs(graph, row, schema, values, name)
+    except ValueError:
+        _check_graphs(graph, values)
+        raise
+    given = _checked_attrs(row, attrs)
+    return node(graph, row, tuple(inputs), tuple(sizes), given, name + "/")
+
+
+def node(
+    graph: Graph, row: Any, inputs: tuple[SymbolicTensor, ...], sizes: tuple[int | None, ...], attrs: dict[str, Any],
+    name: str,
+) -> Operation:  # fmt: skip
+    """The operation of `row` on tensors of `graph`, with its outputs.
+
+    Raises TypeError for dtypes that do not fit, ValueError for shapes that do not.
+    """
+    lists = [s for s in sizes if s is not None]
+    kinds = shape_inference.output_dtypes(row, [x.dtype for x in inputs], attrs, lists)
+    try:
+        shapes = shape_inference.infer(row, inputs, attrs, lists)
+    except InvalidArgumentError as error:
+        message = getattr(error, "message", str(error))
+        found = ", ".join("?" if x.shape_tuple is None else shape_text(x.shape_tuple) for x in inputs)
+        raise ValueError(
+            f"{message} for '{{{{node {name.rstrip('/')}}}}} = {row.name}[]' with input shapes: {found}."
+        ) from None
+    op = graph.add(row.name, row, inputs, sizes, attrs, name)
+    for kind, shape in zip(kinds, shapes, strict=True):
+        op.add_output(kind, shape)
+    handle = getattr(row, "handle", None)
+    if handle is not None:
+        known, op.outputs[0].handle_dtype = handle(attrs)
+        op.outputs[0].handle_shape = None if known.rank is None else tuple(known.as_list())
+    return op
+
+
+def packed(row: Any, op: Operation) -> Any:
+    """The outputs of an operation as a call of its row returns them."""
+    outputs = op.outputs
+    schema = shape_inference.schema(row)
+    if not schema.outputs:
+        return op
+    if len(schema.outputs) == 1:
+        return list(outputs) if schema.outputs[0].is_list else outputs[0]
+    if schema.plain:
+        return row.result_type(*outputs)
+    parts: list[Any] = []
+    at = 0
+    lists = [s for s in op.input_sizes if s is not None]
+    for output in schema.outputs:
+        count = shape_inference._length(row, output, op.attrs, lists)
+        parts.append(list(outputs[at : at + count]) if output.is_list else outputs[at])
+        at += count
+    return row.result_type(*parts)
+
+
+def _inputs(
+    graph: Graph, row: Any, schema: Any, values: Sequence[Any], name: str
+) -> tuple[list[Any], list[Any]]:
+    """The inputs as tensors of the graph, flat, and the length of each that is a list."""
+    bound: dict[str, DType] = {}
+    # Tensors decide the type variables; Python and NumPy values follow.
+    for argument, value in zip(schema.inputs, values, strict=True):
+        if argument.variable and argument.variable not in bound:
+            for x in value if argument.is_list and isinstance(value, (list, tuple)) else (value,):
+                if isinstance(x, (_Tensor, _Variable)):
+                    bound[argument.variable] = x.dtype
+                    break
+                found = getattr(x, "dtype", None)
+                if (
+                    found is not None
+                    and not argument.is_list
+                    and isinstance(x, (np.ndarray, np.generic))
+                ):
+                    types, own = row.types[argument.variable], dtypes.as_dtype(found)
+                    if own in types or not isinstance(types, Preferring):
+                        bound[argument.variable] = own
+                    break
+    flat: list[Any] = []
+    sizes: list[Any] = []
+    for argument, value in zip(schema.inputs, values, strict=True):
+        if argument.is_list:
+            if not isinstance(value, (list, tuple)):
+                raise TypeError(
+                    f"Expected list for '{argument.name}' argument to '{row.name}' Op, not {value}."
+                )
+            if len(value) < argument.least:
+                raise ValueError(
+                    f"List argument '{argument.name}' to '{row.name}' Op with length {len(value)} shorter than minimum "
+                    f"length {argument.least}."
+                )
+            sizes.append(len(value))
+            for i, x in enumerate(value):
+                flat.append(_input(graph, row, argument, x, bound, f"{name}/{argument.name}_{i}/"))
+        else:
+            sizes.append(None)
+            flat.append(_input(graph, row, argument, value, bound, f"{name}/{argument.name}/"))
+    return flat, sizes
+
+
+def _input(
+    graph: Graph, row: Any, argument: Any, value: Any, bound: dict[str, DType], name: str
+) -> Any:
+    variable = argument.variable
+    if isinstance(value, SymbolicTensor):
+        tensor = value if value.op.graph is graph else graph.capture(value)
+    elif argument.fixed is dtypes.resource and isinstance(value, _Variable):
+        return handle_in(graph, value)
+    else:
+        want = bound.get(variable) if variable else argument.fixed
+        if isinstance(value, (Eager, _Variable)):
+            tensor = as_symbolic(graph, value)
+        elif isinstance(value, (list, tuple)) and not value and want is None:
+            tensor = as_symbolic(graph, value, row.types[variable][0], name)
+        else:
+            types = row.types[variable] if variable else ()
+            if want is None and isinstance(types, Preferring) and _fits(value, types[0]):
+                want = types[0]
+            try:
+                tensor = as_symbolic(graph, value, want, name)
+            except (TypeError, ValueError) as error:
+                if want is None or getattr(value, "dtype", None) is not None:
+                    raise
+                raise TypeError(
+                    f"Expected {want.name} passed to parameter '{argument.name}' of op '{row.name}', got {value!r} of "
+                    f"type '{type(value).__name__}' instead. Error: {error}"
+                ) from None
+    if variable and variable not in bound:
+        bound[variable] = tensor.dtype
+    return tensor
+
+
+def _fits(value: Any, dtype: DType) -> bool:
+    """Whether a value without tensors in it can be a tensor of `dtype`."""
+    if _holds_tensors(value):
+        return False
+    with context.eager_mode():
+        try:
+            _native.convert(value, dtype)
+        except (TypeError, ValueError):
+            return False
+    return True
+
+
+_checkers: dict[int, Any] = {
+    0: (lambda v: isinstance(v, (int, np.integer)) or hasattr(type(v), "__index__"), "int"),  # after `_whole`
+    2: (lambda v: isinstance(v, (bool, np.bool_)), "bool"),
+    4: (lambda v: isinstance(v, (str, bytes)), "string"),
+}
+
+
+def _whole(value: Any) -> Any:
+    """A number with a fraction, given for an attr of integers, without it; anything else as it is."""
+    if isinstance(value, (str, bytes)) or hasattr(type(value), "__index__") or not hasattr(type(value), "__int__"):
+        return value
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return value
+
+
+def _check_graphs(graph: Graph, values: Sequence[Any]) -> None:
+    """Raises ValueError where tensors of another graph are given to an operation of `graph`."""
+    tensors = [x for x in nest.flatten(values) if isinstance(x, SymbolicTensor)]
+    strangers = [x for x in tensors if x.op.graph is not graph]
+    if strangers and not graph.building_function:
+        raise ValueError(misuse.other_graph(strangers[0], graph, tensors)) from None
+
+
+def _checked_attrs(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:
+    """Attrs as kernels and shape rules want them. Raises TypeError or ValueError for what cannot be one."""
+    result = {}
+    for key, value in attrs.items():
+        kind = row.attrs[key]
+        if kind.number == 3 and value is not None:
+            value = dtypes.as_dtype(value)
+        elif kind.number == 5 and value is not None and hasattr(value, "as_list"):
+            value = None if value.rank is None else tuple(value.as_list())
+        elif kind.number == 5 and isinstance(value, list):
+            value = tuple(value)
+        elif kind.number == 0:
+            value = _whole(value)
+        elif kind.number == 6 and isinstance(value, (list, tuple)):
+            value = [_whole(v) for v in value]
+        if kind.number in _checkers and value is not None:
+            check, label = _checkers[kind.number]
+            if not check(value):
+                raise TypeError(f"Expected {label} for argument '{key}' not {value!r}.")
+            if (
+                kind.choices
+                and value not in kind.choices
+                and (
+                    not isinstance(value, bytes)
+                    or value.decode(errors="replace") not in kind.choices
+                )
+            ):
+                allowed = '", "'.join(sorted(kind.choices))
+                raise ValueError(
+                    f"Attr '{key}' of '{row.name}' Op passed string '{value}' not in: \"{allowed}\"."
+                )
+        result[key] = value
+    return result
+
+
+def create(
+    graph: Graph, kind: str, inputs: list[Any], kinds: Any, attrs: dict[str, Any], name: str | None
+) -> Operation:
+    """An operation of any type on tensors, for those who build graphs node by node."""
+    for x in inputs:
+        if not isinstance(x, SymbolicTensor):
+            raise TypeError(f"Input #{inputs.index(x)} is not a tensor: {x!r}")
+    row = REGISTRY.get(kind)
+    if row is None:
+        op = graph.add(kind, None, tuple(inputs), (None,) * len(inputs), dict(attrs), name)
+        for dtype, shape in output_specs(kinds):
+            op.add_output(dtype, shape)
+        return op
+    schema = shape_inference.schema(row)
+    sizes = shape_inference.sizes_of_lists(schema, len(inputs), None)
+    at = iter(sizes)
+    own = {key: value for key, value in attrs.items() if key in row.attrs}
+    return node(
+        graph,
+        row,
+        tuple(inputs),
+        tuple(next(at) if a.is_list else None for a in schema.inputs),
+        own,
+        name or kind,
+    )
+
+
+# Names.
+
+
+def named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Calls a public function with `name=`, or with a scope of its own, while a graph is built.
+
+    What it adds is named after it: a single operation gets the name itself. Of several, the one that is the
+    result does, and the others are below it.
+    """
+    name = kwargs.get("name")
+    if name is None and hasattr(function, "__code__"):
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount]
+        if "name" in names and names.index("name") < len(args):
+            name = args[names.index("name")]
+    if isinstance(name, bytes):
+        name = name.decode()
+    graph = context.current_graph()
+    if graph is None:
+        return function(*args, **kwargs)
+    scope = getattr(function, "graph_scope", None)
+    if name and not (isinstance(name, str) and takes_over(function)):
+        return function(*args, **kwargs)
+    # A function in the place of its sibling, of 1.x or 2.x, is in the scope already.
+    wanted = name or (scope if scope != _wish.scope else None)
+    if wanted is None:
+        return function(*args, **kwargs)
+    around, _wish.scope = _wish.scope, scope
+    try:
+        if name or not wanted.endswith("/"):
+            return _below(graph, wanted, function, args, kwargs)
+        with graph.name_scope(wanted[:-1]):
+            return function(*args, **kwargs)
+    finally:
+        _wish.scope = around
+
+
+def operator(name: str, function: Any, x: Any, y: Any) -> Any:
+    """What an operator of tensors does while a graph is built: its nodes are named after it, not after their kinds."""
+    graph = context.current_graph()
+    if isinstance(x, (np.ndarray, np.generic)):
+        x = _like(x, y)
+    if graph is None or isinstance(function, _native.Op):
+        _wish.name = name
+        try:
+            return function(x, y)
+        finally:
+            _wish.name = None
+    return _below(graph, name, function, (x, y), {})
+
+
+def _like(array: Any, y: Any) -> Any:
+    """An array left of a tensor, in the tensor's dtype: the tensor's operator is the one that is called."""
+    if not isinstance(y, (_Tensor, SymbolicTensor, _Variable)):
+        return array
+    wanted = y.dtype.base_dtype
+    if array.dtype.kind not in "biufc" or not (
+        wanted.is_bool or wanted.is_integer or wanted.is_floating or wanted.is_complex
+    ):
+        return array
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # complex numbers lose their imaginary parts, as in TensorFlow
+        return np.asarray(array).astype(wanted.as_numpy_dtype)
+
+
+def _below(graph: Graph, name: str, function: Any, args: Any, kwargs: Any) -> Any:
+    first = len(graph.operations)
+    unique = name[:-1] if name.endswith("/") else graph.unique_name(name)
+    with graph.name_scope(unique + "/"):
+        result = function(*args, **kwargs)
+    _take_name(graph, result, unique, first)
+    return result
+
+
+def takes_over(function: Any) -> bool:
+    """Whether `name=` means the operations that a function adds: not for methods, nor where the name comes first."""
+    code = getattr(function, "__code__", None)
+    if (
+        code is None
+        or "." in function.__qualname__.replace("<locals>.", "")
+        or hasattr(function, "names_itself")
+    ):
+        return False
+    return code.co_varnames[:1] != ("name",)
+
+
+def _take_name(graph: Graph, result: Any, name: str, first: int) -> None:
+    while isinstance(result, (list, tuple)) and result:
+        result = result[0]
+    op = (
+        result
+        if isinstance(result, Operation)
+        else getattr(result, "op", None)
+        if isinstance(result, SymbolicTensor)
+        else None
+    )
+    if op is None or op.graph is not graph or op.index < first or name in graph._by_name:
+        return
+    own = op.name + "/"
+    _rename(graph, op, name)
+    # The constants among its inputs are below it.
+    for each in graph.operations[first : op.index]:
+        if (
+            each.name.startswith(own)
+            and (below := f"{name}/{each.name[len(own) :]}") not in graph._by_name
+        ):
+            _rename(graph, each, below)
+
+
+def _rename(graph: Graph, op: Operation, name: str) -> None:
+    graph._by_name.pop(op.name, None)
+    op.name = name
+    graph._by_name[name] = op
+    graph._names.mark(name)
+
+
+def name_after_scope(result: Any) -> None:
+    """Give an operation the name of the scope that it was added in, as the one that the scope is about."""
+    graph, scope = context.current_graph(), context.current_name_scope().rstrip("/")
+    if graph is not None and scope and isinstance(result, SymbolicTensor):
+        _take_name(graph, result, scope, result.op.index)
+
+
+def wish(name: str | None) -> None:
+    """Let the next operation have `name`."""
+    _wish.name = name
+
+
+# Conversions.
+
+
+def convert_in_graph(value: Any, dtype: Any) -> Any:
+    """What `convert_to_tensor` does while a graph is built."""
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(value, Eager):
+        if dtype is not None and value.dtype != dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            )
+        return value
+    if isinstance(value, SymbolicTensor) and (dtype is None or value.dtype == dtype):
+        return value
+    graph = context.current_graph()
+    name, _wish.name = _wish.name, None
+    return as_symbolic(graph, value, dtype, name or "Const")
+
+
+_native.set_hook("build_graph", boundary(build))
+_native.set_hook("graph_convert", boundary(convert_in_graph))
+_native.set_hook("graph_read", read)
+_native.set_hook("graph_named", named)
+_native.set_hook("graph_scoped", lambda function: hasattr(function, "graph_scope"))
+_native.set_hook("graph_operator", boundary(operator))

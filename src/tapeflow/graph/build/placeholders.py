@@ -1,0 +1,48 @@
+"""Placeholders of 1.x: tensors that are fed."""
+
+from __future__ import annotations
+
+from tapeflow.core import context, dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import as_shape
+from tapeflow.graph.build import building
+from tapeflow.graph.graph import get_default_graph
+
+
+def _tuple(shape):
+    known = as_shape(shape)
+    return None if known.rank is None else tuple(known.as_list())
+
+
+@public
+def placeholder(dtype, shape=None, name=None):
+    """A tensor whose value is given with each run.
+
+    Raises RuntimeError when executing eagerly.
+    """
+    if context.executing_eagerly():
+        raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
+    return building.placeholder(
+        get_default_graph(), dtypes.as_dtype(dtype).base_dtype, _tuple(shape), name or "Placeholder"
+    )
+
+
+@public
+def placeholder_with_default(input, shape, name=None):
+    """`input`, in place of which another value can be fed; `shape` is what is known of that."""
+    value = convert_to_tensor(input)
+    if context.executing_eagerly():
+        return value
+    graph = get_default_graph()
+    value = building.as_symbolic(graph, value)
+    declared = as_shape(shape)
+    if not declared.is_compatible_with(value.shape):
+        raise ValueError(
+            f"Shapes must be compatible: the default has {value.shape}, but {declared} was declared."
+        )
+    attrs = {"dtype": value.dtype, "shape": declared}
+    op = graph.add(
+        "PlaceholderWithDefault", None, (value,), (None,), attrs, name or "PlaceholderWithDefault"
+    )
+    return op.add_output(value.dtype, _tuple(shape))

@@ -1,0 +1,425 @@
+"""Variables while a graph is built: nodes that a session gives values to; and variables that functions create."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.core import context, dtypes
+from tapeflow.core.errors import FailedPreconditionError
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape, as_shape
+from tapeflow.graph.build import building
+from tapeflow.graph.build.collections import GraphKeys
+from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.interchange.inlining import copy_operation
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.run import order, planning
+from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.array.gather import boolean_mask
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.control import flow as control
+from tapeflow.ops.math.comparison import logical_not
+from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.state import rows as state
+from tapeflow.ops.state import variable
+
+CREATED_TWICE = (
+    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
+    "created once or created outside tf.function. See "
+    "https://www.tensorflow.org/guide/function#creating_tfvariables for "
+    "more information."
+)
+
+
+class Parts:
+    """The nodes of a variable of a graph."""
+
+    __slots__ = ("graph", "handle", "initial_value", "initializer", "is_initialized", "element")
+
+    graph: Graph
+    handle: SymbolicTensor
+    initial_value: Any
+    initializer: Any
+    is_initialized: Any
+    element: Any
+
+
+class Creation:
+    """What `Variable()` asks for while a graph is built."""
+
+    @staticmethod
+    def create(made: Any, given: dict[str, Any]) -> None:
+        """Fills in a new variable.
+
+        Args:
+          given: initial_value, trainable, name, dtype, shape, validate_shape, collections, ...
+        """
+        graph = context.current_graph()
+        if isinstance(graph, FuncGraph):
+            _create_in_function(made, given, graph)
+        else:
+            _create_in_graph(made, given, graph)
+
+    @staticmethod
+    def call(
+        row: Any, values: Any, name: str | None, attrs: dict[str, Any] | None = None
+    ) -> Operation:
+        """A call of a row as an operation named `name`."""
+        graph = context.current_graph() or building.graph_of(values)
+        return building.call(graph, row, values, attrs or {}, name)
+
+    @staticmethod
+    def to_proto(made: Any, export_scope: str | None) -> Any:
+        """The `VariableDef` of a variable."""
+        from tapeflow.graph.interchange import variable_defs
+
+        return variable_defs.to_proto(made, export_scope)
+
+    @staticmethod
+    def from_proto(definition: Any, import_scope: str | None) -> Any:
+        """The variable of the default graph that a `VariableDef` names."""
+        from tapeflow.graph.interchange import variable_defs
+
+        return variable_defs.from_proto(definition, get_default_graph(), import_scope)
+
+    @staticmethod
+    def assigned(made: Any, op: Operation, read_value: bool) -> Any:
+        """What an assignment returns: the variable as it is after `op`."""
+        if not read_value:
+            return op
+        # Where only what is asked for runs, who reads the variable asks for the assignment.
+        prunes = made._parts is not None or getattr(op.graph, "pruned", False)
+        return UnreadVariable(made, op) if prunes else made
+
+    @staticmethod
+    def reshaped(made: Any, op: Operation, shape: TensorShape) -> Any:
+        """What an assignment of a value of another `shape` returns; what reads the variable later knows no shape."""
+        if shape.is_fully_defined() and made.shape.is_compatible_with(shape):
+            return UnreadVariable(made, op)
+        made._parts.handle.handle_shape = None
+        after = UnreadVariable(made, op)
+        after._declared = shape
+        return after
+
+
+def _root(graph: FuncGraph) -> FuncGraph:
+    """The trace that has begun the others around `graph`."""
+    while isinstance(graph.enclosing_graph, FuncGraph):
+        graph = graph.enclosing_graph
+    return graph
+
+
+def check_may_create() -> None:
+    """Raises ValueError in a trace that is not the first one of its function: it may not create variables."""
+    graph = context.current_graph()
+    if isinstance(graph, FuncGraph) and _root(graph).created_variables is None:
+        raise ValueError(CREATED_TWICE)
+
+
+def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> None:
+    """A variable that outlives the function whose trace creates it."""
+    check_may_create()
+    root = _root(graph)
+    assert root.created_variables is not None
+    value = given["initial_value"]
+    lifted: Any = None
+    late = None
+    if not callable(value):
+        value = (
+            building.as_symbolic(graph, value, given["dtype"])
+            if not isinstance(value, _native.EagerTensor)
+            else value
+        )
+        if isinstance(value, SymbolicTensor):
+            lifted = _lifted(graph, value, root)
+            if lifted is None:
+                late = value
+        else:
+            lifted = value
+    scope = graph.get_name_scope()
+    with context.init_scope():
+        if late is not None:
+            _create_late(made, {**given, "initial_value": None}, late, root)
+        else:
+            fresh = {**given, "initial_value": value if callable(value) else lifted}
+            if scope and not context.executing_eagerly():
+                with context.current_graph().name_scope(scope + "/"):
+                    made._create(fresh)
+            elif scope:
+                with context.name_scope(scope + "/"):
+                    made._create(fresh)
+            else:
+                made._create(fresh)
+    root.created_variables.append(made)
+    if isinstance(made, variable.VariableV1) and root.enclosing_graph is None:
+        keys = given.get("collections")
+        keys = [GraphKeys.GLOBAL_VARIABLES] if keys is None else list(keys)
+        for key in {*keys, *([GraphKeys.TRAINABLE_VARIABLES] if given["trainable"] else [])}:
+            root.add_to_collection(key, made)
+    if late is not None:
+        state.AssignVariableOp(made, late)
+
+
+def _create_late(made: Any, given: dict[str, Any], value: SymbolicTensor, root: FuncGraph) -> None:
+    """A variable without a value yet, which the first run of the function sets."""
+    made._init(value.dtype, bool(given["trainable"]))
+    made._declared = as_shape(given["shape"]) if given["shape"] is not None else value.shape
+    made._finish(given)
+    root.late_variables.append(made)
+
+
+def _lifted(graph: FuncGraph, value: SymbolicTensor, root: FuncGraph) -> Any:
+    """`value` computed outside of the functions being traced; None where it depends on their arguments.
+
+    So it does where it reads a variable that the first run of the function sets.
+    """
+    ops = order.needed(graph, [value], [], [])
+    waiting = [made.handle for made in root.late_variables]
+    unset = {id(inner) for outer, inner in graph.captures if any(outer is handle for handle in waiting)}
+    captured = {id(inner): outer for outer, inner in graph.captures}
+    for op in ops:
+        if op.type == "Placeholder":
+            if id(op.outputs[0]) not in captured or id(op.outputs[0]) in unset:
+                return None
+    outer = graph.enclosing_graph
+    if outer is None:
+        if any(not isinstance(x, _native.EagerTensor) for x in captured.values()):
+            return None
+        program = planning.Emitter(f"initial_{graph.name}")
+        for inner in graph.internal_captures:
+            program.constant(inner, captured[id(inner)])
+        for op in ops:
+            if op.type != "Placeholder":
+                program.emit(op)
+        program.program.outputs = [program.number(value)]
+        with context.eager_mode():
+            return planning.compile_program(program.program)()[0]
+    with outer.as_default(), outer.control_dependencies(None):
+        found: dict[int, SymbolicTensor] = {
+            k: building.as_symbolic(outer, x) for k, x in captured.items()
+        }
+        for op in ops:
+            if not (op.type == "Placeholder" and op.outputs and id(op.outputs[0]) in found):
+                copy_operation(outer, op, found, {})
+    result = found[id(value)]
+    return _lifted(outer, result, root) if isinstance(outer, FuncGraph) else result
+
+
+def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
+    """The nodes of a variable: its handle, its initial value, the assignment of it."""
+    collections = given.get("collections")
+    collections = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
+    trainable = given["trainable"]
+    if trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
+        collections.append(GraphKeys.TRAINABLE_VARIABLES)
+    base = given["name"] or "Variable"
+    parts = Parts()
+    parts.graph = graph
+    with contextlib.ExitStack() as scopes:
+        scopes.enter_context(graph.control_dependencies(None))
+        name = scopes.enter_context(graph.name_scope(base)).removesuffix("/")
+        # The initial value is made where the variable is.
+        scopes.enter_context(graph._attr_scope({"_class": [b"loc:@" + name.encode()]}))
+        value, dtype = given["initial_value"], given["dtype"]
+        with graph.name_scope("Initializer"):
+            if callable(value):
+                value = value()
+            value = building.as_symbolic(graph, value, dtype, "initial_value")
+        declared = as_shape(given["shape"]) if given["shape"] is not None else (
+            value.shape if given.get("validate_shape", True) else TensorShape(None))  # fmt: skip
+        if given["shape"] is not None and not declared.is_compatible_with(value.shape):
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not compatible with the "
+                f"explicitly supplied `shape` argument ({given['shape']})."
+            )
+        if (
+            given.get("validate_shape", True)
+            and given["shape"] is None
+            and not value.shape.is_fully_defined()
+            and value.shape.rank is None
+        ):
+            raise ValueError(f"initial_value must have a shape specified: {value}")
+        made._init(value.dtype, bool(trainable))
+        made._declared = declared
+        attrs = {
+            "dtype": value.dtype,
+            "shape": declared,
+            "shared_name": name,
+            "container": graph._container,
+        }
+        op = graph.add("VarHandleOp", None, (), (), attrs, name + "/")
+        handle = op.add_output(dtypes.resource, ())
+        handle.handle_shape = None if declared.rank is None else tuple(declared.as_list())
+        handle.handle_dtype = value.dtype
+        parts.handle = handle
+        parts.initial_value = value
+        handle.of_reference = made._is_reference
+        made._parts = parts
+        made._finish({**given, "full_name": name})
+        with graph.device(handle.device) if handle.device else contextlib.nullcontext():
+            with graph.name_scope("IsInitialized"):
+                parts.is_initialized = state.VarIsInitializedOp(handle)
+            parts.initializer = building.call(
+                graph, state.AssignVariableOp, (handle, value), {}, "Assign"
+            )
+            with graph.name_scope("Read"):
+                parts.element = building.read(made, graph)
+    for key in dict.fromkeys(collections):
+        graph.add_to_collection(key, made)
+    graph.variables_by_handle[made] = handle
+
+
+class UnreadVariable(variable.Variable):
+    """A variable after an assignment: reading it waits for that."""
+
+    def __init__(self, parent: Any, op: Operation):
+        self._init(parent.dtype, parent.trainable)
+        self.__dict__.update(parent.__dict__)
+        self._declared = parent.shape
+        self._assignment = op
+        self._parent = parent
+        self._value: Any = None
+
+    @property
+    def handle(self):
+        """That of the variable."""
+        return self._parent.handle
+
+    @property
+    def name(self):
+        """The name of the assignment."""
+        return self._assignment.name
+
+    @property
+    def op(self):
+        """The assignment."""
+        return self._assignment
+
+    def _read_in_graph(self) -> Any:
+        current = context.current_graph() or self._assignment.graph
+        with current.as_default(), current.control_dependencies([self._assignment]):
+            value = building.read(self._parent, current)
+        if value.shape.rank is None:
+            value.set_shape(self._declared)
+        return value
+
+    def _as_graph_element(self) -> Any:
+        if self._value is None:
+            # A final graph gets it too: it is part of the assignment, and made late only to keep graphs small.
+            graph = self._assignment.graph
+            final, graph._finalized = graph._finalized, False
+            try:
+                with graph.as_default():
+                    self._value = self._read_in_graph()
+            finally:
+                graph._finalized = final
+        return self._value
+
+    def eval(self, session=None):
+        """The value after the assignment, which runs."""
+        return self._as_graph_element().eval(session=session)
+
+
+# What programs of 1.x do with variables.
+
+
+@public
+def variables_initializer(var_list, name="init"):
+    """An operation that gives the variables their initial values; eagerly they have them."""
+    if var_list and not context.executing_eagerly():
+        return control.group(*[v.initializer for v in var_list], name=name)
+    return control.group(name=name)
+
+
+@public
+def global_variables_initializer():
+    """An operation that initialises the variables of the default graph."""
+    if context.executing_eagerly():
+        return control.no_op(name="global_variables_initializer")
+    return variables_initializer(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
+
+
+@public
+def local_variables_initializer():
+    """An operation that initialises the local variables of the default graph."""
+    if context.executing_eagerly():
+        return control.no_op(name="local_variables_initializer")
+    return variables_initializer(get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES))
+
+
+@public
+def initialize_all_variables():
+    """The old name of `global_variables_initializer`."""
+    return global_variables_initializer()
+
+
+@public
+def initialize_local_variables():
+    """The old name of `local_variables_initializer`."""
+    return local_variables_initializer()
+
+
+@public
+def initialize_variables(var_list, name="init"):
+    """The old name of `variables_initializer`."""
+    return variables_initializer(var_list, name)
+
+
+@public
+def is_variable_initialized(variable):
+    """A bool tensor: whether the variable has a value."""
+    if isinstance(variable, SymbolicTensor) and variable.dtype == dtypes.resource:
+        return building.call(
+            variable.graph, state.VarIsInitializedOp, (variable,), {}, "IsVariableInitialized"
+        ).outputs[0]
+    return variable.is_initialized()
+
+
+@public
+def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
+    """A string tensor: the names of the variables that have no value."""
+    if var_list is None:
+        graph = get_default_graph()
+        var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES) + graph.get_collection(
+            GraphKeys.LOCAL_VARIABLES
+        )
+    with context.name_scope(name):
+        if not var_list:
+            return building.convert.constant([], dtype=dtypes.string)
+        unset = logical_not(stack([v.is_initialized() for v in var_list]))
+        names = building.convert.constant(
+            [v.op.name if v._parts is not None else v.name[:-2] for v in var_list]
+        )
+        return boolean_mask(names, unset)
+
+
+@public
+def assert_variables_initialized(var_list=None):
+    """An operation that raises FailedPreconditionError where a variable has no value; None without variables."""
+    if var_list is None:
+        graph = get_default_graph()
+        var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES) + graph.get_collection(
+            GraphKeys.LOCAL_VARIABLES
+        )
+    if not var_list:
+        return None
+
+    names = [v.name.removesuffix(":0") for v in var_list]
+
+    def check(given: list[Any]) -> None:
+        for name, there in zip(names, given[1].numpy(), strict=True):
+            if not there:
+                raise FailedPreconditionError(
+                    None, None, f"Attempting to use uninitialized value {name}"
+                )
+
+    known = stack([v.is_initialized() for v in var_list])
+    return control.staging.effect(
+        "Assert", check, [reduce_all(known), known], "assert_variables_initialized"
+    )
+
+
+variable.creation = Creation

@@ -1,0 +1,1 @@
+"""Graphs as messages, in and out: `GraphDef`, `MetaGraphDef`, libraries of functions, freezing."""

@@ -1,0 +1,1 @@
+"""Operations made of `NodeDef`s, and how nodes without a row run."""

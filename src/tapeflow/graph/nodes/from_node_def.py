@@ -1,0 +1,362 @@
+"""From a `NodeDef` and the tensors that are its inputs to an operation."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow import protos
+from tapeflow.core import device as placement
+from tapeflow.core import dtypes
+from tapeflow.core.dtypes import DType
+from tapeflow.core.errors import NotFoundError, OpError, UnimplementedError
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph.build import building
+from tapeflow.graph.control_flow import (
+    calls,  # noqa: F401 (says how calls run)
+    tensor_array_gradients,  # noqa: F401 (says what gradients are)
+)
+from tapeflow.graph.control_flow.conditional import Body
+from tapeflow.graph.graph import Graph
+from tapeflow.graph.interchange import attributes
+from tapeflow.graph.nodes import (  # noqa: F401 (likewise)
+    crossing,
+    parsing_nodes,
+    ragged_nodes,
+    record_nodes,
+    reference_nodes,
+    resource_nodes,
+)
+from tapeflow.graph.nodes.node_kinds import SPECIAL
+from tapeflow.graph.op_defs import dataset_definitions
+from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.all_rows import load_all_rows
+from tapeflow.ops.state.resource_op import RESOURCE_OPS, handle_of
+from tapeflow.ops.table import REGISTRY
+
+# Nodes of loops and conditions as TensorFlow wrote them before these were functions.
+_FRAMES = frozenset(
+    {
+        "Switch", "RefSwitch", "Merge", "RefMerge", "Enter", "RefEnter", "Exit", "RefExit",
+        "NextIteration", "RefNextIteration", "LoopCond", "_SwitchN",
+    }
+)  # fmt: skip
+# Bytes that constants may take altogether which do not stand in the GraphDef, but repeat a value that does.
+_MOST_REPEATED = 1 << 31
+# How long a list of outputs may be.
+_MOST_OUTPUTS = 1 << 20
+
+
+class NodeMaker:
+    """Makes operations of a graph.
+
+    Args:
+      functions: gives the bodies that nodes name.
+      producer: the version of GraphDef that the nodes were written with.
+      producer_defaults: by op, the defaults of attrs of who wrote them.
+    """
+
+    def __init__(
+        self, graph: Graph, functions: Any, producer: int = 0, producer_defaults: Any = None
+    ):
+        self.graph = graph
+        self.functions = functions
+        self.producer = producer
+        self.producer_defaults = producer_defaults or {}
+        self.repeated = 0
+
+    def check_known(self, node: Any) -> None:
+        """Raises NotFoundError or UnimplementedError for an op that cannot be made."""
+        kind = node.op
+        if kind in _FRAMES:
+            raise UnimplementedError(
+                node, None,
+                f"Node '{node.name}' is a {kind}: control flow of Switch, Merge, Enter, Exit and "
+                "NextIteration nodes is not supported. Write the graph with "
+                "tf.compat.v1.enable_control_flow_v2(), which makes If and While nodes.",
+            )  # fmt: skip
+        if not (op_defs.has_row(kind) or kind in SPECIAL or kind in self.functions):
+            load_all_rows()
+            if op_defs.known(kind):
+                return
+            raise NotFoundError(
+                node, None,
+                f"Op type not registered '{kind}' in the op table (node '{node.name}'). Make sure the "
+                "Op and Kernel are registered in the binary running in this process. Note that if you "
+                "are loading a saved graph which used ops from tf.contrib (e.g. "
+                "`tf.contrib.resampler`), accessing should be done before importing the graph, as "
+                "contrib ops are lazily registered when the module is first accessed.",
+            )  # fmt: skip
+
+    def make(self, node: Any, inputs: Sequence[SymbolicTensor], name: str) -> Operation:
+        """The operation, named `name`.
+
+        Raises ValueError for attrs and inputs that are wrong.
+        """
+        kind = node.op
+        try:
+            if not op_defs.known(kind):
+                op = self._call(node, inputs, name, {"f": protos.NameAttrList(name=kind)})
+                definition = None
+            else:
+                definition = op_defs.op_def(kind)
+                values = self._attrs(node, definition, inputs, name)
+                _check_inputs(definition, values, inputs, name, node)
+                _check_outputs(definition, values, name)
+                if kind in dataset_definitions.KINDS:
+                    load_dataset_nodes()
+                special = SPECIAL.get(kind)
+                if special is not None:
+                    op = special(self, node, inputs, name, values)
+                elif op_defs.has_row(kind):
+                    op = _row(self.graph, kind, inputs, values, definition, name)
+                else:
+                    op = _defined(self.graph, kind, inputs, values, definition, name)
+        except OpError as error:
+            if isinstance(error, (NotFoundError, UnimplementedError)):
+                raise
+            raise ValueError(f"{error.message} for node '{name}'") from None
+        except TypeError as error:
+            raise ValueError(f"{error} for node '{name}' ({kind})") from None
+        except (ValueError, RecursionError, MemoryError):
+            raise
+        except Exception as error:  # a shape rule that an impossible attr took by surprise
+            raise ValueError(f"{type(error).__name__} in node '{name}' ({kind}): {error}") from None
+        self._finish(op, node, definition)
+        return op
+
+    def _finish(self, op: Operation, node: Any, definition: Any) -> None:
+        known = {a.name for a in definition.attr} if definition is not None else ()
+        defaults = self.producer_defaults.get(node.op, {})
+        for key, attr in node.attr.items():
+            if key == "_output_shapes":
+                _set_shapes(op, attr)
+            elif key not in known and not (key in defaults and defaults[key] == attr):
+                op._set_attr(key, attributes.own_value(attr))
+        if node.device:
+            given = placement.DeviceSpec.from_string(placement.canonical_name(node.device))
+            around = (
+                placement.DeviceSpec.from_string(op.device) if op.device else placement.DeviceSpec()
+            )
+            op.device = given.make_merged_spec(around).to_string()
+
+    def _attrs(
+        self, node: Any, definition: Any, inputs: Sequence[Any], name: str
+    ) -> dict[str, Any]:
+        """The values of all attrs of the definition; defaults and types of inputs where they were left out."""
+        values: dict[str, Any] = {}
+        missing = []
+        for attr in definition.attr:
+            if attr.name in node.attr:
+                value = self._value(node, attr, definition, name)
+            elif attr.HasField("default_value"):
+                value = attributes.value_of(attr.default_value, attr.type, attr.name)
+            elif attr.type == "type":
+                missing.append(attr.name)
+                continue
+            else:
+                raise _missing(attr.name, definition, name)
+            if attr.has_minimum and attr.type == "int" and value < attr.minimum:
+                raise ValueError(
+                    f"Value for attr '{attr.name}' of {value} must be at least minimum {attr.minimum}\n\t; NodeDef: "
+                    f"{{{{node {name}}}}}; {op_defs.short(definition)}"
+                )
+            values[attr.name] = value
+        if missing:
+            _infer_types(definition, values, inputs)
+            for attr in missing:
+                if attr not in values:
+                    raise _missing(attr, definition, name)
+        return values
+
+    def _value(self, node: Any, attr: Any, definition: Any, name: str) -> Any:
+        proto = node.attr[attr.name]
+        if attr.type == "tensor" and proto.tensor.dtype == dtypes.resource.as_datatype_enum:
+            return handle_of(None)  # what it stood for was in another process
+        try:
+            value = attributes.value_of(proto, attr.type, attr.name)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}\n\t; NodeDef: {{{{node {name}}}}}; {op_defs.short(definition)}"
+            ) from None
+        if attr.type == "tensor":
+            self.repeated += max(0, value.nbytes - proto.ByteSize())
+            if self.repeated > _MOST_REPEATED:
+                raise ValueError(
+                    f"Constants up to node '{name}' take more than 2GB that are not in the GraphDef."
+                )
+        allowed = attr.allowed_values.list
+        if attr.type == "type" and len(allowed.type) and value.as_datatype_enum not in allowed.type:
+            choices = ", ".join(op_defs.type_name(dtypes.as_dtype(t)) for t in allowed.type)
+            raise ValueError(
+                f"Value for attr '{attr.name}' of {op_defs.type_name(value)} is not in the list of allowed "
+                f"values: {choices}\n\t; NodeDef: "
+                f"{{{{node {name}}}}}; {op_defs.short(definition)}"
+            )
+        if attr.type == "string" and len(allowed.s) and proto.s not in allowed.s:
+            choices = ", ".join(f'"{s.decode()}"' for s in allowed.s)
+            raise ValueError(
+                f"Value for attr '{attr.name}' of \"{value}\" is not in the list of allowed "
+                f"values: {choices}\n\t; NodeDef: "
+                f"{{{{node {name}}}}}; {op_defs.short(definition)}"
+            )
+        return value
+
+    def body(
+        self,
+        function: Any,
+        given: Sequence[SymbolicTensor],
+        results: Sequence[DType] | None,
+        name: str,
+    ) -> Any:
+        """The body of a function for these arguments, with results of these dtypes. Raises ValueError if it is not."""
+        body = self.functions.body(function.name, name, given)
+        body = Body(body.graph, list(body.outputs))  # a node's gradient may add outputs to its own
+        for what, have, want in (
+            ("arguments", [x.dtype for x in body.graph.inputs], [x.dtype for x in given]),
+            (
+                "results",
+                [y.dtype for y in body.outputs],
+                None if results is None else list(results),
+            ),
+        ):
+            if want is not None and have != want:
+                raise ValueError(
+                    f"Function '{function.name}' of node '{name}' has {what} of types {[t.name for t in have]}, but "
+                    f"{[t.name for t in want]} are expected."
+                )
+        return body
+
+    def _call(
+        self, node: Any, inputs: Sequence[Any], name: str, values: dict[str, Any]
+    ) -> Operation:
+        """A call of a function: `PartitionedCall`, whatever it was written as."""
+        body = self.body(values["f"], inputs, values.get("Tout"), name)
+        op = self.graph.add(
+            "PartitionedCall",
+            None,
+            tuple(inputs),
+            (None,) * len(inputs),
+            {"branches": [body]},
+            name + "/",
+        )
+        for y in body.outputs:
+            op.add_output(y.dtype, y.shape_tuple)
+        return op
+
+
+@functools.cache
+def load_dataset_nodes() -> None:
+    """Sets how nodes of datasets run; called by the `data` package, which lies above this one."""
+    import importlib
+
+    importlib.import_module("tapeflow.data.nodes.value_nodes")
+
+
+def _missing(attr: str, definition: Any, name: str) -> ValueError:
+    return ValueError(
+        f"NodeDef missing attr '{attr}' from {op_defs.short(definition)}; NodeDef: {{{{node {name}}}}}"
+    )
+
+
+def _infer_types(definition: Any, values: dict[str, Any], inputs: Sequence[Any]) -> None:
+    at = 0
+    for argument in definition.input_arg:
+        if argument.type_list_attr:
+            count = len(values.get(argument.type_list_attr, ()))
+        else:
+            count = values.get(argument.number_attr, 0) if argument.number_attr else 1
+        if argument.type_attr and argument.type_attr not in values and count and at < len(inputs):
+            values[argument.type_attr] = inputs[at].dtype
+        at += count
+
+
+def _check_inputs(
+    definition: Any, values: dict[str, Any], inputs: Sequence[Any], name: str, node: Any
+) -> None:
+    expected: list[DType] = []
+    for argument in definition.input_arg:
+        if argument.number_attr and values[argument.number_attr] > len(inputs):
+            expected += [None] * (len(inputs) + 1)  # type: ignore[list-item]
+        else:
+            expected += op_defs.dtypes_of(argument, values)
+    if len(expected) != len(inputs):
+        kinds = ", ".join("..." if t is None else op_defs.type_name(t) for t in expected)
+        raise ValueError(
+            f"NodeDef expected inputs '{kinds}' do not match {len(inputs)} inputs specified; "
+            f"{op_defs.short(definition)}; "
+            f"NodeDef: {{{{node {name}}}}}"
+        )
+    for i, (want, x) in enumerate(zip(expected, inputs, strict=True)):
+        if x.dtype.base_dtype != want.base_dtype:
+            raise ValueError(
+                f"Input {i} of node {name} was passed {op_defs.type_name(x.dtype)} from {x.name} "
+                f"incompatible with expected {op_defs.type_name(want)}."
+            )
+
+
+def _check_outputs(definition: Any, values: dict[str, Any], name: str) -> None:
+    for argument in definition.output_arg:
+        count = values[argument.number_attr] if argument.number_attr else 0
+        if not 0 <= count <= _MOST_OUTPUTS:
+            raise ValueError(
+                f"Node '{name}' cannot have {count} outputs, as its attr '{argument.number_attr}' says"
+            )
+
+
+def _set_shapes(op: Operation, attr: Any) -> None:
+    """Takes what `_output_shapes` tells of outputs. Raises ValueError if it contradicts what is known."""
+    shapes = attributes.value_of(attr, "list(shape)", "_output_shapes")
+    if len(shapes) != len(op.outputs):
+        return
+    for i, (y, shape) in enumerate(zip(op.outputs, shapes, strict=True)):
+        try:
+            y.set_shape(shape)
+        except ValueError as error:
+            raise ValueError(
+                f"Node '{op.name}' has an _output_shapes attribute inconsistent with the GraphDef "
+                f"for output #{i}: {error}"
+            ) from None
+
+
+def _defined(
+    graph: Graph,
+    kind: str,
+    inputs: Sequence[Any],
+    values: dict[str, Any],
+    definition: Any,
+    name: str,
+) -> Operation:
+    """An operation that can be in a graph, but not run."""
+    op = graph.add(kind, None, tuple(inputs), (None,) * len(inputs), values, name + "/")
+    if kind in RESOURCE_OPS:
+        return resource_nodes.finish(op)
+    for argument in definition.output_arg:
+        for dtype in op_defs.dtypes_of(argument, values):
+            op.add_output(dtype, None)
+    return op
+
+
+def _row(
+    graph: Graph,
+    kind: str,
+    inputs: Sequence[Any],
+    values: dict[str, Any],
+    definition: Any,
+    name: str,
+) -> Operation:
+    row = REGISTRY[kind]
+    own = {}
+    for key, value in values.items():
+        if key in row.attrs:
+            own[key] = None if isinstance(value, TensorShape) and value.rank is None else value
+    sizes = tuple(values[a.number_attr] if a.number_attr else None for a in definition.input_arg)
+    try:
+        return building.node(
+            graph, row, tuple(inputs), sizes, building._checked_attrs(row, own), name + "/"
+        )
+    except ValueError as error:
+        raise ValueError(str(error).replace(f"{name}/}}}}", f"{name}}}}}")) from None

@@ -1,0 +1,106 @@
+"""Nodes of ops that work on objects behind handles; imported once, for its effect.
+
+A session keeps the objects, by the names of the nodes that make them; runs that wait in it end when it closes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core import context
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.threads import waiting
+from tapeflow.graph.build import building
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.run.program import Instruction
+from tapeflow.ops.state import resource_op
+from tapeflow.ops.state.resource_op import RESOURCE_OPS, ResourceOp, object_of
+
+
+def build(kind: ResourceOp, flat: list[Any], attrs: dict[str, Any], name: str | None) -> Operation:
+    """A node of the graph being built."""
+    graph = context.current_graph() or building.graph_of(flat)
+    inputs = tuple(building.as_symbolic(graph, x) for x in flat)
+    known = {key: spec[1] for key, spec in kind.attrs.items() if len(spec) > 1}
+    known.update((key, value) for key, value in attrs.items() if value is not None)
+    if "container" in kind.attrs:
+        known["container"] = graph._container
+    return finish(
+        graph.add(kind.name, None, inputs, (None,) * len(inputs), known, name or kind.name)
+    )
+
+
+def finish(op: Operation) -> Operation:
+    """Gives a node its outputs."""
+    kind = RESOURCE_OPS[op.type]
+    shapes = kind.output_shapes(op.attrs, op.inputs)
+    for dtype, shape in zip(kind.output_types(op.attrs), shapes, strict=True):
+        op.add_output(dtype, shape)
+    return op
+
+
+def emit(emitter: Any, op: Operation) -> None:
+    """The instruction of a node, or the handle of what it makes."""
+    kind = RESOURCE_OPS[op.type]
+    if kind.makes:
+        handle = kept(op) if emitter.resolve is None else emitter.resolve(op)
+        emitter.constant(op.outputs[0], kept(op) if handle is None else handle)
+        return
+    attrs = op.attrs
+    keeper = None
+    if kind.keeps is not None:
+        keeper = kept(op) if emitter.resolve is None else emitter.resolve(op) or kept(op)
+    cancellation = getattr(getattr(emitter.resolve, "__self__", None), "_cancellation", None)
+
+    def run(*values: Any) -> list[Any]:
+        with waiting.under(cancellation):
+            return kind.run(values, attrs, keeper)
+
+    inputs = [emitter.number(x) for x in op.inputs]
+    outputs = [emitter.output(y) for y in op.outputs]
+    emitter.program.instructions.append(Instruction("python", run, inputs, outputs, op, True))
+
+
+def key_of(op: Operation) -> tuple[str, str]:
+    """By what a resource is found: its container and its name."""
+    return op.attrs.get("container") or "", op.attrs.get("shared_name") or op.name
+
+
+def kept(op: Operation) -> Any:
+    """The handle of what a node of a function makes: the function keeps it, and gives it to copies of the node."""
+    known = op.graph.__dict__.setdefault("_handles", {})
+    if op not in known:
+        known[op] = found(op, op.graph.__dict__.setdefault("_resources", {}))
+    return known[op]
+
+
+def copied(op: Operation, copy: Operation) -> None:
+    """Lets the copy of a function's node that makes something stand for the same object."""
+    kind = RESOURCE_OPS.get(op.type)
+    if kind is not None and (kind.makes or kind.keeps) and op.graph.building_function:
+        copy.graph.__dict__.setdefault("_handles", {})[copy] = kept(op)
+
+
+def found(op: Operation, resources: dict[tuple[str, str], Any]) -> Any:
+    """The handle of what a node makes, among the resources of a session, made if it is not there.
+
+    Raises InvalidArgumentError where another node of this shared name makes another kind of object.
+    """
+    kind = RESOURCE_OPS[op.type]
+    key = key_of(op)
+    name = key[1]
+    if key not in resources:
+        resources[key] = kind.make(name, op.attrs)
+        return resources[key]
+    made = object_of(resources[key])
+    asked = object_of(kind.make(name, op.attrs))
+    if hasattr(made, "check_same"):
+        made.check_same(asked)
+    elif type(made) is not type(asked):
+        raise InvalidArgumentError(
+            None, op, f"'{name}' is a {type(made).__name__}, not what {op.type} makes."
+        )
+    return resources[key]
+
+
+resource_op.build = build

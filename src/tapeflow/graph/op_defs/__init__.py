@@ -1,0 +1,1 @@
+"""Definitions of ops as `OpDef` messages."""

@@ -1,0 +1,1 @@
+"""Plans and sessions: what runs a graph."""

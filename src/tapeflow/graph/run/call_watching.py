@@ -1,0 +1,211 @@
+"""What happens at every operation on request: results checked for NaN and infinity, devices logged.
+
+The core hands calls to Python as those of another device, while anything watches; graphs get a check behind each node
+that is built from then on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import context
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops.math.check import CheckNumericsV2
+from tapeflow.ops.table import arguments
+
+# Not the index of any device: the core asks Python for what runs there.
+_WATCHED = 1 << 20
+# Operations whose results have NaN or infinity only where their inputs do.
+_MOVES = frozenset((
+    "Concat", "ConcatV2", "ExpandDims", "Fill", "Gather", "GatherV2", "Identity", "IdentityN", "Maximum", "Minimum",
+    "Pack", "Reshape", "Slice", "Squeeze", "StridedSlice", "TensorListStack", "TensorListConcat", "Transpose",
+    "Unpack", "CheckNumerics", "CheckNumericsV2", "Placeholder", "Const", "StopGradient", "VarHandleOp", "IsNan",
+    "IsInf", "IsFinite", "Print", "PrintV2",
+))  # fmt: skip
+# Outputs that may be NaN in the course of things: reserved space, by the positions that are checked.
+_CHECKED_OUTPUTS = {"FusedBatchNorm": (0, 1, 2), "FusedBatchNormV2": (0, 1, 2), "FusedBatchNormV3": (0, 1, 2)}
+
+_watchers: list[Callable[[Any, Any, list[Any]], None]] = []
+_state = threading.local()
+
+
+def _grouped(row: Any, inputs: tuple[Any, ...]) -> list[Any]:
+    """The inputs as a row is called with them, of the flat ones."""
+    declared = arguments(row.signature.partition("->")[0])
+    lists = sum(1 for a in declared if a.times)
+    each = (len(inputs) - (len(declared) - lists)) // lists if lists else 0
+    out: list[Any] = []
+    at = 0
+    for argument in declared:
+        if argument.times:
+            out.append(list(inputs[at : at + each]))
+            at += each
+        else:
+            out.append(inputs[at])
+            at += 1
+    return out
+
+
+def _leaves(result: Any) -> list[Any]:
+    if isinstance(result, (list, tuple)):
+        return [leaf for part in result for leaf in _leaves(part)]
+    return [] if result is None else [result]
+
+
+def _watched_call(row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int) -> Any:
+    _native.set_device_scope(0)
+    try:
+        result = row(*_grouped(row, inputs), **attrs)
+        if not getattr(_state, "inside", False):
+            _state.inside = True
+            try:
+                for watcher in list(_watchers):
+                    watcher(row, inputs, _leaves(result))
+            finally:
+                _state.inside = False
+        return result
+    finally:
+        _refresh(context.device_index())
+
+
+def _refresh(index: int) -> None:
+    _native.set_device_scope(_WATCHED if _watchers and not index else index)
+
+
+def _watch(watcher: Callable[..., None]) -> None:
+    if watcher not in _watchers:
+        if _refresh not in context.on_device_change:
+            context.on_device_change.append(_refresh)
+            _native.set_hook("device_call", _watched_call)
+        _watchers.append(watcher)
+    _refresh(context.device_index())
+
+
+def _unwatch(watcher: Callable[..., None]) -> None:
+    if watcher in _watchers:
+        _watchers.remove(watcher)
+    _refresh(context.device_index())
+
+
+# Numbers
+
+
+def _counted(array: np.ndarray) -> str:
+    kinds = (("-Inf", np.isneginf(array)), ("+Inf", np.isposinf(array)), ("+NaN", np.isnan(array)))
+    return "".join(f"\n  # of {name} elements: {hit.sum()}" for name, hit in kinds if hit.any())
+
+
+def _check_numbers(row: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> None:
+    if row.name in _MOVES:
+        return
+    for i, output in enumerate(outputs):
+        if i not in _CHECKED_OUTPUTS.get(row.name, (i,)) or not output.dtype.is_floating:
+            continue
+        array = np.asarray(output.numpy()).astype(np.float64)
+        if np.isfinite(array).all():
+            continue
+        given = "".join(f"\n         {k}: {t!s}" for k, t in enumerate(inputs))
+        if len(inputs) == 1:
+            given = f"\n\n  Input tensor: {inputs[0]!s}"
+        elif inputs:
+            given = f"\n\n  Input tensors ({len(inputs)}):{given}"
+        found = [n for n, hit in (("-Inf", np.isneginf), ("+Inf", np.isposinf), ("NaN", np.isnan))
+                 if hit(array).any()]  # fmt: skip
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"\n\n!!! Detected Infinity or NaN in output {i} of eagerly-executing op \"{row.name}\" "
+            f"(# of outputs: {len(outputs)}) !!!\n  dtype: {output.dtype}\n  shape: {output.shape}"
+            f"{_counted(array)}{given}\n\n : Tensor had {' and '.join(found)} values",
+        )
+
+
+_checking_graphs = False
+_plain_builder: Any = None
+
+
+def _checked_nodes(row: Any, inputs: Any, attrs: dict[str, Any]) -> Any:
+    """What builds a node, with a check behind each floating output of it."""
+    made = _plain_builder(row, inputs, attrs)
+    if not _checking_graphs or row.name in _MOVES or row.stateful:
+        return made
+    return _with_checks(row, made, "")
+
+
+def _with_checks(row: Any, made: Any, place: str) -> Any:
+    if isinstance(made, (list, tuple)):
+        parts = [_with_checks(row, part, f"{place}{i}") for i, part in enumerate(made)]
+        return type(made)(*parts) if hasattr(made, "_fields") else type(made)(parts)
+    if not isinstance(made, _native.Tensor) or not made.dtype.is_floating:
+        return made
+    if int(place or 0) not in _CHECKED_OUTPUTS.get(row.name, (int(place or 0),)):
+        return made
+    message = (
+        f"\n\n!!! Detected Infinity or NaN in output {place or 0} of graph op \"{row.name}\" "
+        f"(# of outputs: {len(row.outputs)}) !!!\n  dtype: {made.dtype}\n  shape: {made.shape}\n"
+    )
+    return CheckNumericsV2(made, message)
+
+
+@public
+def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
+    """Let every operation raise an error where one of its floating results is NaN or infinite.
+
+    It concerns eager operations of the thread that calls it, and graphs that are built from now on; everything is
+    slower meanwhile. `tf.debugging.disable_check_numerics` ends it.
+
+    Args:
+      stack_height_limit: not used.
+      path_length_limit: not used.
+
+    Raises:
+      InvalidArgumentError: by the operations.
+    """
+    global _checking_graphs, _plain_builder
+    from tapeflow.graph.build import building
+
+    if _plain_builder is None:
+        _plain_builder = building.build
+        _native.set_hook("build_graph", _checked_nodes)
+    _checking_graphs = True
+    _watch(_check_numbers)
+
+
+@public
+def disable_check_numerics():
+    """Undo `enable_check_numerics`; graphs that were built with checks keep them."""
+    global _checking_graphs
+    _checking_graphs = False
+    _unwatch(_check_numbers)
+
+
+# Devices
+
+
+def _log_device(row: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> None:
+    if os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") not in ("", "0"):
+        return  # this is of the level INFO
+    place = outputs[0].device if outputs else "/job:localhost/replica:0/task:0/device:CPU:0"
+    print(f"Executing op {row.name} in device {place}", file=sys.stderr)
+
+
+@public
+def set_log_device_placement(enabled):
+    """Whether the device of every eager operation of this thread is logged."""
+    if not isinstance(enabled, bool):
+        raise TypeError(f"enabled must be a bool, got {enabled!r}")
+    (_watch if enabled else _unwatch)(_log_device)
+
+
+@public
+def get_log_device_placement():
+    """Whether the devices of eager operations are logged."""
+    return _log_device in _watchers

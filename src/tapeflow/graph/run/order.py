@@ -1,0 +1,89 @@
+"""Which operations are needed for what is wanted, in an order in which they can run."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.state.resource_op import RESOURCE_OPS
+
+
+def needed(
+    graph: Any,
+    fetches: Sequence[SymbolicTensor],
+    targets: Sequence[Operation],
+    fed: Sequence[SymbolicTensor],
+) -> list[Operation]:
+    """The operations that `fetches` and `targets` need where `fed` are given, in an order in which they can run.
+
+    Raises InvalidArgumentError if they depend on each other in a cycle, or an input was changed to a wrong dtype.
+    """
+    given = {id(x) for x in fed}
+    seen: set[Operation] = set()
+    todo = [x.op for x in fetches if id(x) not in given] + list(targets)
+    while todo:
+        op = todo.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        for x in op.inputs:
+            if id(x) not in given and x.op not in seen:
+                todo.append(x.op)
+        for other in op.control_inputs:
+            if other not in seen:
+                todo.append(other)
+    for op in graph.mistyped:
+        if op in seen:
+            raise InvalidArgumentError(None, op, graph.mistyped[op])
+    ordered = sorted(seen, key=lambda op: op.index)
+    # What a function does happens in the order of its statements, whatever has to wait.
+    free = graph.prunes
+    if free and any(op.row is None and _patience(op) for op in ordered):
+        return sorted_topologically(ordered, given, _patience)
+    return sorted_topologically(ordered, given) if graph.reordered else ordered
+
+
+def _patience(op: Operation) -> int:
+    """How long an operation should let others go first that it does not need: it may have to wait for them."""
+    kind = RESOURCE_OPS.get(op.type)
+    return 0 if kind is None else kind.patience
+
+
+def sorted_topologically(
+    ops: list[Operation], given: set[int], patience: Callable[[Operation], int] = lambda op: 0
+) -> list[Operation]:
+    """The operations, each after those it depends on, else as they were, those with less patience first.
+
+    Raises InvalidArgumentError for a cycle.
+    """
+    inside = set(ops)
+    waiting: dict[Operation, int] = {}
+    followers: dict[Operation, list[Operation]] = {}
+    for op in ops:
+        sources = {x.op for x in op.inputs if id(x) not in given} | set(op.control_inputs)
+        sources &= inside
+        waiting[op] = len(sources)
+        for source in sources:
+            followers.setdefault(source, []).append(op)
+    ready = [(patience(op), op.index, op) for op in ops if not waiting[op]]
+    heapq.heapify(ready)
+    result = []
+    while ready:
+        *_, op = heapq.heappop(ready)
+        result.append(op)
+        for follower in followers.get(op, ()):
+            waiting[follower] -= 1
+            if not waiting[follower]:
+                heapq.heappush(ready, (patience(follower), follower.index, follower))
+    if len(result) < len(ops):
+        stuck = [op.name for op in ops if waiting[op]]
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: {', '.join(stuck[:5])}",
+        )
+    return result

@@ -1,0 +1,515 @@
+"""`keras.backend`: convolutions, pooling, padding and resizing of images, steps and volumes."""
+
+from __future__ import annotations
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries, computes_tensors
+from tapeflow.keras import settings
+from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
+from tapeflow.ops.array.broadcasting import repeat
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.layout import expand_dims, reshape, squeeze, transpose
+from tapeflow.ops.array.padding import pad
+from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d as nn_depthwise
+from tapeflow.ops.convolution.functions import conv2d_transpose as nn_conv2d_transpose
+from tapeflow.ops.convolution.functions import convolution
+from tapeflow.ops.convolution.pool_functions import avg_pool, max_pool
+from tapeflow.ops.image.geometry import resize
+from tapeflow.ops.linalg.einsum import einsum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.static import as_shape, sizes_of
+
+_LAYOUTS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+
+
+def _format(data_format):
+    data_format = settings.image_data_format() if data_format is None else data_format
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(f"Unknown data_format: {data_format}")
+    return data_format
+
+
+def _last(x, data_format):
+    """x with channels last."""
+    if data_format == "channels_last":
+        return x
+    rank = x.shape.rank
+    return transpose(x, [0, *range(2, rank), 1])
+
+
+def _back(x, data_format):
+    """x in its own format."""
+    if data_format == "channels_last":
+        return x
+    rank = x.shape.rank
+    return transpose(x, [0, rank - 1, *range(1, rank - 1)])
+
+
+def _padding(padding):
+    if padding not in ("same", "valid"):
+        raise ValueError(f"Invalid padding: {padding}")
+    return padding.upper()
+
+
+def _convolve(x, kernel, strides, padding, data_format, dilation_rate, rank):
+    data_format = _format(data_format)
+    x = _last(convert_to_tensor(x), data_format)
+    strides = normalize_tuple(strides, rank, "strides")
+    dilations = normalize_tuple(dilation_rate, rank, "dilation_rate")
+    return _back(
+        convolution(x, kernel, strides, _padding(padding), _LAYOUTS[rank], dilations), data_format
+    )
+
+
+@computes_tensors
+def conv1d(x, kernel, strides=1, padding: str = "valid", data_format=None, dilation_rate=1):
+    """Convolve sequences.
+
+    Args:
+      x: a tensor `(batch, steps, channels)`, or with the channels first.
+      kernel: a tensor `(window, channels, filters)`.
+      strides: how far the window moves.
+      padding: "valid", "same", or "causal" for outputs that depend on no later steps.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
+    if padding == "causal":
+        size = kernel.shape.as_list()[0]
+        axis = 1 if _format(data_format) == "channels_last" else 2
+        around = [[0, 0], [0, 0], [0, 0]]
+        around[axis] = [dilation_rate * (size - 1), 0]
+        x, padding = pad(x, around), "valid"
+    return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 1)
+
+
+@computes_tensors
+def conv2d(x, kernel, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)):
+    """Convolve images.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      kernel: a tensor `(rows, columns, channels, filters)`.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
+    return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 2)
+
+
+@computes_tensors
+def conv3d(
+    x, kernel, strides=(1, 1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1, 1)
+):
+    """Convolve volumes.
+
+    Args:
+      x: a tensor `(batch, depth, rows, columns, channels)`, or with the channels first.
+      kernel: a tensor `(depth, rows, columns, channels, filters)`.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
+    return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 3)
+
+
+@computes_tensors
+def conv2d_transpose(
+    x, kernel, output_shape, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)
+):
+    """Compute the gradient of a convolution of images.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      kernel: a tensor `(rows, columns, filters, channels)`.
+      output_shape: the shape of the images, with the batch.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
+    data_format = _format(data_format)
+    x = _last(convert_to_tensor(x), data_format)
+    if isinstance(output_shape, (tuple, list)):
+        sizes = list(output_shape)
+        if data_format == "channels_first":
+            sizes = [sizes[0], sizes[2], sizes[3], sizes[1]]
+        if sizes[0] is None:
+            sizes[0] = sizes_of(x)[0]
+        output_shape = as_shape(sizes)
+    outputs = nn_conv2d_transpose(
+        x, kernel, output_shape, strides, _padding(padding), "NHWC", dilation_rate
+    )
+    return _back(outputs, data_format)
+
+
+@computes_tensors
+def depthwise_conv2d(
+    x, depthwise_kernel, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)
+):
+    """Convolve each channel of images by kernels of its own.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      depthwise_kernel: a tensor `(rows, columns, channels, multiplier)`.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
+    data_format = _format(data_format)
+    outputs = nn_depthwise(
+        _last(convert_to_tensor(x), data_format), depthwise_kernel, (1, *strides, 1), _padding(padding),
+        "NHWC", dilation_rate,
+    )  # fmt: skip
+    return _back(outputs, data_format)
+
+
+@computes_tensors
+def separable_conv1d(
+    x,
+    depthwise_kernel,
+    pointwise_kernel,
+    strides=1,
+    padding: str = "valid",
+    data_format=None,
+    dilation_rate=1,
+):
+    """Convolve each channel of sequences by itself, then all channels at each step.
+
+    Args:
+      x: a tensor `(batch, steps, channels)`, or with the channels first.
+      depthwise_kernel: a tensor `(window, channels, multiplier)`.
+      pointwise_kernel: a tensor `(1, channels * multiplier, filters)`.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
+    data_format = _format(data_format)
+    strides, dilations = (normalize_tuple(v, 1, "strides") for v in (strides, dilation_rate))
+    x = expand_dims(_last(convert_to_tensor(x), data_format), 1)
+    outputs = separable_conv2d(
+        x, expand_dims(depthwise_kernel, 0), expand_dims(pointwise_kernel, 0), strides * 2, padding,
+        "channels_last", (1, *dilations),
+    )  # fmt: skip
+    return _back(squeeze(outputs, [1]), data_format)
+
+
+@computes_tensors
+def separable_conv2d(
+    x,
+    depthwise_kernel,
+    pointwise_kernel,
+    strides=(1, 1),
+    padding: str = "valid",
+    data_format=None,
+    dilation_rate=(1, 1),
+):
+    """Convolve each channel of images by itself, then all channels at each position.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      depthwise_kernel: a tensor `(rows, columns, channels, multiplier)`.
+      pointwise_kernel: a tensor `(1, 1, channels * multiplier, filters)`.
+      strides: how far the window moves along each axis.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      dilation_rate: the distance of the inputs of a window along each axis.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding or format.
+    """
+    data_format = _format(data_format)
+    if len(strides) != 2:
+        raise ValueError("`strides` must be a tuple of 2 integers.")
+    outputs = depthwise_conv2d(
+        _last(convert_to_tensor(x), data_format), depthwise_kernel, strides, padding, "channels_last",
+        dilation_rate,
+    )  # fmt: skip
+    return _back(convolution(outputs, pointwise_kernel, (1, 1), "VALID", "NHWC"), data_format)
+
+
+def _pool(x, pool_size, strides, padding, data_format, pool_mode, rank):
+    data_format = _format(data_format)
+    for what, value in (("pool_size", pool_size), ("strides", strides)):
+        if len(value) != rank:
+            raise ValueError(f"`{what}` must be a tuple of {rank} integers.")
+    functions = {"max": max_pool, "avg": avg_pool}
+    if pool_mode not in functions:
+        raise ValueError(f"Invalid pooling mode: {pool_mode}")
+    x = _last(convert_to_tensor(x), data_format)
+    outputs = functions[pool_mode](
+        x, (1, *pool_size, 1), (1, *strides, 1), _padding(padding), _LAYOUTS[rank]
+    )
+    return _back(outputs, data_format)
+
+
+@computes_tensors
+def pool2d(x, pool_size, strides=(1, 1), padding: str = "valid", data_format=None, pool_mode: str = "max"):
+    """Reduce windows of images to their largest value or their mean.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      pool_size: the sizes of the window, 2 integers.
+      strides: how far it moves along each axis, 2 integers.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      pool_mode: "max" or "avg".
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding, format or mode, and other numbers of integers.
+    """
+    return _pool(x, pool_size, strides, padding, data_format, pool_mode, 2)
+
+
+@computes_tensors
+def pool3d(x, pool_size, strides=(1, 1, 1), padding: str = "valid", data_format=None, pool_mode: str = "max"):
+    """Reduce windows of volumes to their largest value or their mean.
+
+    Args:
+      x: a tensor `(batch, depth, rows, columns, channels)`, or with the channels first.
+      pool_size: the sizes of the window, 3 integers.
+      strides: how far it moves along each axis, 3 integers.
+      padding: "valid" for whole windows alone, or "same" for padding with zeros.
+      data_format: "channels_last" or "channels_first"; None for `keras.config.image_data_format()`.
+      pool_mode: "max" or "avg".
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown padding, format or mode, and other numbers of integers.
+    """
+    return _pool(x, pool_size, strides, padding, data_format, pool_mode, 3)
+
+
+@computes_tensors
+def temporal_padding(x, padding=(1, 1)):
+    """Add steps of zeros before and after sequences.
+
+    Args:
+      x: a tensor `(batch, steps, features)`.
+      padding: how many before and after.
+
+    Returns:
+      A tensor.
+    """
+    return pad(x, [[0, 0], [padding[0], padding[1]], [0, 0]])
+
+
+def _pad_space(x, padding, data_format, rank):
+    data_format = _format(data_format)
+    if len(padding) != rank or any(len(pair) != 2 for pair in padding):
+        raise ValueError(f"`padding` must be {rank} pairs of integers. Received: {padding}")
+    space = [list(pair) for pair in padding]
+    around = (
+        [[0, 0], [0, 0], *space] if data_format == "channels_first" else [[0, 0], *space, [0, 0]]
+    )
+    return pad(x, around)
+
+
+@computes_tensors
+def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
+    """Add rows and columns of zeros around images.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      padding: `((top, bottom), (left, right))`.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown format and another padding.
+    """
+    return _pad_space(x, padding, data_format, 2)
+
+
+@computes_tensors
+def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
+    """Add planes of zeros around volumes.
+
+    Args:
+      x: a tensor `(batch, depth, rows, columns, channels)`, or with the channels first.
+      padding: three pairs `(before, after)`.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown format and another padding.
+    """
+    return _pad_space(x, padding, data_format, 3)
+
+
+@computes_tensors
+def resize_images(x, height_factor, width_factor, data_format, interpolation: str = "nearest"):
+    """Enlarge images by whole numbers.
+
+    Args:
+      x: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      height_factor: the factor of the rows.
+      width_factor: the factor of the columns.
+      data_format: "channels_last" or "channels_first".
+      interpolation: "nearest", "bilinear", "area", "bicubic", "gaussian", "lanczos3", "lanczos5" or "mitchellcubic".
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown format or interpolation.
+    """
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(f"Invalid `data_format` argument: {data_format}")
+    if interpolation not in ("nearest", "bilinear", "area", "bicubic", "gaussian", "lanczos3", "lanczos5",
+                             "mitchellcubic"):  # fmt: skip
+        raise ValueError('interpolation should be one of "nearest" or "bilinear".')
+    x = _last(convert_to_tensor(x), data_format)
+    if interpolation == "nearest":
+        x = repeat(repeat(x, height_factor, axis=1), width_factor, axis=2)
+    else:
+        _, height, width, _ = sizes_of(x)
+        x = cast(
+            resize(x, as_shape([height * height_factor, width * width_factor]), interpolation),
+            x.dtype,
+        )
+    return _back(x, data_format)
+
+
+@computes_tensors
+def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
+    """Enlarge volumes by whole numbers, repeating their elements.
+
+    Args:
+      x: a tensor `(batch, depth, rows, columns, channels)`, or with the channels first.
+      depth_factor: the factor of the depth.
+      height_factor: the factor of the rows.
+      width_factor: the factor of the columns.
+      data_format: "channels_last" or "channels_first".
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: for an unknown format.
+    """
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(f"Invalid data_format: {data_format}")
+    start = 2 if data_format == "channels_first" else 1
+    for axis, factor in enumerate((depth_factor, height_factor, width_factor), start):
+        x = repeat(x, factor, axis=axis)
+    return x
+
+
+def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+    """Convolve with a kernel of its own at every position.
+
+    Args:
+      inputs: a tensor `(batch, ..., channels)`, or with the channels first.
+      kernel: a tensor `(positions, window * channels, filters)`.
+      kernel_size: the sizes of the window.
+      strides: how far it moves along each axis.
+      output_shape: the number of positions along each axis.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+
+    Returns:
+      A tensor.
+    """
+    data_format = _format(data_format)
+    x = _last(convert_to_tensor(inputs), data_format)
+    places = [()]
+    for count in output_shape:
+        places = [(*place, i) for place in places for i in range(count)]
+    windows = []
+    for place in places:
+        window = tuple(slice(i * s, i * s + k) for i, s, k in zip(place, strides, kernel_size))
+        part = x[(slice(None), *window)]
+        part = _back(part, data_format) if len(kernel_size) > 1 else part
+        windows.append(reshape(part, [-1, kernel.shape.as_list()[1]]))
+    outputs = einsum("bpk,pkf->bpf", stack(windows, 1), kernel)
+    return _back(reshape(outputs, [-1, *output_shape, kernel.shape.as_list()[-1]]), data_format)
+
+
+@computes_tensors
+def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
+    """Convolve sequences with a kernel of its own at every position.
+
+    Args:
+      inputs: a tensor `(batch, steps, channels)`, or with the channels first.
+      kernel: a tensor `(positions, window * channels, filters)`.
+      kernel_size: the length of the window, a tuple of one integer.
+      strides: how far it moves, a tuple of one integer.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+
+    Returns:
+      A tensor.
+    """
+    return local_conv(
+        inputs, kernel, kernel_size, strides, (kernel.shape.as_list()[0],), data_format
+    )
+
+
+@computes_tensors
+def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+    """Convolve images with a kernel of its own at every position.
+
+    Args:
+      inputs: a tensor `(batch, rows, columns, channels)`, or with the channels first.
+      kernel: a tensor `(positions, window * channels, filters)`.
+      kernel_size: the sizes of the window.
+      strides: how far it moves along each axis.
+      output_shape: the number of positions along each axis.
+      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
+
+    Returns:
+      A tensor.
+    """
+    return local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)
+
+boundaries(globals())

@@ -1,0 +1,85 @@
+"""The functions of a model that a SavedModel takes along: its call, and its signature.
+
+In Keras 2 the signature has the names of the layers.
+"""
+
+from __future__ import annotations
+
+from tapeflow.core.release import keras_2
+from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
+from tapeflow.function.function import Function
+from tapeflow.keras.random import states_of_generators
+
+
+def functions_of(model):
+    """The functions by name; none for a model that was not called yet.
+
+    Args:
+      model: its first inputs, or its symbolic ones, say what the functions take.
+    """
+    specs = input_specs(model)
+    if specs is None:
+        return {}
+
+    def call(inputs, training=False):
+        return model(inputs, training=training)
+
+    def _default_save_signature(inputs):
+        outputs = model(inputs, training=False)
+        flat = nest.flatten(outputs)
+        if not keras_2() and isinstance(outputs, dict) and len(outputs) == len(flat):
+            return outputs
+        return dict(zip(_output_names(model, len(flat)), flat, strict=True))
+
+    called = Function(call, autograph=False)
+    for training in (False, True):
+        called.get_concrete_function(specs, training=training)
+    signature = Function(_default_save_signature, input_signature=[specs], autograph=False)
+    return {"__call__": called, "_default_save_signature": signature, **_seed_states(model)}
+
+
+def _seed_states(model):
+    """The states of seed generators: the call draws from them, though checkpoints do not have them."""
+    found = [s for layer in model._all_layers() for s in states_of_generators(vars(layer).values())]
+    return {f"_seed_generator_state_{i}": state for i, state in enumerate(found)}
+
+
+def input_specs(model):
+    """Specs of what a model takes, batches of any size; None if it is not known."""
+    inputs = getattr(model, "_inputs", None) if hasattr(model, "_network") else None
+    if inputs is None:
+        inputs = model.__dict__.get("_first_inputs")
+    if inputs is None:
+        inputs = getattr(model, "inputs", None)
+        inputs = inputs[0] if isinstance(inputs, list) and len(inputs) == 1 else inputs
+    flat = [] if inputs is None else nest.flatten(inputs)
+    if not flat:
+        return None
+    names = _input_names(model, inputs, len(flat))
+    specs = [
+        TensorSpec(None if x.shape.rank is None else [None, *x.shape.as_list()[1:]], x.dtype, name)
+        for x, name in zip(flat, names, strict=True)
+    ]
+    return nest.pack_sequence_as(inputs, specs)
+
+
+def _input_names(model, inputs, count):
+    if not keras_2():
+        return ["inputs", *(f"inputs_{i}" for i in range(1, count))]
+    if isinstance(inputs, dict):
+        return sorted(inputs)
+    names = getattr(model, "input_names", None)
+    if names is not None and len(names) == count:
+        return names
+    return [f"input_{i + 1}" for i in range(count)]
+
+
+def _output_names(model, count):
+    if not keras_2():
+        return [f"output_{i}" for i in range(count)]
+    names = getattr(model, "output_names", None)
+    if names is not None and len(names) == count:
+        return names
+    return [f"output_{i + 1}" for i in range(count)]
+

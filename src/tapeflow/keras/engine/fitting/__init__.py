@@ -1,0 +1,1 @@
+"""`compile`, `fit`, `evaluate` and `predict`."""

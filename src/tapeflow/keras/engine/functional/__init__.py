@@ -1,0 +1,1 @@
+"""Models made of symbolic tensors, and the symbolic tensors themselves."""

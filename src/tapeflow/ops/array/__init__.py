@@ -1,0 +1,1 @@
+"""Making, joining, slicing, gathering, padding and reordering tensors."""

@@ -1,0 +1,528 @@
+"""Ops that read elements by their index: gather, gather_nd, boolean_mask."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import graph_scope, tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array import scatter
+from tapeflow.ops.array.broadcasting import BroadcastTo
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.joining import ConcatV2
+from tapeflow.ops.array.layout import Reshape, Transpose
+from tapeflow.ops.array.rows import Shape as shape_of
+from tapeflow.ops.math import casting, comparison, reduction
+from tapeflow.ops.static import (
+    as_shape,
+    joined,
+    product,
+    rank_in,
+    rank_of,
+    size_of,
+    sizes_in,
+    sizes_of,
+    static_value,
+)
+from tapeflow.ops.table import ANY, INDEX, Sample, op, string
+from tapeflow.ops.validate import first_out_of_range, invalid, one_value, shape_text
+
+GATHER_INDEX = (*INDEX, dtypes.int16)
+
+
+def _check_range(indices, size: int) -> None:
+    bad = first_out_of_range(np.asarray(indices), size)
+    if bad:
+        raise invalid(f"indices{bad[0]} = {bad[1]} is not in [0, {size})")
+
+
+def _gather_rule(call):
+    params, indices = shapes.at_least(call.shape(0), 1), call.shape(1)
+    return [None if params is None or indices is None else (*indices, *params[1:])]
+
+
+@op(
+    "Gather",
+    "params: Tparams, indices: Tindices -> output: Tparams",
+    types={"Tparams": ANY, "Tindices": INDEX},
+    attrs={"validate_indices": True},
+    shape=_gather_rule,
+)
+def Gather(xp, params, indices, validate_indices):
+    if params.ndim == 0:
+        raise invalid("params must be at least 1 dimensional")
+    if xp is np:
+        _check_range(indices, params.shape[0])
+    return xp.take(params, indices, axis=0)
+
+
+def _slices(call, dy, rows: str):
+    """The gradient of a gather of rows: only the rows that were read."""
+    if call.static_shape(rows).rank is None:
+        shape = joined([-1], call.shape(rows)[1:])
+    else:
+        shape = as_shape([-1, *sizes_in(call, rows)[1:]])
+    return IndexedSlices(Reshape(dy, shape), Reshape(call.indices, [-1]), call.shape(rows))
+
+
+@Gather.gradient(needs="indices")
+def _(call, dy):
+    return _slices(call, dy, "params"), None
+
+
+@Gather.samples
+def _(rng):
+    yield Sample(rng.normal(4, 3), [0, 2, 2])
+    yield Sample(rng.normal(4), [[0], [3]])
+    yield Sample(rng.normal(4, 3), 1)
+    yield Sample(rng.normal(4, 3), np.zeros((0, 2), np.int64))
+    yield Sample(rng.normal(3, 0), [1, 2])
+    yield Sample(rng.normal(3), 7, raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [0, -1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(0), [0], raises=InvalidArgumentError)
+    yield Sample(rng.normal(), [0], raises=InvalidArgumentError)
+
+
+@Gather.reference
+def _(params, indices, validate_indices):
+    params = np.asarray(params)
+    rows = [params[i] for i in np.ravel(indices)]
+    return np.array(rows, params.dtype).reshape(*np.shape(indices), *params.shape[1:])
+
+
+def _gather_v2_rule(call):
+    params, indices = shapes.at_least(call.shape(0), 1), call.shape(1)
+    axis, batch = shapes.scalar_value(call, 2), call.attr("batch_dims")
+    if indices is None or params is None:
+        return [None]
+    batch = shapes.normal_axis(batch, len(indices) + 1) if batch >= 0 else batch + len(indices)
+    if batch < 0:
+        raise invalid(f"batch_dims must be at least {-len(indices)}, but is {batch - len(indices)}")
+    if axis is None:
+        return [(None,) * (len(params) + len(indices) - 1 - batch)]
+    shapes.at_least(params, axis + 1 if axis >= 0 else -axis)
+    at = shapes.normal_axis(axis, len(params))
+    if at < batch:
+        raise invalid(f"batch_dims ({batch}) must be less than or equal to axis ({at})")
+    lead = shapes.merge(params[:batch], indices[:batch]) or ()
+    return [(*lead, *params[batch:at], *indices[batch:], *params[at + 1 :])]
+
+
+@op(
+    "GatherV2",
+    "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams",
+    types={"Tparams": ANY, "Tindices": GATHER_INDEX, "Taxis": INDEX},
+    attrs={"batch_dims": 0},
+    shape=_gather_v2_rule,
+)
+def GatherV2(xp, params, indices, axis, batch_dims):
+    if np.ndim(axis):
+        raise invalid("axis must be scalar")
+    axis = int(axis)
+    if params.ndim == 0:
+        raise invalid("params must be at least 1 dimensional")
+    if not -params.ndim <= axis < params.ndim:
+        need = axis + 1 if axis >= 0 else -axis
+        raise invalid(f"Shape must be at least rank {need} but is rank {params.ndim}")
+    axis %= params.ndim
+    batch = _batch_dims(batch_dims, params, indices, axis)
+    if xp is np:
+        _check_range(indices, params.shape[axis])
+    if batch == 0:
+        return xp.take(params, indices, axis=axis)
+    # One index array for every dimension of the result, with the batch dimensions counted in both.
+    outer = axis - batch
+    indices = np.asarray(indices) if xp is np else indices
+    lead = [
+        np.arange(n).reshape([-1] + [1] * (axis - i - 1 + indices.ndim - batch))
+        for i, n in enumerate(params.shape[:axis])
+    ]
+    places = indices.reshape(indices.shape[:batch] + (1,) * outer + indices.shape[batch:])
+    return params[(*lead, places)]
+
+
+def _batch_dims(batch_dims: int, params, indices, axis: int) -> int:
+    if not -indices.ndim <= batch_dims <= indices.ndim:
+        raise invalid(
+            f"Expected batch_dims in the range [{-indices.ndim}, {indices.ndim}], but got {batch_dims}"
+        )
+    batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
+    if batch >= params.ndim:
+        raise invalid(f"batch_dims ({batch}) must be less than rank(params) ({params.ndim}).")
+    if axis < batch:
+        raise invalid(f"batch_dims ({batch}) must be less than or equal to axis ({axis}).")
+    for i in range(batch):
+        if params.shape[i] != indices.shape[i]:
+            raise invalid(
+                f"params.shape[{i}]: {params.shape[i]} should be equal to "
+                f"indices.shape[{i}]: {indices.shape[i]}"
+            )
+    return batch
+
+
+@GatherV2.gradient(needs="indices, axis")
+def _(call, dy):
+    axis = static_value(call.axis)
+    rank, count = call.static_shape("params").rank, call.static_shape("indices").rank
+    if axis is not None and rank is not None and count is not None:
+        axis = int(axis) % rank
+        batch = call.batch_dims + count if call.batch_dims < 0 else call.batch_dims
+        if axis == 0 and batch == 0:
+            return _slices(call, dy, "params"), None, None
+        sizes, index = sizes_in(call, "params"), sizes_in(call, "indices")
+        groups, outer = product(sizes[:batch]), product(sizes[batch:axis])
+        length, inner = sizes[axis], product(sizes[axis + 1 :])
+        picked = product(index[batch:])
+    elif axis is not None and int(axis) == 0 and call.batch_dims == 0:
+        return _slices(call, dy, "params"), None, None
+    else:
+        vector, index = call.shape("params"), call.shape("indices")
+        axis = casting.cast(call.axis, dtypes.int32)
+        axis = comparison.SelectV2(axis < 0, axis + rank_in(call, "params"), axis)
+        batch = call.batch_dims + (rank_in(call, "indices") if call.batch_dims < 0 else 0)
+        product_of = reduction.reduce_prod
+        groups, outer = product_of(vector[:batch]), product_of(vector[batch:axis])
+        length, inner = vector[axis], product_of(vector[axis + 1 :])
+        picked = product_of(index[batch:])
+    # dy as [batch, outer, picked, inner] -> rows [batch * picked] of [outer, inner].
+    shape = as_shape([groups, outer, picked, inner])
+    rows = Transpose(Reshape(dy, shape), [0, 2, 1, 3])
+    rows = Reshape(rows, as_shape([-1, outer, inner]))
+    flat = Reshape(call.indices, as_shape([groups, picked]))
+    if call.batch_dims:
+        step = range_(0, groups) * length
+        flat = casting.cast(flat, dtypes.int32) + Reshape(step, [-1, 1])
+    total = as_shape([groups * length, outer, inner])
+    flat = casting.cast(Reshape(flat, [-1, 1]), _index_dtype(total))
+    summed = scatter.ScatterNd(flat, rows, total)
+    shape = as_shape([groups, length, outer, inner])
+    whole = Transpose(Reshape(summed, shape), [0, 2, 1, 3])
+    return Reshape(whole, call.shape("params")), None, None
+
+
+def _index_dtype(shape):
+    return dtypes.as_dtype(shape.dtype)
+
+
+@GatherV2.samples
+def _(rng):
+    yield Sample(rng.normal(4, 3), [0, 2, 2], 0)
+    yield Sample(rng.normal(4, 3), [[0, 2], [1, 1]], 1)
+    yield Sample(rng.normal(2, 4, 3), [[0, 2], [3, 3]], 1, batch_dims=1)
+    yield Sample(rng.normal(2, 3, 4, 2), [[0, 2], [3, 3]], 2, batch_dims=1)
+    yield Sample(rng.normal(2, 3), [[1], [2]], -1, batch_dims=-1)
+    yield Sample(rng.normal(4, 3), 1, -1)
+    yield Sample(rng.normal(2, 3), np.zeros(0, np.int32), 1)
+    yield Sample(rng.normal(3), [7], 0, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [-1], 1, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [0], 2, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [0], np.int64(-(2**63)), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [0], [1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(), [0], 0, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [[0]], 1, batch_dims=1, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [0], 1, batch_dims=2, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [0, 0], 0, batch_dims=1, raises=InvalidArgumentError)
+
+
+@GatherV2.reference
+def _(params, indices, axis, batch_dims):
+    params, indices, axis = np.asarray(params), np.asarray(indices), int(axis) % np.ndim(params)
+    batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
+    if batch:
+        pairs = zip(params, indices, strict=True)
+        return np.stack([_take(p, i, axis - 1, batch - 1) for p, i in pairs])
+    return np.take(params, indices, axis)
+
+
+def _take(params, indices, axis, batch):
+    if batch:
+        return np.stack(
+            [_take(p, i, axis - 1, batch - 1) for p, i in zip(params, indices, strict=True)]
+        )
+    return np.take(params, indices, axis)
+
+
+@tensor_function
+def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+    """Take slices of a tensor by their indices along an axis.
+
+    Args:
+      params: a tensor of any dtype, or a variable.
+      indices: an int16, int32 or int64 tensor of any shape.
+      validate_indices: not used: indices are always checked.
+      axis: the axis, in [-rank, rank) of `params`; None: `batch_dims`.
+      batch_dims: how many first dimensions of `params` and `indices` are matched one by one.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `params` and of shape `params.shape[:axis] + indices.shape[batch_dims:] +
+      params.shape[axis + 1:]`. The gradient of `params` along axis 0 is a `tf.IndexedSlices`.
+
+    Raises:
+      InvalidArgumentError: for an index outside of the axis.
+
+    >>> tf.gather([10, 20, 30, 40], [3, 0, 0])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([40, 10, 10], dtype=int32)>
+    >>> tf.gather([[1, 2, 3], [4, 5, 6]], [2, 0], axis=1)
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[3, 1],
+           [6, 4]], dtype=int32)>
+    """
+    if axis is None:
+        axis = batch_dims
+    if isinstance(axis, int) and axis == 0 and batch_dims == 0:
+        if not isinstance(params, Tensor) and hasattr(params, "sparse_read"):
+            return params.sparse_read(indices)
+        return Gather(params, indices)
+    return GatherV2(params, indices, axis, batch_dims)
+
+
+@tensor_function
+def gather_v1(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
+    """`gather` with the 1.x order of arguments."""
+    return gather(params, indices, validate_indices, axis, batch_dims)
+
+
+def _gather_nd_rule(call):
+    params, indices = call.shape(0), call.shape(1)
+    shapes.at_least(indices, 1)
+    if params is None or not indices or indices[-1] is None:
+        return [None]
+    if indices[-1] > len(params):
+        raise invalid(
+            "indices.shape[-1] must be <= params.rank, but saw indices shape: "
+            f"{list(indices)} and params shape: {list(params)}"
+        )
+    return [(*indices[:-1], *params[indices[-1] :])]
+
+
+_POLICIES = ("", "DEFAULT", "ERROR", "IGNORE")
+
+
+@op(
+    "GatherNd",
+    "params: Tparams, indices: Tindices -> output: Tparams",
+    types={"Tparams": ANY, "Tindices": GATHER_INDEX},
+    attrs={"bad_indices_policy": string("")},
+    shape=_gather_nd_rule,
+)
+def GatherNd(xp, params, indices, bad_indices_policy):
+    if params.ndim == 0:
+        raise invalid("params must be at least a vector")
+    if indices.ndim == 0:
+        raise invalid("indices must be at least a vector")
+    depth = indices.shape[-1]
+    if depth > params.ndim:
+        raise invalid(
+            f"index innermost dimension length must be <= params rank; saw: {depth} vs. {params.ndim}"
+        )
+    if bad_indices_policy not in _POLICIES:
+        raise invalid(f"Unknown bad_indices_policy: {bad_indices_policy}")
+    if depth == 0:
+        return xp.broadcast_to(params, indices.shape[:-1] + params.shape).copy()
+    places = xp.moveaxis(indices, -1, 0)
+    if xp is np:
+        bad = scatter.outside(indices, params.shape)
+        if bad.any():
+            if bad_indices_policy != "IGNORE":
+                where, row = scatter.first_bad(indices, bad)
+                raise invalid(
+                    f"indices{where} = {row} does not index into param shape {shape_text(params.shape)}"
+                )
+            out = (
+                params[tuple(np.where(bad, 0, places))]
+                if params.size
+                else np.zeros((), params.dtype)
+            )
+            out = np.array(np.broadcast_to(out, indices.shape[:-1] + params.shape[depth:]))
+            out[bad] = 0
+            return out
+    return params[tuple(places)]
+
+
+@GatherNd.gradient(needs="indices")
+def _(call, dy):
+    if call.static_shape("indices").rank == 2 and call.static_shape("indices").as_list()[-1] == 1:
+        return IndexedSlices(dy, Reshape(call.indices, [-1]), call.shape("params")), None
+    shape = casting.cast(call.shape("params"), call.dtype("indices"))
+    return scatter.ScatterNd(call.indices, dy, shape), None
+
+
+@GatherNd.samples
+def _(rng):
+    yield Sample(rng.normal(4, 3), [[0, 2], [3, 0], [0, 2]])
+    yield Sample(rng.normal(4, 3), [[1], [1]])
+    yield Sample(rng.normal(4, 3), [[[1], [0]]])
+    yield Sample(rng.normal(2, 2), np.zeros((2, 0), np.int32))
+    yield Sample(rng.normal(2, 2), np.zeros((0, 2), np.int32))
+    yield Sample(rng.normal(2, 2), [[0, 2]], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 2), [[0, -1]], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 2), [[0, 0, 0]], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 2), 1, raises=InvalidArgumentError)
+    yield Sample(rng.normal(), [0], raises=InvalidArgumentError)
+
+
+@GatherNd.reference
+def _(params, indices, bad_indices_policy):
+    params, indices = np.asarray(params), np.asarray(indices)
+    out = np.zeros(indices.shape[:-1] + params.shape[indices.shape[-1] :], params.dtype)
+    for at in np.ndindex(*indices.shape[:-1]):
+        out[at] = params[tuple(int(i) for i in indices[at])]
+    return out
+
+
+@tensor_function
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+    """Take elements or slices of a tensor by their coordinates.
+
+    Args:
+      params: a tensor of any dtype, or a variable.
+      indices: an int16, int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n
+        dimensions.
+      batch_dims: how many first dimensions of `params` and `indices` are matched one by one.
+      name: a name for the operation (optional).
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of `params` raise; "IGNORE": they give
+        zeros.
+
+    Returns:
+      A tensor of the dtype of `params` and of shape `indices.shape[:-1] + params.shape[n:]`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `params`.
+      ValueError: where `batch_dims` is not less than both ranks.
+
+    >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
+    """
+    batch_dims = int(batch_dims)
+    if batch_dims == 0:
+        return _gathered_nd(params, indices, bad_indices_policy)
+    params, indices = convert_to_tensor(params), convert_to_tensor(indices)
+    if indices.shape.rank is not None and batch_dims >= indices.shape.rank:
+        raise ValueError(
+            f"Argument `batch_dims` = {batch_dims} must be less than rank(`indices`) = {indices.shape.rank}"
+        )
+    if params.shape.rank is not None and batch_dims >= params.shape.rank:
+        raise ValueError(
+            f"Argument `batch_dims` = {batch_dims} must be less than rank(`params`) = {params.shape.rank}"
+        )
+    # The batch coordinates are put in front of each row of indices.
+
+    if indices.shape.rank is None:
+        rank, whole = rank_of(indices), joined(shape_of(indices)[:-1], 1)
+    else:
+        sizes = sizes_of(indices)
+        rank, whole = len(sizes), as_shape([*sizes[:-1], 1])
+    columns = []
+    for i in range(batch_dims):
+        line = range_(0, size_of(params, i), dtype=indices.dtype)
+        columns.append(BroadcastTo(Reshape(line, joined([-1], rank - 1 - i)), whole))
+    return _gathered_nd(params, ConcatV2([*columns, indices], -1), bad_indices_policy)
+
+
+def _gathered_nd(params, indices, policy):
+    if policy and scatter.bad_indices_ignored(policy):
+        from tapeflow.ops.array.bad_indices import gathered  # which is made of this row
+
+        return gathered(GatherNd, params, indices)
+    return GatherNd(params, indices, policy)
+
+
+@tensor_function
+def gather_nd_v1(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
+    """`gather_nd` with the 1.x order of arguments."""
+    return gather_nd(params, indices, batch_dims, None, bad_indices_policy)
+
+
+@tensor_function
+@graph_scope("BatchGather")
+def batch_gather(params, indices, name=None):
+    """`gather` along the last dimension of `indices`, all others matched one by one."""
+    indices = convert_to_tensor(indices)
+    if indices.shape.rank is None:
+        raise ValueError("batch_gather does not allow indices with unknown shape.")
+    return gather(params, indices, batch_dims=indices.shape.rank - 1)
+
+
+def _axis_number(tensor, axis):
+    """`axis`, counted from the front; a scalar tensor where it is not known yet."""
+    if isinstance(axis, int):
+        return axis if axis >= 0 else rank_of(tensor) + axis
+    axis = casting.cast(axis, dtypes.int32)
+    return comparison.SelectV2(axis < 0, axis + rank_of(tensor), axis)
+
+
+@tensor_function
+@graph_scope("boolean_mask")
+def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
+    """Keep the elements or slices of a tensor for which a mask is true.
+
+    Args:
+      tensor: a tensor of any dtype.
+      mask: a bool tensor of rank 1 at least, whose shape is that of `tensor` from `axis` on as far as it goes.
+      axis: the first dimension that the mask covers, a scalar int; None: 0.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `tensor`, in which the masked dimensions are one of as many elements as the mask has
+      true ones.
+
+    Raises:
+      ValueError: for a mask that is a scalar or does not fit.
+
+    >>> tf.boolean_mask([[1, 2], [3, 4], [5, 6]], [True, False, True])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [5, 6]], dtype=int32)>
+    """
+    from tapeflow.ops.array.selection import Where
+
+    tensor = convert_to_tensor(tensor)
+    mask = convert_to_tensor(mask)
+    rank = mask.shape.rank
+    if rank is None:
+        raise ValueError(
+            "Number of mask dimensions must be specified, even if some dimensions are None.  E.g. shape=[None] is "
+            "ok, but shape=None is not."
+        )
+    if rank == 0:
+        raise ValueError("mask cannot be scalar.")
+    known = 0 if axis is None else static_value(axis)
+    if known is None or tensor.shape.rank is None:
+        at = _axis_number(tensor, axis if known is None else int(known))
+        if rank > 1:
+            shape = shape_of(tensor)
+            merged = reduction.reduce_prod(shape[at : at + rank])
+            tensor = Reshape(tensor, joined(shape[:at], Reshape(merged, [1]), shape[at + rank :]))
+            mask = Reshape(mask, [-1])
+        where = Reshape(Where(casting.cast(mask, dtypes.bool)), [-1])
+        return GatherV2(tensor, where, at)
+    axis = one_value(known, "axis must be scalar")
+    at = axis + tensor.shape.rank if axis < 0 else axis
+    part = tensor.shape[at : at + rank]
+    if not part.is_compatible_with(mask.shape):
+        raise ValueError(f"Shapes {part} and {mask.shape} are incompatible")
+    if rank > 1:
+        sizes = sizes_of(tensor)
+        merged = product(sizes[at : at + rank])
+        tensor = Reshape(tensor, as_shape([*sizes[:at], merged, *sizes[at + rank :]]))
+        mask = Reshape(mask, [-1])
+    else:
+        # So that the gradient is dense, as TensorFlow's, and not the rows that were kept.
+        tensor = Reshape(tensor, as_shape(sizes_of(tensor)))
+    if mask.dtype != dtypes.bool:
+        mask = casting.cast(mask, dtypes.bool)
+    where = Reshape(Where(mask), [-1])
+    return Gather(tensor, where) if at == 0 else GatherV2(tensor, where, at)
+
+
+@tensor_function
+@graph_scope("boolean_mask")
+def boolean_mask_v1(tensor, mask, name="boolean_mask", axis=None):
+    """`boolean_mask` with the 1.x order of arguments."""
+    return boolean_mask(tensor, mask, axis)

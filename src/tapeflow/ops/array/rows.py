@@ -1,0 +1,408 @@
+"""Ops that pass a tensor on as it is, and ops that look at its shape."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public, tensor_function
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops import shapes
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.raw_function import raw_function
+from tapeflow.ops.table import ANY, Sample, dtype, op
+from tapeflow.ops.table import shape as shape_attr
+from tapeflow.ops.validate import index_kind, invalid, shape_text
+
+
+@op("Identity", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first, promotes="weakness")
+def Identity(xp, input):
+    return input
+
+
+@Identity.gradient(needs="")
+def _(call, dy):
+    return dy
+
+
+@Identity.samples
+def _(rng):
+    yield Sample(rng.normal(3, 4))
+    yield Sample(rng.normal())
+    yield Sample(rng.normal(0, 2))
+    yield Sample(np.array([b"a", b"bc"], object))
+
+
+@Identity.reference
+def _(input):
+    return input
+
+
+@tensor_function
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
+    """A tensor with the value of `input`, of any dtype and shape."""
+    return Identity(input)
+
+
+@raw_function("IdentityN")
+@tensor_function
+def identity_n(input, name=None):
+    """The identities of a list of tensors of any dtypes."""
+    return [Identity(x) for x in input]
+
+
+@op("GuaranteeConst", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first)
+def GuaranteeConst(xp, input):
+    return input
+
+
+@GuaranteeConst.gradient(needs="")
+def _(call, dy):
+    return dy
+
+
+@GuaranteeConst.samples
+def _(rng):
+    yield Sample(rng.normal(3))
+
+
+@GuaranteeConst.reference
+def _(input):
+    return input
+
+
+@tensor_function
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
+    """`input`; kept for programs that promise that it never changes."""
+    return GuaranteeConst(input)
+
+
+@op("Snapshot", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first)
+def Snapshot(xp, input):
+    return input
+
+
+@Snapshot.gradient(needs="")
+def _(call, dy):
+    return dy
+
+
+@Snapshot.samples
+def _(rng):
+    yield Sample(rng.normal(3))
+
+
+@Snapshot.reference
+def _(input):
+    return input
+
+
+@op("StopGradient", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first, promotes="weakness")
+def StopGradient(xp, input):
+    return input
+
+
+StopGradient.gradient(None)
+
+
+@StopGradient.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3))
+
+
+@StopGradient.reference
+def _(input):
+    return input
+
+
+@tensor_function
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
+    """`input`, through which no gradient flows."""
+    return StopGradient(input)
+
+
+@op(
+    "PreventGradient",
+    "input: T -> output: T",
+    types={"T": ANY},
+    attrs={"message": ""},
+    shape=shapes.same_as_first,
+)
+def PreventGradient(xp, input, message):
+    return input
+
+
+@PreventGradient.gradient(needs="")
+def _(call, dy):
+    raise LookupError(f"Gradient explicitly disabled. Reason: {call.message}")
+
+
+@PreventGradient.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), message="no", differentiable=False)
+
+
+@PreventGradient.reference
+def _(input, message):
+    return input
+
+
+@public
+def prevent_gradient(input, message="", name=None):
+    """`input`; asking for a gradient through it raises LookupError with `message`."""
+    return PreventGradient(input, message)
+
+
+def _ensured_rule(call):
+    expected = TensorShape(call.attr("shape"))
+    known = None if expected.rank is None else tuple(expected.as_list())
+    return [shapes.merge(call.shape(0), known)]
+
+
+@op(
+    "EnsureShape",
+    "input: T -> output: T",
+    types={"T": ANY},
+    attrs={"shape": shape_attr},
+    shape=_ensured_rule,
+)
+def EnsureShape(xp, input, shape):
+    expected = TensorShape(shape)
+    if not expected.is_compatible_with(input.shape):
+        raise invalid(
+            f"Shape of tensor input {shape_text(input.shape)} is not compatible with expected shape "
+            f"{shape_text(expected.as_list())}."
+        )
+    return input
+
+
+@EnsureShape.gradient(needs="")
+def _(call, dy):
+    return dy
+
+
+@EnsureShape.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), shape=[None, 3])
+    yield Sample(rng.normal(2, 3), shape=[2, 4], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), shape=[2], raises=InvalidArgumentError)
+
+
+@EnsureShape.reference
+def _(input, shape):
+    return input
+
+
+@tensor_function
+def ensure_shape(x: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
+    """Check that a tensor has a shape, when the program runs, and return the tensor.
+
+    Args:
+      x: a tensor of any dtype.
+      shape: the shape that `x` must be compatible with: a `tf.TensorShape`, or a list of sizes in which None fits
+        all.
+      name: a name for the operation (optional).
+
+    Returns:
+      `x`; in a graph its static shape is the two merged.
+
+    Raises:
+      InvalidArgumentError: where the shapes are not compatible.
+
+    >>> tf.ensure_shape([[1, 2, 3]], [None, 3])
+    <tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[1, 2, 3]], dtype=int32)>
+    """
+    return EnsureShape(x, TensorShape(shape))
+
+
+@op(
+    "Shape",
+    "input: T -> output: out_type",
+    types={"T": ANY},
+    attrs={"out_type": dtype(dtypes.int32)},
+    shape=lambda call: [(None if call.shape(0) is None else len(call.shape(0)),)],
+)
+def Shape(xp, input, out_type):
+    return np.array(input.shape, index_kind(out_type, "out_type"))
+
+
+Shape.gradient(None)
+
+
+@Shape.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3))
+    yield Sample(rng.normal(), out_type=dtypes.int64)
+    yield Sample(rng.normal(2, 0, 3))
+
+
+@Shape.reference
+def _(input, out_type):
+    return np.asarray(np.shape(input), dtype=out_type.as_numpy_dtype)
+
+
+@tensor_function
+def shape(input, out_type=None, name=None):
+    """Return the shape of a tensor as a tensor, as it is when the program runs.
+
+    Args:
+      input: a tensor of any dtype, or a `tf.SparseTensor`, whose dense shape it is.
+      out_type: the dtype of the sizes, int32 or int64; None: int32.
+      name: a name for the operation (optional).
+
+    Returns:
+      A vector of `out_type` with one size for each dimension.
+
+    >>> tf.shape([[1, 2, 3], [4, 5, 6]])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
+    """
+    dense = getattr(input, "dense_shape", None)
+    if dense is not None:
+        return cast(dense, out_type or dtypes.int32)
+    out_type = dtypes.as_dtype(out_type or dtypes.int32)
+    known = _known_sizes(input)
+    if known is None or any(size > out_type.max for size in known):  # too large: an error when the graph runs
+        return Shape(input, out_type)
+    return _constant(known, out_type, "Shape")
+
+
+def _known_sizes(input):
+    """The sizes of a tensor of a graph, where all of them are known: they are constants then."""
+    if not is_symbolic_tensor(input) or input.dtype == dtypes.variant:
+        return None
+    sizes = input.shape_tuple
+    return None if sizes is None or None in sizes else sizes
+
+
+def _constant(value, dtype, name):
+    return convert_to_tensor(np.array(value, dtype.as_numpy_dtype), name=name)
+
+
+@tensor_function
+def shape_v1(input, name=None, out_type=dtypes.int32):
+    """`shape` with the 1.x order of arguments."""
+    return shape(input, out_type)
+
+
+@op(
+    "ShapeN",
+    "input: N>=1*T -> output: N*out_type",
+    types={"T": ANY},
+    attrs={"out_type": dtype(dtypes.int32)},
+    shape=lambda call: [
+        (None if call.shape(i) is None else len(call.shape(i)),) for i in range(call.count)
+    ],
+)
+def ShapeN(xp, input, out_type):
+    kind = index_kind(out_type, "out_type")
+    return [np.array(x.shape, kind) for x in input]
+
+
+ShapeN.gradient(None)
+
+
+@ShapeN.samples
+def _(rng):
+    yield Sample([rng.normal(2, 3), rng.normal()])
+
+
+@ShapeN.reference
+def _(input, out_type):
+    return [np.asarray(np.shape(x), dtype=out_type.as_numpy_dtype) for x in input]
+
+
+@tensor_function
+def shape_n(input, out_type=None, name=None):
+    """Return the shapes of several tensors as tensors.
+
+    Args:
+      input: a list of tensors.
+      out_type: the dtype of the sizes, int32 or int64; None: int32.
+      name: a name for the operation (optional).
+
+    Returns:
+      A list of vectors of `out_type`, one for each tensor.
+    """
+    return ShapeN(input, dtypes.as_dtype(out_type or dtypes.int32))
+
+
+@op(
+    "Size",
+    "input: T -> output: out_type",
+    types={"T": ANY},
+    attrs={"out_type": dtype(dtypes.int32)},
+    shape=shapes.scalar,
+)
+def Size(xp, input, out_type):
+    return np.array(input.size, index_kind(out_type, "out_type"))
+
+
+Size.gradient(None)
+
+
+@Size.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), expect=np.array(6, np.int32))
+    yield Sample(rng.normal(), out_type=dtypes.int64)
+    yield Sample(rng.normal(2, 0))
+
+
+@Size.reference
+def _(input, out_type):
+    return np.array(np.prod(np.shape(input), dtype=int), out_type.as_numpy_dtype)
+
+
+@tensor_function
+def size(input, out_type=None, name=None):
+    """Count the elements of a tensor.
+
+    Args:
+      input: a tensor of any dtype.
+      out_type: the dtype of the count, int32 or int64; None: int32.
+      name: a name for the operation (optional).
+
+    Returns:
+      A scalar of `out_type`.
+
+    >>> tf.size([[1, 2, 3], [4, 5, 6]])
+    <tf.Tensor: shape=(), dtype=int32, numpy=6>
+    """
+    out_type = dtypes.as_dtype(out_type or dtypes.int32)
+    known = _known_sizes(input)
+    if known is None or math.prod(known) > out_type.max:
+        return Size(input, out_type)
+    return _constant(math.prod(known), out_type, "Size")
+
+
+@tensor_function
+def size_v1(input, name=None, out_type=dtypes.int32):
+    """`size` with the 1.x order of arguments."""
+    return size(input, out_type)
+
+
+@op("Rank", "input: T -> output: int32", types={"T": ANY}, shape=shapes.scalar)
+def Rank(xp, input):
+    return np.array(input.ndim, np.int32)
+
+
+Rank.gradient(None)
+
+
+@Rank.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), expect=np.array(2, np.int32))
+    yield Sample(rng.normal(), expect=np.array(0, np.int32))
+
+
+@tensor_function
+def rank(input, name=None):
+    """The number of dimensions of `input`, as an int32 scalar."""
+    if is_symbolic_tensor(input) and input.shape_tuple is not None:
+        return _constant(len(input.shape_tuple), dtypes.int32, "Rank")
+    return Rank(input)

@@ -1,0 +1,562 @@
+"""Ops that write elements by their index into a new tensor: scatter_nd and tensor_scatter_nd_*."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public, tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array import gather
+from tapeflow.ops.array.construction import ZerosLike
+from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.math import arithmetic, casting, comparison
+from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, op, string
+from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+SCATTER_INDEX = (*INDEX, dtypes.int16)
+_POLICY = {"bad_indices_policy": string("")}
+
+
+def outside(indices, shape) -> np.ndarray:
+    """Which rows of `indices` do not lie in `shape`."""
+    indices = np.asarray(indices)
+    limits = np.array(shape[: indices.shape[-1]], np.int64)
+    return ((indices < 0) | (indices >= limits)).any(-1)
+
+
+def first_bad(indices, bad: np.ndarray) -> tuple[str, str]:
+    """The place and the text of the first bad row of `indices`."""
+    at = np.unravel_index(int(np.argmax(bad)), bad.shape) if bad.ndim else ()
+    place = "[" + ",".join(str(int(i)) for i in at) + "]" if bad.ndim else ""
+    return place, "[" + ", ".join(str(int(i)) for i in np.asarray(indices)[at]) + "]"
+
+
+def _checked(indices, shape, policy):
+    """Which rows to leave out (None: none); raises for bad ones unless the policy ignores them."""
+    bad = outside(indices, shape)
+    if not bad.any():
+        return None
+    if policy == "IGNORE":
+        return ~bad
+    where, row = first_bad(indices, bad)
+    raise invalid(f"indices{where} = {row} does not index into shape {shape_text(shape)}")
+
+
+def _scatter_rule(call):
+    shape = shapes.from_value(call, 2)
+    _check_scatter(call.shape(0), call.shape(1), shape)
+    return [shape]
+
+
+def _updated_rule(call):
+    shape = shapes.at_least(call.shape(0), 1)
+    _check_scatter(call.shape(1), call.shape(2), shape)
+    return [shape]
+
+
+def _check_scatter(indices, updates, shape) -> None:
+    """Updates have the shape of the places that the indices name, as far as the three are known."""
+    shapes.at_least(indices, 1)
+    shapes.at_least(updates, 1)
+    if not indices or updates is None:
+        return
+    outer, depth = len(indices) - 1, indices[-1]
+    shapes.at_least(updates, outer)
+    shapes.merge(indices[:-1], updates[:outer])
+    if depth is not None and shape is not None:
+        if depth > len(shape):
+            raise invalid(
+                f"The innermost dimension of indices, {depth}, must be <= the rank of the output, {len(shape)}"
+            )
+        shapes.merge(updates[outer:], shape[depth:])
+
+
+def _require_scatter_shapes(indices, updates, shape) -> None:
+    if indices.ndim < 1:
+        raise invalid(
+            f"Indices shape must have rank at least one. Found:{shape_text(indices.shape)}"
+        )
+    if updates.ndim < 1:
+        raise invalid(
+            f"Updates shape must have rank at least one. Found:{shape_text(updates.shape)}"
+        )
+    outer, depth = indices.ndim - 1, indices.shape[-1]
+    if indices.shape[:-1] != updates.shape[:outer]:
+        raise invalid(
+            f"Dimensions [0,{outer}) of indices[shape={shape_text(indices.shape)}] must match dimensions "
+            f"[0,{outer}) of updates[shape={shape_text(updates.shape)}]"
+        )
+    if depth > len(shape) or tuple(shape[depth:]) != updates.shape[outer:]:
+        raise invalid(
+            f"Dimensions [{depth},{len(shape)}) of input[shape={shape_text(shape)}] must match dimensions "
+            f"[{outer},{updates.ndim}) of updates[shape={shape_text(updates.shape)}]"
+        )
+
+
+def _write(xp, out, indices, updates, how: str, policy: str):
+    """`out` (a fresh array on NumPy) with `updates` combined into the places `indices`."""
+    if xp is not np:
+        at = tuple(xp.moveaxis(indices, -1, 0))
+        return getattr(out.at[at], {"update": "set"}.get(how, how))(updates)
+    keep = _checked(indices, out.shape, policy)
+    if keep is not None:
+        indices, updates = indices[keep], updates[keep]
+    places: Any = ...
+    if indices.shape[-1]:
+        places = tuple(np.moveaxis(np.asarray(indices), -1, 0))
+    if places is ...:
+        for update in updates.reshape(-1, *out.shape):
+            out[...] = update if how == "update" else _UFUNCS[how](out, update)
+    elif how == "update":
+        out[places] = updates
+    elif out.dtype == object:
+        flat = indices.reshape(-1, indices.shape[-1])
+        for at, update in zip(
+            flat, updates.reshape(len(flat), *updates.shape[indices.ndim - 1 :]), strict=True
+        ):
+            out[tuple(at)] += update
+    else:
+        _UFUNCS[how].at(out, places, updates)
+    return out
+
+
+_UFUNCS = {"add": np.add, "subtract": np.subtract, "min": np.minimum, "max": np.maximum}
+
+
+@op(
+    "ScatterNd",
+    "indices: Tindices, updates: T, shape: Tindices -> output: T",
+    types={"T": ANY, "Tindices": SCATTER_INDEX},
+    attrs=_POLICY,
+    shape=_scatter_rule,
+)
+def ScatterNd(xp, indices, updates, shape, bad_indices_policy):
+    if np.ndim(shape) != 1:
+        raise invalid("Shape must be a vector")
+    size = dimensions(shape)
+    if indices.size and updates.size:
+        if not size:
+            raise invalid("Indices and updates specified for empty output shape")
+        if 0 in size:
+            raise invalid(
+                "Indices and updates specified for empty output.  indices shape: "
+                + shape_text(indices.shape)
+            )
+    _require_scatter_shapes(indices, updates, size)
+    fill = b"" if updates.dtype == object else 0
+    how = "max" if updates.dtype == bool else "add"
+    out = xp.full(size, fill, updates.dtype)
+    return _write(xp, out, indices, updates, how, bad_indices_policy)
+
+
+@ScatterNd.gradient(needs="indices")
+def _(call, dy):
+    return None, gather.GatherNd(dy, call.indices), None
+
+
+@ScatterNd.samples
+def _(rng):
+    yield Sample([[0], [2], [0]], rng.normal(3), [4])
+    yield Sample([[0], [2]], rng.normal(2, 3), [4, 3])
+    yield Sample([[[0, 1]], [[1, 1]]], rng.normal(2, 1), [2, 2])
+    yield Sample(np.zeros((0, 1), np.int32), rng.normal(0), [3])
+    yield Sample([[0], [4]], rng.normal(2), [4], raises=InvalidArgumentError)
+    yield Sample([[0], [-1]], rng.normal(2), [4], raises=InvalidArgumentError)
+    yield Sample([[0], [1]], rng.normal(3), [4], raises=InvalidArgumentError)
+    yield Sample([[0], [1]], rng.normal(2, 1), [4], raises=InvalidArgumentError)
+    yield Sample([[0, 0, 0]], rng.normal(1), [4], raises=InvalidArgumentError)
+    yield Sample(0, rng.normal(), [4], raises=InvalidArgumentError)
+    yield Sample([[0]], rng.normal(1), [-4], raises=InvalidArgumentError)
+    yield Sample([[0]], rng.normal(1), [[4]], raises=InvalidArgumentError)
+    yield Sample([[0]], rng.normal(1), [0], raises=InvalidArgumentError)
+
+
+@ScatterNd.reference
+def _(indices, updates, shape, bad_indices_policy):
+    updates = np.asarray(updates)
+    return _reference(np.zeros(tuple(shape), updates.dtype), indices, updates, lambda a, b: a + b)
+
+
+def _reference(out, indices, updates, combine):
+    indices, out = np.asarray(indices), np.array(out)
+    for at in np.ndindex(*indices.shape[:-1]):
+        place = tuple(int(i) for i in indices[at])
+        out[place] = combine(out[place], np.asarray(updates)[at])
+    return out
+
+
+@tensor_function
+def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
+    """Make a tensor of zeros, and add updates to it at coordinates.
+
+    Args:
+      indices: an int16, int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n
+        dimensions.
+      updates: what to add, `indices.shape[:-1] + shape[n:]`; updates of the same coordinates add up.
+      shape: the shape of the result, a vector of the dtype of `indices`.
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of the result raise; "IGNORE": they are
+        left out.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `updates` and of shape `shape`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of the result, and for shapes that do not fit.
+
+    >>> tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [5])
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([ 0, 12,  0,  6,  0], dtype=int32)>
+    """
+    if bad_indices_ignored(bad_indices_policy):
+        shape = convert_to_tensor(shape)
+        return _without_bad(lambda at, new: ScatterNd(at, new, shape), indices, updates, shape)
+    return ScatterNd(indices, updates, shape, bad_indices_policy)
+
+
+def bad_indices_ignored(policy) -> bool:
+    """Whether bad indices are left out. Raises InvalidArgumentError for an unknown policy."""
+    if policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
+        raise invalid(f"Unknown bad indices handling attribute: {policy}")
+    return policy == "IGNORE"
+
+
+def _without_bad(write, indices, updates, shape):
+    from tapeflow.ops.array.bad_indices import scattered  # which is made of these rows
+
+    return scattered(write, indices, updates, shape)
+
+
+def _written(row, tensor, indices, updates, policy):
+    """`row` of a tensor that is written into; see `scatter_nd` for the policy."""
+    if not bad_indices_ignored(policy):
+        return row(tensor, indices, updates, policy)
+    tensor = convert_to_tensor(tensor)
+    return _without_bad(lambda at, new: row(tensor, at, new), indices, updates, Shape(tensor))
+
+
+@op(
+    "ScatterNdNonAliasingAdd",
+    "input: T, indices: Tindices, updates: T -> output: T",
+    types={"T": (*NUMERIC, dtypes.bool), "Tindices": INDEX},
+    attrs=_POLICY,
+    shape=_updated_rule,
+)
+def ScatterNdNonAliasingAdd(xp, input, indices, updates, bad_indices_policy):
+    _require_scatter_shapes(indices, updates, input.shape)
+    how = "max" if updates.dtype == bool else "add"
+    return _write(xp, xp.array(input), indices, updates, how, bad_indices_policy)
+
+
+@ScatterNdNonAliasingAdd.gradient(needs="indices")
+def _(call, dy):
+    return dy, None, gather.GatherNd(dy, call.indices)
+
+
+@ScatterNdNonAliasingAdd.samples
+def _(rng):
+    yield Sample(rng.normal(4), [[0], [2], [0]], rng.normal(3))
+    yield Sample(rng.normal(4), [[0], [4]], rng.normal(2), raises=InvalidArgumentError)
+
+
+@ScatterNdNonAliasingAdd.reference
+def _(input, indices, updates, bad_indices_policy):
+    return _reference(input, indices, updates, lambda a, b: a + b)
+
+
+@public
+def scatter_nd_non_aliasing_add(input, indices, updates, bad_indices_policy="", name=None):
+    """`input` with `updates` added at the coordinates `indices`."""
+    return _written(ScatterNdNonAliasingAdd, input, indices, updates, bad_indices_policy)
+
+
+def _tensor_scatter(xp, tensor, indices, updates, how, policy):
+    if indices.ndim < 1:
+        raise invalid(
+            f"Indices shape must have rank at least one. Found:{shape_text(indices.shape)}"
+        )
+    if updates.ndim < indices.ndim - 1 or updates.shape[: indices.ndim - 1] != indices.shape[:-1]:
+        raise invalid(
+            "Outer dimensions of indices and update must match. Indices shape: "
+            f"{shape_text(indices.shape)}, updates shape:{shape_text(updates.shape)}"
+        )
+    depth = indices.shape[-1]
+    if depth > tensor.ndim or tensor.shape[depth:] != updates.shape[indices.ndim - 1 :]:
+        raise invalid(
+            "Inner dimensions of output shape must match inner dimensions of updates shape. Output: "
+            f"{shape_text(tensor.shape)} updates: {shape_text(updates.shape)}"
+        )
+    return _write(xp, xp.array(tensor), indices, updates, how, policy)
+
+
+_SIGNATURE = "tensor: T, indices: Tindices, updates: T -> output: T"
+
+
+def _tensor_scatter_samples(rng):
+    yield Sample(rng.normal(4), [[0], [2]], rng.normal(2))
+    yield Sample(rng.normal(4, 3), [[3], [1]], rng.normal(2, 3))
+    yield Sample(rng.normal(2, 2), [[0, 1]], rng.normal(1))
+    yield Sample(rng.normal(3), np.zeros((0, 1), np.int32), rng.normal(0))
+    yield Sample(rng.normal(3), [[0], [3]], rng.normal(2), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [[0], [-1]], rng.normal(2), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [[0], [1]], rng.normal(3), raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 3), [[0, 0, 0]], rng.normal(1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(), [[0]], rng.normal(1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), 0, rng.normal(), raises=InvalidArgumentError)
+
+
+@op(
+    "TensorScatterUpdate",
+    _SIGNATURE,
+    types={"T": ANY, "Tindices": (*SCATTER_INDEX, dtypes.uint16)},
+    attrs=_POLICY,
+    shape=_updated_rule,
+)
+def TensorScatterUpdate(xp, tensor, indices, updates, bad_indices_policy):
+    return _tensor_scatter(xp, tensor, indices, updates, "update", bad_indices_policy)
+
+
+@TensorScatterUpdate.gradient(needs="indices")
+def _(call, dy):
+    part = gather.GatherNd(dy, call.indices)
+    return TensorScatterUpdate(dy, call.indices, ZerosLike(part)), None, part
+
+
+TensorScatterUpdate.samples(_tensor_scatter_samples)
+
+
+@TensorScatterUpdate.reference
+def _(tensor, indices, updates, bad_indices_policy):
+    return _reference(tensor, indices, updates, lambda a, b: b)
+
+
+@op(
+    "TensorScatterAdd",
+    _SIGNATURE,
+    types={"T": NUMERIC, "Tindices": INDEX},
+    attrs=_POLICY,
+    shape=_updated_rule,
+)
+def TensorScatterAdd(xp, tensor, indices, updates, bad_indices_policy):
+    return _tensor_scatter(xp, tensor, indices, updates, "add", bad_indices_policy)
+
+
+@TensorScatterAdd.gradient(needs="indices")
+def _(call, dy):
+    return dy, None, gather.GatherNd(dy, call.indices)
+
+
+@TensorScatterAdd.samples
+def _(rng):
+    yield from _tensor_scatter_samples(rng)
+    yield Sample(rng.normal(4), [[0], [0], [2]], rng.normal(3))
+
+
+@TensorScatterAdd.reference
+def _(tensor, indices, updates, bad_indices_policy):
+    return _reference(tensor, indices, updates, lambda a, b: a + b)
+
+
+@op(
+    "TensorScatterSub",
+    _SIGNATURE,
+    types={"T": NUMERIC, "Tindices": INDEX},
+    attrs=_POLICY,
+    shape=_updated_rule,
+)
+def TensorScatterSub(xp, tensor, indices, updates, bad_indices_policy):
+    return _tensor_scatter(xp, tensor, indices, updates, "subtract", bad_indices_policy)
+
+
+@TensorScatterSub.gradient(needs="indices")
+def _(call, dy):
+    return dy, None, -gather.GatherNd(dy, call.indices)
+
+
+@TensorScatterSub.samples
+def _(rng):
+    yield from _tensor_scatter_samples(rng)
+    yield Sample(rng.normal(4), [[0], [0], [2]], rng.normal(3))
+
+
+@TensorScatterSub.reference
+def _(tensor, indices, updates, bad_indices_policy):
+    return _reference(tensor, indices, updates, lambda a, b: a - b)
+
+
+def _extreme_gradient(call, dy):
+    """The gradient goes to whichever won, split where several are equal."""
+    won = gather.GatherNd(call.output, call.indices)
+    by_update = casting.cast(comparison.equal(call.updates, won), call.dtype("updates"))
+    by_tensor = casting.cast(comparison.equal(call.tensor, call.output), call.dtype("updates"))
+    count = TensorScatterAdd(by_tensor, call.indices, by_update)
+    share = dy / arithmetic.maximum(count, count * 0 + 1)
+    return share * by_tensor, None, gather.GatherNd(share, call.indices) * by_update
+
+
+@op(
+    "TensorScatterMin",
+    _SIGNATURE,
+    types={"T": REAL, "Tindices": INDEX},
+    attrs=_POLICY,
+    shape=_updated_rule,
+)
+def TensorScatterMin(xp, tensor, indices, updates, bad_indices_policy):
+    return _tensor_scatter(xp, tensor, indices, updates, "min", bad_indices_policy)
+
+
+TensorScatterMin.gradient(needs="tensor, indices, updates, output")(_extreme_gradient)
+TensorScatterMin.samples(_tensor_scatter_samples)
+
+
+@TensorScatterMin.reference
+def _(tensor, indices, updates, bad_indices_policy):
+    return _reference(tensor, indices, updates, lambda a, b: np.where(a < b, a, b))
+
+
+@op(
+    "TensorScatterMax",
+    _SIGNATURE,
+    types={"T": REAL, "Tindices": INDEX},
+    attrs=_POLICY,
+    shape=_updated_rule,
+)
+def TensorScatterMax(xp, tensor, indices, updates, bad_indices_policy):
+    return _tensor_scatter(xp, tensor, indices, updates, "max", bad_indices_policy)
+
+
+TensorScatterMax.gradient(needs="tensor, indices, updates, output")(_extreme_gradient)
+TensorScatterMax.samples(_tensor_scatter_samples)
+
+
+@TensorScatterMax.reference
+def _(tensor, indices, updates, bad_indices_policy):
+    return _reference(tensor, indices, updates, lambda a, b: np.where(a > b, a, b))
+
+
+@tensor_function
+def tensor_scatter_nd_update(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
+    """Replace elements or slices of a tensor at coordinates.
+
+    Args:
+      tensor: a tensor of any dtype.
+      indices: an int16, uint16, int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n
+        dimensions.
+      updates: what to write, `indices.shape[:-1] + tensor.shape[n:]`. Which of several updates of the same
+        coordinates stays is not defined.
+      name: a name for the operation (optional).
+
+    Returns:
+      A new tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `tensor`, and for shapes that do not fit.
+
+    >>> tf.tensor_scatter_nd_update([0, 0, 0, 0], [[1], [3]], [9, 8])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 9, 0, 8], dtype=int32)>
+    """
+    return TensorScatterUpdate(tensor, indices, updates)
+
+
+@tensor_function
+def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
+    """Add updates to a tensor at coordinates.
+
+    Args:
+      tensor: a numeric tensor.
+      indices: an int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n dimensions.
+      updates: what to add, `indices.shape[:-1] + tensor.shape[n:]`; updates of the same coordinates add up.
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of `tensor` raise; "IGNORE": they are left
+        out.
+      name: a name for the operation (optional).
+
+    Returns:
+      A new tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `tensor`, and for shapes that do not fit.
+
+    >>> tf.tensor_scatter_nd_add([1, 1, 1, 1], [[0], [2]], [10, 20])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([11,  1, 21,  1], dtype=int32)>
+    """
+    return _written(TensorScatterAdd, tensor, indices, updates, bad_indices_policy)
+
+
+@tensor_function
+def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
+    """Subtract updates from a tensor at coordinates.
+
+    Args:
+      tensor: a numeric tensor.
+      indices: an int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n dimensions.
+      updates: what to subtract, `indices.shape[:-1] + tensor.shape[n:]`; updates of the same coordinates add up.
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of `tensor` raise; "IGNORE": they are left
+        out.
+      name: a name for the operation (optional).
+
+    Returns:
+      A new tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `tensor`, and for shapes that do not fit.
+
+    >>> tf.tensor_scatter_nd_sub([1, 1, 1, 1], [[0], [2]], [10, 20])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([ -9,   1, -19,   1], dtype=int32)>
+    """
+    return _written(TensorScatterSub, tensor, indices, updates, bad_indices_policy)
+
+
+@tensor_function
+def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
+    """Take the smaller of a tensor's elements and updates at coordinates.
+
+    Args:
+      tensor: a real tensor.
+      indices: an int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n dimensions.
+      updates: what to compare with, `indices.shape[:-1] + tensor.shape[n:]`.
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of `tensor` raise; "IGNORE": they are left
+        out.
+      name: a name for the operation (optional).
+
+    Returns:
+      A new tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `tensor`, and for shapes that do not fit.
+
+    >>> tf.tensor_scatter_nd_min([1, 5, 1], [[0], [1]], [3, 3])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 1], dtype=int32)>
+    """
+    return _written(TensorScatterMin, tensor, indices, updates, bad_indices_policy)
+
+
+@tensor_function
+def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
+    """Take the larger of a tensor's elements and updates at coordinates.
+
+    Args:
+      tensor: a real tensor.
+      indices: an int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n dimensions.
+      updates: what to compare with, `indices.shape[:-1] + tensor.shape[n:]`.
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of `tensor` raise; "IGNORE": they are left
+        out.
+      name: a name for the operation (optional).
+
+    Returns:
+      A new tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `tensor`, and for shapes that do not fit.
+
+    >>> tf.tensor_scatter_nd_max([1, 5, 1], [[0], [1]], [3, 3])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 5, 1], dtype=int32)>
+    """
+    return _written(TensorScatterMax, tensor, indices, updates, bad_indices_policy)

@@ -1,0 +1,568 @@
+"""Slices: `Slice`, `StridedSlice` and its gradient, and `tensor[key]` for the keys that are not plain numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import int_array
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public, tensor_function
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops import shapes
+from tapeflow.ops.array.broadcasting import sum_to_shape
+from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.gather import boolean_mask
+from tapeflow.ops.array.joining import Pack
+from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.static import static_value
+from tapeflow.ops.table import ANY, INDEX, Sample, op
+from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+
+def _slice_rule(call):
+    rank = shapes.same_dimension(shapes.vector_length(call, 1), shapes.vector_length(call, 2))
+    shape = call.shape(0)
+    if shape is not None:
+        rank = shapes.exactly(rank, len(shape))
+    if rank is None:
+        return [None]
+    begin, size = shapes.vector_value(call, 1), shapes.vector_value(call, 2)
+    shape = shapes.with_rank(shape, rank)
+    if size is None:
+        return [call.value_as_shape(2) or (None,) * rank]
+    if begin is None:
+        return [tuple(None if s < 0 else s for s in size)]
+    return [tuple(map(_slice_size, shape, begin, size))]
+
+
+def _slice_size(d: int | None, begin: int, size: int) -> int | None:
+    if size < -1 or begin < 0 or (d is not None and begin > d):
+        return None  # running it will tell what is wrong
+    if size == -1:
+        return None if d is None else d - begin
+    return size
+
+
+@op(
+    "Slice",
+    "input: T, begin: Index, size: Index -> output: T",
+    types={"T": ANY, "Index": INDEX},
+    shape=_slice_rule,
+)
+def Slice(xp, input, begin, size):
+    begin, size = np.asarray(begin), np.asarray(size)
+    if begin.shape != (input.ndim,) or size.shape != (input.ndim,):
+        raise invalid(
+            f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, but got shapes "
+            f"{shape_text(begin.shape)} and {shape_text(size.shape)} instead."
+        )
+    key = []
+    for i, (b, s, d) in enumerate(zip(begin.tolist(), size.tolist(), input.shape, strict=True)):
+        if not 0 <= b <= d:
+            raise invalid(f"Expected begin[{i}] in [0, {d}], but got {b}")
+        if s != -1 and not 0 <= s <= d - b:
+            raise invalid(f"Expected size[{i}] in [0, {d - b}], but got {s}")
+        key.append(slice(b, d if s == -1 else b + s))
+    return input[tuple(key)]
+
+
+@Slice.gradient(needs="begin")
+def _(call, dy):
+    from tapeflow.ops.array.padding import Pad
+
+    before = static_value(call.begin)
+    whole, part = call.static_shape("input"), dy.shape
+    if before is not None and whole.is_fully_defined() and part.is_fully_defined():
+        sizes = zip(whole.as_list(), before, part.as_list(), strict=True)
+        after = [d - int(b) - p for d, b, p in sizes]
+        return Pad(dy, np.stack([before, after], 1).astype(before.dtype)), None, None
+
+    begin = call.begin
+    rest = call.shape("input") - Shape(dy) - _cast(begin, dtypes.int32)
+    padded = Pad(dy, Pack([_cast(begin, dtypes.int32), rest], 1))
+    padded.set_shape(whole)  # known, wherever the slice was
+    return padded, None, None
+
+
+def _cast(x, dtype):
+    return cast(x, dtype)
+
+
+@Slice.samples
+def _(rng):
+    yield Sample(rng.normal(4, 3), [1, 0], [2, -1])
+    yield Sample(rng.normal(4, 3), [4, 0], [0, 3])
+    yield Sample(rng.normal(4), np.array([2]), np.array([2]))
+    yield Sample(rng.normal(), np.zeros(0, np.int32), np.zeros(0, np.int32))
+    yield Sample(rng.normal(5, 2), [0, 0], [6, 1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(5, 2), [6, 0], [0, 1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(5, 2), [-1, 0], [1, 1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(5, 2), [0, 0], [-2, 1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(5, 2), [0], [1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(5, 2), [[0, 0]], [[1, 1]], raises=InvalidArgumentError)
+
+
+@Slice.reference
+def _(input, begin, size):
+    out = np.asarray(input)
+    for axis, (b, s) in enumerate(zip(begin, size, strict=True)):
+        out = np.take(out, np.arange(b, out.shape[axis] if s == -1 else b + s), axis)
+    return out
+
+
+@tensor_function
+def slice_(input_, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
+    """Take the part of a tensor that starts at `begin` and has shape `size`.
+
+    Args:
+      input_: a tensor of any dtype.
+      begin: where the part starts in each dimension, a vector of int32 or int64.
+      size: how large it is in each dimension, a vector of the dtype of `begin`; -1: all that follows.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input_`.
+
+    Raises:
+      InvalidArgumentError: where the part reaches beyond `input_`.
+
+    >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, -1])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[2, 3],
+           [5, 6]], dtype=int32)>
+    """
+    return Slice(input_, begin, size)
+
+
+_MASKS = {
+    "begin_mask": 0,
+    "end_mask": 0,
+    "ellipsis_mask": 0,
+    "new_axis_mask": 0,
+    "shrink_axis_mask": 0,
+}
+
+
+def numpy_key(shape, begin, end, strides, masks) -> tuple:
+    """The basic NumPy index that a StridedSlice of a tensor of `shape` means, one entry per dimension.
+
+    `masks` are the five masks in the order of the op's attrs. Raises InvalidArgumentError for what the op refuses.
+    """
+    begin, end, strides = np.asarray(begin), np.asarray(end), np.asarray(strides)
+    if begin.ndim != 1 or begin.shape != end.shape or begin.shape != strides.shape:
+        raise invalid(
+            "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
+            f"{shape_text(begin.shape)}, {shape_text(end.shape)}, and {shape_text(strides.shape)} instead."
+        )
+    begin_mask, end_mask, ellipsis, new_axis, shrink = masks
+    count = len(begin)
+    if ellipsis & (ellipsis - 1):
+        raise invalid("Multiple ellipses in slice spec not allowed")
+    named = sum(1 for i in range(count) if not (ellipsis | new_axis) >> i & 1)
+    rank = len(shape)
+    if named > rank:
+        raise invalid(f"Index out of range using input dim {rank}; input has only {rank} dims")
+    key: list[Any] = []
+    dim = 0
+    for i in range(count):
+        if ellipsis >> i & 1:
+            key += [slice(None)] * (rank - named)
+            dim += rank - named
+            continue
+        if new_axis >> i & 1:
+            key.append(None)
+            continue
+        step, size = int(strides[i]), shape[dim]
+        if step == 0:
+            raise invalid(f"strides[{i}] must be non-zero")
+        if shrink >> i & 1:
+            if step < 0:
+                raise invalid("only stride 1 allowed on non-range indexing.")
+            at = 0 if begin_mask >> i & 1 else int(begin[i])
+            key.append(at if size is None else _index(at, size, dim))
+        else:
+            start = None if begin_mask >> i & 1 else int(begin[i])
+            stop = None if end_mask >> i & 1 else int(end[i])
+            key.append(slice(start, stop, step))
+        dim += 1
+    return tuple(key)
+
+
+def _index(at: int, size: int, dim: int) -> int:
+    index = at + size if at < 0 else at
+    if not 0 <= index < size:
+        raise invalid(f"slice index {index} of dimension {dim} out of bounds.")
+    return index
+
+
+def _masks(call) -> tuple[int, ...]:
+    return tuple(call.attr(name) for name in _MASKS)
+
+
+def _strided_slice_rule(call):
+    shape, parts = call.shape(0), [call.value(i) for i in (1, 2, 3)]
+    lengths = [shapes.vector_length(call, i) for i in (1, 2, 3)]
+    count = shapes.same_dimension(shapes.same_dimension(lengths[0], lengths[1]), lengths[2])
+    if shape is None or count is None:
+        return [None]
+    if None not in shape and all(p is not None for p in parts):
+        numpy_key(shape, *parts, _masks(call))  # for its checks
+    begin, end, strides = (call.elements(i) or [None] * count for i in (1, 2, 3))
+    begin_mask, end_mask, ellipsis, new_axis, shrink = _masks(call)
+    named = sum(1 for i in range(count) if not (ellipsis | new_axis) >> i & 1)
+    if named > len(shape):
+        raise invalid(
+            f"Index out of range using input dim {len(shape)}; input has only {len(shape)} dims"
+        )
+    out: list[int | None] = []
+    dims = list(shape)
+    for i in range(count):
+        if ellipsis >> i & 1:
+            kept = len(shape) - named
+            out, dims = out + dims[:kept], dims[kept:]
+        elif new_axis >> i & 1:
+            out.append(1)
+        else:
+            size = dims.pop(0)
+            if shrink >> i & 1:
+                continue
+            open_first, open_last = bool(begin_mask >> i & 1), bool(end_mask >> i & 1)
+            first = None if open_first else begin[i]
+            last = None if open_last else end[i]
+            if open_first and open_last and strides[i] in (1, -1):
+                out.append(size)
+            else:
+                out.append(_slice_length(size, first, last, strides[i], open_first, open_last))
+    return [(*out, *dims)]
+
+
+def _slice_length(size, first, last, step, open_first: bool, open_last: bool) -> int | None:
+    """How many elements a slice has; `first` and `last` are None where they are unknown or left out (open)."""
+    if size is None or step is None:
+        return None
+    if (first is None and not open_first) or (last is None and not open_last):
+        return None
+    return len(range(*slice(first, last, step).indices(size)))
+
+
+@op(
+    "StridedSlice",
+    "input: T, begin: Index, end: Index, strides: Index -> output: T",
+    types={"T": ANY, "Index": (*INDEX, dtypes.int16)},
+    attrs=_MASKS,
+    shape=_strided_slice_rule,
+)
+def StridedSlice(xp, input, begin, end, strides, **masks):
+    return input[numpy_key(input.shape, begin, end, strides, masks.values())]
+
+
+@StridedSlice.gradient(needs="begin, end, strides")
+def _(call, dy):
+    masks = [getattr(call, name) for name in _MASKS]
+    shape = call.shape("input")
+    if call.dtype("begin") != dtypes.int32:
+        shape = _cast(shape, call.dtype("begin"))
+    return StridedSliceGrad(shape, call.begin, call.end, call.strides, dy, *masks), None, None, None
+
+
+@StridedSlice.samples
+def _(rng):
+    x = rng.normal(4, 3, 2)
+    yield Sample(x, [1, 0], [3, 3], [1, 2])
+    yield Sample(x, [-1, 2], [-4, 0], [-2, -1])
+    yield Sample(x, [0, 0], [0, 0], [1, 1], begin_mask=3, end_mask=3)
+    yield Sample(x, [1, 0, 1], [2, 0, 2], [1, 1, 1], ellipsis_mask=2, shrink_axis_mask=4)
+    yield Sample(x, [0, 1], [0, 2], [1, 1], new_axis_mask=1, shrink_axis_mask=2)
+    yield Sample(x, [0, 0, 0], [0, 0, 1], [1, 1, 1], new_axis_mask=2, ellipsis_mask=1)
+    yield Sample(x, [3], [1], [1])
+    yield Sample(x, np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32))
+    yield Sample(x, np.array([-100]), np.array([100]), np.array([3]))
+    yield Sample(x, [4], [5], [1], shrink_axis_mask=1, raises=InvalidArgumentError)
+    yield Sample(x, [-5], [0], [1], shrink_axis_mask=1, raises=InvalidArgumentError)
+    yield Sample(x, [0], [1], [0], raises=InvalidArgumentError)
+    yield Sample(x, [0, 0], [1, 1], [1], raises=InvalidArgumentError)
+    yield Sample(x, [0] * 4, [1] * 4, [1] * 4, raises=InvalidArgumentError)
+    yield Sample(x, [0, 0], [1, 1], [1, 1], ellipsis_mask=3, raises=InvalidArgumentError)
+    yield Sample(x, [0], [1], [-1], shrink_axis_mask=1, raises=InvalidArgumentError)
+
+
+@StridedSlice.reference
+def _(input, begin, end, strides, **masks):
+    return np.asarray(input)[_reference_key(begin, end, strides, **masks)]
+
+
+def _reference_key(
+    begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+):
+    key: list[Any] = []
+    for i, (b, e, s) in enumerate(zip(begin, end, strides, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            key.append(...)
+        elif new_axis_mask & bit:
+            key.append(None)
+        elif shrink_axis_mask & bit:
+            key.append(b)
+        else:
+            key.append(slice(None if begin_mask & bit else b, None if end_mask & bit else e, s))
+    return tuple(key)
+
+
+@op(
+    "StridedSliceGrad",
+    "shape: Index, begin: Index, end: Index, strides: Index, dy: T -> output: T",
+    types={"T": ANY, "Index": INDEX},
+    attrs=_MASKS,
+    shape=shapes.given(0),
+)
+def StridedSliceGrad(xp, shape, begin, end, strides, dy, **masks):
+    shape = dimensions(shape)
+    key = numpy_key(shape, begin, end, strides, masks.values())
+    part = np.broadcast_to(np.int8(0), shape)[key].shape
+    if part != dy.shape:
+        raise invalid(f"shape of dy was {shape_text(dy.shape)} instead of {shape_text(part)}")
+    out = xp.zeros(shape, dy.dtype)
+    if xp is not np:
+        return out.at[key].set(dy)
+    out[key] = dy
+    return out
+
+
+@StridedSliceGrad.gradient(needs="begin, end, strides")
+def _(call, dy):
+    masks = [getattr(call, name) for name in _MASKS]
+    return None, None, None, None, StridedSlice(dy, call.begin, call.end, call.strides, *masks)
+
+
+StridedSliceGrad.compiled(static="begin, end, strides")
+
+
+@StridedSliceGrad.samples
+def _(rng):
+    yield Sample([4, 3], [1, 0], [3, 3], [1, 2], rng.normal(2, 2))
+    yield Sample([4, 3], [-1], [0], [1], rng.normal(3), shrink_axis_mask=1)
+    yield Sample([4, 3], [3, 0], [0, 0], [-1, 1], rng.normal(3, 1, 3), new_axis_mask=2)
+    yield Sample([4, 3], [1, 0], [3, 3], [1, 2], rng.normal(2, 3), raises=InvalidArgumentError)
+    yield Sample([-4, 3], [1], [3], [1], rng.normal(2, 3), raises=InvalidArgumentError)
+
+
+@StridedSliceGrad.reference
+def _(shape, begin, end, strides, dy, **masks):
+    places = np.arange(int(np.prod(shape))).reshape(shape)
+    flat = np.zeros(places.size, np.asarray(dy).dtype)
+    np.add.at(flat, places[_reference_key(begin, end, strides, **masks)].ravel(), np.ravel(dy))
+    return flat.reshape(shape)
+
+
+@op(
+    "TensorStridedSliceUpdate",
+    "input: T, begin: Index, end: Index, strides: Index, value: T -> output: T",
+    types={"T": ANY, "Index": INDEX},
+    attrs=_MASKS,
+    shape=shapes.same_as_first,
+)
+def TensorStridedSliceUpdate(xp, input, begin, end, strides, value, **masks):
+    key = numpy_key(input.shape, begin, end, strides, masks.values())
+    part = np.broadcast_to(np.int8(0), input.shape)[key].shape
+    if not _fits(value.shape, part):
+        raise invalid(
+            f"Cannot assign value of shape {shape_text(value.shape)} to a slice of shape {shape_text(part)}"
+        )
+    if xp is not np:
+        return input.at[key].set(value)
+    out = np.array(input)
+    out[key] = value
+    return out
+
+
+def _fits(shape, into) -> bool:
+    extra = len(shape) - len(into)
+    return extra <= 0 and all(
+        a in (1, b) for a, b in zip(shape, into[-len(shape) :] if shape else (), strict=True)
+    )
+
+
+@TensorStridedSliceUpdate.gradient(needs="begin, end, strides")
+def _(call, dy):
+    where = (call.begin, call.end, call.strides)
+    masks = [getattr(call, name) for name in _MASKS]
+    part = StridedSlice(dy, *where, *masks)
+    zeros = part - part
+    return (
+        TensorStridedSliceUpdate(dy, *where, zeros, *masks),
+        None,
+        None,
+        None,
+        sum_to_shape(part, call.static_shape("value"), call.shape("value")),
+    )
+
+
+TensorStridedSliceUpdate.compiled(static="begin, end, strides")
+
+
+@TensorStridedSliceUpdate.samples
+def _(rng):
+    yield Sample(rng.normal(4, 3), [1, 0], [3, 3], [1, 2], rng.normal(2, 2))
+    yield Sample(rng.normal(4, 3), [1], [3], [1], rng.normal(3))
+    yield Sample(rng.normal(4, 3), [1], [3], [1], rng.normal(2), raises=InvalidArgumentError)
+
+
+@TensorStridedSliceUpdate.reference
+def _(input, begin, end, strides, value, **masks):
+    out = np.array(input)
+    out[_reference_key(begin, end, strides, **masks)] = value
+    return out
+
+
+@tensor_function
+def strided_slice(
+    input_,
+    begin,
+    end,
+    strides=None,
+    begin_mask=0,
+    end_mask=0,
+    ellipsis_mask=0,
+    new_axis_mask=0,
+    shrink_axis_mask=0,
+    var=None,
+    name=None,
+):
+    """Take a part of a tensor as `input_[begin:end:strides]` does, one entry for each dimension.
+
+    Bit i of a mask changes the meaning of entry i.
+
+    Args:
+      input_: a tensor of any dtype.
+      begin: where to start, a vector of int16, int32 or int64; negative numbers count from the end.
+      end: where to stop, without that index itself.
+      strides: the steps, which may be negative; None: ones.
+      begin_mask: bits of entries that start as far out as there is.
+      end_mask: bits of entries that go as far as there is.
+      ellipsis_mask: one bit, of an entry that stands for as many whole dimensions as are left.
+      new_axis_mask: bits of entries that insert a dimension of size 1.
+      shrink_axis_mask: bits of entries that take the one index `begin` and drop the dimension.
+      var: not used.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input_`.
+
+    Raises:
+      InvalidArgumentError: for a stride of 0, an index out of range in `shrink_axis_mask`, and more entries than
+        dimensions.
+
+    >>> tf.strided_slice([1, 2, 3, 4, 5, 6], [0], [5], [2])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 5], dtype=int32)>
+    """
+    if strides is None:
+        strides = ones_like(begin)
+    masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    return StridedSlice(input_, begin, end, strides, *masks)
+
+
+class Spec(NamedTuple):
+    """`tensor[key]` in StridedSlice's terms: three vectors and the five masks."""
+
+    begin: Any
+    end: Any
+    strides: Any
+    masks: tuple[int, int, int, int, int]
+
+    def vectors(self) -> list[Any]:
+        """begin, end and strides, in one dtype, which packing a mixture may have made different."""
+        parts = [self.begin, self.end, self.strides]
+        if len({dtypes.as_dtype(p.dtype) for p in parts}) > 1:
+            parts = [_cast(p, dtypes.int64) for p in parts]
+        return parts
+
+
+_NOT_AN_INDEX = (
+    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+    "tf.int32/tf.int64 tensors are valid indices, got {!r}"
+)
+_INDEX_TYPES = (dtypes.int16, dtypes.int32, dtypes.int64)
+
+
+def parse_key(key) -> Spec:
+    """The Spec of a key made of integers, slices, `...`, None and scalar integer tensors.
+
+    Raises TypeError for anything else.
+    """
+    begin: list[Any] = []
+    end: list[Any] = []
+    strides: list[Any] = []
+    begin_mask = end_mask = ellipsis = new_axis = shrink = 0
+    for i, entry in enumerate(key if isinstance(key, (tuple, list)) else (key,)):
+        bit = 1 << i
+        start, stop, step = 0, 0, 1
+        if entry is Ellipsis:
+            ellipsis |= bit
+        elif entry is None:
+            new_axis |= bit
+        elif isinstance(entry, slice):
+            if entry.start is None:
+                begin_mask |= bit
+            else:
+                start = _number(entry.start)
+            if entry.stop is None:
+                end_mask |= bit
+            else:
+                stop = _number(entry.stop)
+            if entry.step is not None:
+                step = _number(entry.step)
+        else:
+            start = _number(entry)
+            stop = start + 1
+            shrink |= bit
+        begin.append(start)
+        end.append(stop)
+        strides.append(step)
+    masks = (begin_mask, end_mask, ellipsis, new_axis, shrink)
+    return Spec(_index_vector(begin), _index_vector(end), _index_vector(strides), masks)
+
+
+def _number(x):
+    """An int, or a symbolic scalar tensor."""
+    if isinstance(x, (int, np.integer)) and not isinstance(x, (bool, np.bool_)):
+        return int(x)
+    if hasattr(x, "dtype") and dtypes.as_dtype(x.dtype) in _INDEX_TYPES and not _has_dimensions(x):
+        known = static_value(x)
+        return x if known is None else int(known)
+    raise TypeError(_NOT_AN_INDEX.format(x))
+
+
+def _has_dimensions(x) -> bool:
+    return bool(x.shape.rank if isinstance(x.shape, TensorShape) else len(x.shape))
+
+
+def _index_vector(entries):
+    if all(isinstance(e, int) for e in entries):
+        return int_array(entries)
+
+    return Pack([e if isinstance(e, int) else _cast(e, dtypes.int32) for e in entries])
+
+
+def _is_mask(key) -> bool:
+    if isinstance(key, (bool, np.bool_)):
+        return True
+    return (
+        hasattr(key, "dtype")
+        and hasattr(key, "shape")
+        and dtypes.as_dtype(key.dtype) == dtypes.bool
+    )
+
+
+@public
+def getitem(tensor, key):
+    """`tensor[key]` for every key: the plain ones, tensors as integers, and boolean masks."""
+    if _is_mask(key):
+        return boolean_mask(tensor, key)
+    spec = parse_key(key)
+    return StridedSlice(tensor, *spec.vectors(), *spec.masks)

@@ -1,0 +1,1 @@
+"""Branches, loops, `map_fn`, assertions and printing, eager and staged."""

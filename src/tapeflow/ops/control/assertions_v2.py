@@ -1,0 +1,58 @@
+"""Checks that return nothing in 2.x, where those of 1.x return an operation in a graph."""
+
+from __future__ import annotations
+
+from tapeflow.core.public import public
+from tapeflow.ops.control import assertions
+
+
+@public
+def assert_integer(x, message=None, name=None):
+    """Check that a tensor is of an integer dtype.
+
+    Args:
+      x: a tensor.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Raises:
+      TypeError: for other dtypes.
+    """
+    assertions.assert_integer(x, message, name)
+
+
+@public
+def assert_type(tensor, tf_type, message=None, name=None):
+    """Check that a tensor is of a dtype.
+
+    Args:
+      tensor: a tensor.
+      tf_type: the dtype.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Raises:
+      TypeError: for other dtypes.
+    """
+    assertions.assert_type(tensor, tf_type, message, name)
+
+
+@public
+def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+    """Check that tensors have shapes whose sizes may be symbols.
+
+    Args:
+      shapes: a list of pairs (tensor, shape), or a dict of those. In a shape, a number is a size; None and "."
+        stand for any; every other symbol stands for one size wherever it comes; `...` at its start or end stands
+        for any dimensions.
+      data: what to show where the check fails as a graph runs; None: the condition and tensors (optional).
+      summarize: how many elements of each tensor of `data` to show; None: 3.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Raises:
+      ValueError: where a tensor does not have its shape.
+
+    >>> tf.debugging.assert_shapes([(tf.zeros([2, 3]), ("N", "D")), (tf.zeros([3]), ("D",))])
+    """
+    assertions.assert_shapes(shapes, data, summarize, message, name)

@@ -1,0 +1,1 @@
+"""Convolution and pooling in one to three dimensions, their gradients, and morphology."""

@@ -1,0 +1,256 @@
+"""Depthwise convolution: every channel of an image has filters of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.ops import shapes
+from tapeflow.ops.convolution.sliding import (
+    Windows,
+    add_into,
+    channels_back,
+    channels_last,
+    explicit_pairs,
+    sliding_rule,
+    spatial,
+    windows,
+)
+from tapeflow.ops.table import FLOATING, Sample, ints, one_of, op
+from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+ATTRS = {
+    "strides": ints,
+    "padding": one_of("SAME", "VALID", "EXPLICIT"),
+    "explicit_paddings": ints([]),
+    "data_format": one_of("NHWC", "NCHW")("NHWC"),
+    "dilations": ints([1, 1, 1, 1]),
+}
+
+
+def _windows(shape, taps, strides, padding, explicit_paddings, data_format, dilations) -> Windows:
+    for what, part in (("input", shape), ("filter", taps)):
+        if len(part) != 4:
+            raise invalid(f"{what} must be 4-dimensional: {shape_text(part)}")
+    if 0 in taps:
+        raise invalid("filter must not have zero elements (i.e. all dimensions must be non-zero)")
+    if shape[-1] != taps[2]:
+        raise invalid(f"input and filter must have the same depth: {shape[-1]} vs {taps[2]}")
+    return windows(
+        shape[1:-1],
+        taps[:2],
+        spatial(strides, data_format, "strides"),
+        spatial(dilations, data_format, "dilations"),
+        padding,
+        explicit_pairs(padding, explicit_paddings, data_format),
+    )
+
+
+def _require_output(dy, expected) -> None:
+    if tuple(dy.shape) != tuple(expected):
+        raise invalid(
+            f"depthwise backprop: out_backprop has shape {shape_text(dy.shape)} but the forward pass gives "
+            f"{shape_text(expected)} (channels last)"
+        )
+
+
+def _require_image(x, what: str) -> None:
+    if x.ndim != 4:
+        raise invalid(f"{what} must be 4-dimensional: {shape_text(x.shape)}")
+
+
+def _rule(call):
+    x, w = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 4)
+    depth = shapes.same_dimension(x[call.attr("data_format").index("C")], w[2])
+    return [
+        sliding_rule(
+            call.attr("data_format"),
+            x,
+            w[:2],
+            call.attr("strides"),
+            call.attr("dilations"),
+            call.attr("padding"),
+            call.attr("explicit_paddings"),
+            shapes.times(depth, w[3]),
+        )
+    ]
+
+
+def _attrs(call) -> dict:
+    return {name: getattr(call, name) for name in ATTRS}
+
+
+@op(
+    "DepthwiseConv2dNative",
+    "input: T, filter: T -> output: T",
+    types={"T": FLOATING},
+    attrs=ATTRS,
+    shape=_rule,
+)
+def DepthwiseConv2dNative(xp, input, filter, **attrs):
+    _require_image(input, "input")
+    x = channels_last(xp, input, attrs["data_format"])
+    win = _windows(x.shape, filter.shape, **attrs)
+    x = win.padded(xp, x)
+    batch, channels, multiplier = x.shape[0], filter.shape[2], filter.shape[3]
+    out = xp.zeros((batch, *win.out, channels, multiplier), x.dtype)
+    for offset in win.offsets():
+        out = out + x[win.under(offset)][..., None] * filter[offset]
+    out = out.reshape(batch, *win.out, channels * multiplier).astype(x.dtype)
+    return channels_back(xp, out, attrs["data_format"])
+
+
+@DepthwiseConv2dNative.gradient(needs="input, filter")
+def _(call, dy):
+    attrs = _attrs(call)
+    return (
+        DepthwiseConv2dNativeBackpropInput(call.shape("input"), call.filter, dy, **attrs),
+        DepthwiseConv2dNativeBackpropFilter(call.input, call.shape("filter"), dy, **attrs),
+    )
+
+
+def _cases():
+    yield (2, 4, 3, 2), (2, 3, 2, 2), {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    yield (1, 5, 5, 1), (2, 2, 1, 3), {"strides": [1, 2, 2, 1], "padding": "VALID"}
+    yield (
+        (1, 5, 5, 2),
+        (2, 2, 2, 1),
+        {"strides": [1, 1, 1, 1], "padding": "SAME", "dilations": [1, 2, 2, 1]},
+    )
+
+
+@DepthwiseConv2dNative.samples
+def _(rng):
+    for x, w, attrs in _cases():
+        yield Sample(rng.normal(*x), rng.normal(*w), **attrs)
+    same = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    x, w = rng.normal(1, 4, 4, 2), rng.normal(3, 3, 2, 1)
+    yield Sample(rng.normal(1, 2, 4, 4), w, **same, data_format="NCHW")
+    yield Sample(x, rng.normal(3, 3, 3, 1), **same, raises=InvalidArgumentError)
+    yield Sample(x, rng.normal(3, 0, 2, 1), **same, raises=InvalidArgumentError)
+    yield Sample(rng.normal(4, 4, 2), w, **same, raises=InvalidArgumentError)
+    yield Sample(x, w, strides=[1, 0, 0, 1], padding="SAME", raises=InvalidArgumentError)
+
+
+def _naive(x, w, data_format="NHWC", **attrs):
+    """A convolution with a filter that is zero between different channels."""
+    from tapeflow.ops.convolution.rows import naive
+
+    channels, multiplier = w.shape[2:]
+    whole = np.zeros((*w.shape[:2], channels, channels * multiplier), w.dtype)
+    for c in range(channels):
+        whole[:, :, c, c * multiplier : (c + 1) * multiplier] = w[:, :, c]
+    attrs.setdefault("dilations", [1, 1, 1, 1])
+    return naive(x, whole, data_format=data_format, **attrs)
+
+
+@DepthwiseConv2dNative.reference
+def _(input, filter, **attrs):
+    return _naive(input, filter, **attrs)
+
+
+@op(
+    "DepthwiseConv2dNativeBackpropInput",
+    "input_sizes: int32, filter: T, out_backprop: T -> output: T",
+    types={"T": FLOATING},
+    attrs=ATTRS,
+    ranks="filter: 4, out_backprop: 4",
+    shape=shapes.given(0, rank=4),
+)
+def DepthwiseConv2dNativeBackpropInput(xp, input_sizes, filter, out_backprop, **attrs):
+    sizes = dimensions(input_sizes, "input_sizes")
+    if len(sizes) != 4:
+        raise invalid(f"input_sizes must have 4 values, got {shape_text(sizes)}")
+    data_format = attrs["data_format"]
+    shape = sizes if data_format == "NHWC" else (sizes[0], *sizes[2:], sizes[1])
+    _require_image(out_backprop, "out_backprop")
+    win = _windows(shape, filter.shape, **attrs)
+    channels, multiplier = filter.shape[2:]
+    dy = channels_last(xp, out_backprop, data_format)
+    _require_output(dy, (shape[0], *win.out, channels * multiplier))
+    dy = dy.reshape(*dy.shape[:-1], channels, multiplier)
+    dx = xp.zeros(win.padded_shape(shape), dy.dtype)
+    for offset in win.offsets():
+        dx = add_into(xp, dx, win.under(offset), (dy * filter[offset]).sum(-1))
+    return channels_back(xp, win.unpadded(dx), data_format)
+
+
+@DepthwiseConv2dNativeBackpropInput.gradient(needs="filter, out_backprop")
+def _(call, dy):
+    attrs = _attrs(call)
+    return (
+        None,
+        DepthwiseConv2dNativeBackpropFilter(dy, call.shape("filter"), call.out_backprop, **attrs),
+        DepthwiseConv2dNative(dy, call.filter, **attrs),
+    )
+
+
+@DepthwiseConv2dNativeBackpropInput.samples
+def _(rng):
+    for x, w, attrs in _cases():
+        dy = _naive(np.zeros(x), np.zeros(w), **attrs).shape
+        yield Sample(np.array(x, np.int32), rng.normal(*w), rng.normal(*dy), **attrs)
+    same = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    w = rng.normal(3, 3, 2, 1)
+    yield Sample([1, 4, 4], w, rng.normal(1, 4, 4, 2), **same, raises=InvalidArgumentError)
+    yield Sample([1, 4, 4, 2], w, rng.normal(1, 4, 3, 2), **same, raises=InvalidArgumentError)
+
+
+@DepthwiseConv2dNativeBackpropInput.reference
+def _(input_sizes, filter, out_backprop, **attrs):
+    from tapeflow.ops.convolution.rows import adjoint
+
+    shape = tuple(int(d) for d in input_sizes)
+    return adjoint(lambda x: _naive(x, filter, **attrs), shape, out_backprop)
+
+
+@op(
+    "DepthwiseConv2dNativeBackpropFilter",
+    "input: T, filter_sizes: int32, out_backprop: T -> output: T",
+    types={"T": FLOATING},
+    attrs=ATTRS,
+    ranks="input: 4, out_backprop: 4",
+    shape=shapes.given(1, rank=4),
+)
+def DepthwiseConv2dNativeBackpropFilter(xp, input, filter_sizes, out_backprop, **attrs):
+    taps = dimensions(filter_sizes, "filter_sizes")
+    _require_image(input, "input")
+    _require_image(out_backprop, "out_backprop")
+    x = channels_last(xp, input, attrs["data_format"])
+    win = _windows(x.shape, taps, **attrs)
+    dy = channels_last(xp, out_backprop, attrs["data_format"])
+    _require_output(dy, (x.shape[0], *win.out, taps[2] * taps[3]))
+    dy = dy.reshape(*dy.shape[:-1], taps[2], taps[3])
+    x = win.padded(xp, x)
+    every = (0, 1, 2)
+    out = [(x[win.under(offset)][..., None] * dy).sum(every) for offset in win.offsets()]
+    return xp.stack(out).reshape(taps).astype(dy.dtype)
+
+
+@DepthwiseConv2dNativeBackpropFilter.gradient(needs="input, out_backprop")
+def _(call, dy):
+    attrs = _attrs(call)
+    return (
+        DepthwiseConv2dNativeBackpropInput(call.shape("input"), dy, call.out_backprop, **attrs),
+        None,
+        DepthwiseConv2dNative(call.input, dy, **attrs),
+    )
+
+
+@DepthwiseConv2dNativeBackpropFilter.samples
+def _(rng):
+    for x, w, attrs in _cases():
+        dy = _naive(np.zeros(x), np.zeros(w), **attrs).shape
+        yield Sample(rng.normal(*x), np.array(w, np.int32), rng.normal(*dy), **attrs)
+    same = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    x, dy = rng.normal(1, 4, 4, 2), rng.normal(1, 4, 4, 2)
+    yield Sample(x, [3, 3, 2], dy, **same, raises=InvalidArgumentError)
+    yield Sample(x, [3, 3, 2, 2], dy, **same, raises=InvalidArgumentError)
+
+
+@DepthwiseConv2dNativeBackpropFilter.reference
+def _(input, filter_sizes, out_backprop, **attrs):
+    from tapeflow.ops.convolution.rows import adjoint
+
+    shape = tuple(int(d) for d in filter_sizes)
+    return adjoint(lambda w: _naive(input, w, **attrs), shape, out_backprop)

@@ -1,0 +1,428 @@
+"""Pooling that shrinks images by ratios like 1.4, through regions of random sizes (Graham, 2014)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.public import tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.random import philox
+from tapeflow.ops.random.distributions import reserve
+from tapeflow.ops.random.seed import get_seed
+from tapeflow.ops.table import Sample, any_object, op
+from tapeflow.ops.validate import InvalidArgumentError, dimensions, invalid, known, shape_text
+
+_MASK = (1 << 64) - 1
+_TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
+_ATTRS = {
+    "pooling_ratio": any_object,
+    "pseudo_random": False,
+    "overlapping": False,
+    "deterministic": False,
+    "seed": 0,
+    "seed2": 0,
+}
+
+
+def _ratios(call) -> list[float]:
+    ratios = [float(r) for r in call]
+    if len(ratios) != 4:
+        raise invalid(f"pooling_ratio field must specify 4 dimensions, got {ratios}")
+    for r in ratios:
+        if not r >= 1 or math.isinf(r):
+            raise invalid(f"pooling_ratio cannot be smaller than 1, got: {ratios}")
+    if ratios[0] != 1 or ratios[3] != 1:
+        raise invalid(
+            f"Fractional pooling is not yet supported on the batch nor channel dimension, got {ratios}"
+        )
+    return ratios
+
+
+def _shrunk(shape, ratios) -> list:
+    return [
+        None if d is None else int(np.float32(d) / np.float32(r))
+        for d, r in zip(shape, ratios, strict=True)
+    ]
+
+
+def _rule(call):
+    shape = shapes.with_rank(call.shape(0), 4)
+    ratios = _ratios(call.attr("pooling_ratio"))
+    out = _shrunk(shape, ratios)
+    edges = [(None if out[i] is None else out[i] + 1,) for i in (1, 2)]
+    return [tuple(out), *edges]
+
+
+def _edges(size: int, parts: int, pseudo_random: bool, g: philox.Philox) -> np.ndarray:
+    """The places at which `size` cells are cut into `parts`, from 0 to `size`."""
+    if pseudo_random:
+        alpha, least = size / parts, size // parts
+        limit = min((least + 2) / alpha - 1, (size + 1 - least) / alpha - (parts - 1))
+        u = philox.Words(g).unit_double() * limit
+        cuts = [1, *(math.ceil(alpha * (i + u)) for i in range(1, parts)), size + 1]
+        lengths = np.diff(cuts).tolist()
+    else:
+        more = size % parts
+        lengths = [size // parts + (i < more) for i in range(parts)]
+        lengths = [lengths[i] for i in philox.permutation(g, parts)]
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _regions(edges: np.ndarray, overlapping: bool) -> list[slice]:
+    """What each output covers; overlapping regions share the cell at the cut."""
+    end = int(edges[-1])
+    return [
+        slice(a, min(b + overlapping, end))
+        for a, b in itertools.pairwise(edges.tolist())
+    ]
+
+
+def _cells(value, rows, columns, overlapping: bool):
+    """(row of the output, column, its region of `value`) of each output."""
+    for i, r in enumerate(_regions(rows, overlapping)):
+        for j, c in enumerate(_regions(columns, overlapping)):
+            yield i, j, value[:, r, c]
+
+
+def _pooled(name, reduce, value, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2):
+    ratios = _ratios(pooling_ratio)
+    if value.ndim != 4:
+        raise invalid(f"value must be 4-dimensional, got shape {shape_text(value.shape)}")
+    if not deterministic and (seed or seed2):
+        raise invalid(
+            f"Both seed and seed2 should be 0 if deterministic is false, got {seed} and {seed2}"
+        )
+    out = _shrunk(value.shape, ratios)
+    if 0 in value.shape or 0 in out:
+        raise invalid(f"Fractional pooling of shape {shape_text(value.shape)} by {ratios} leaves nothing")
+    if deterministic and (seed or seed2):
+        g = philox.Philox(seed & _MASK, 0, seed2 & _MASK)
+    else:
+        g = reserve(name, None, None, 0, 0, 2 * (out[1] + out[2]))
+    rows = _edges(value.shape[1], out[1], pseudo_random, g)
+    # Each dimension's numbers start at a block of their own.
+    used = 1 if pseudo_random else -(-out[1] // 4)
+    columns = _edges(value.shape[2], out[2], pseudo_random, g.skip(used))
+    result = np.empty(out, value.dtype)
+    for i, j, region in _cells(value, rows, columns, overlapping):
+        result[:, i, j] = reduce(region)
+    return result, rows, columns
+
+
+def _largest(region):
+    return region.max((1, 2))
+
+
+def _average(region):
+    total = region.sum((1, 2))
+    count = region.shape[1] * region.shape[2]
+    return total // count if region.dtype.kind in "iu" else total / count
+
+
+def _row(name, reduce):
+    @op(
+        name,
+        "value: T -> output: T, row_pooling_sequence: int64, col_pooling_sequence: int64",
+        types={"T": _TYPES},
+        attrs=_ATTRS,
+        shape=_rule,
+    )
+    def row(xp, value, **attrs):
+        return _pooled(name, reduce, value, **attrs)
+
+    row.compiled(never="it draws the regions one after the other")
+
+    @row.samples
+    def _(rng):
+        sure = {"pooling_ratio": [1.0, 2.0, 3.0, 1.0]}  # divides: nothing is random
+        yield Sample(rng.normal(2, 4, 6, 3), **sure)
+        yield Sample(rng.normal(1, 4, 6, 2), **sure, overlapping=True)
+        yield Sample(rng.normal(1, 4, 7, 1), pooling_ratio=[1.0, 1.9, 1.0, 1.0])
+        for bad in ([1.0, 2.0, 3.0], [1.0, 0.5, 2.0, 1.0], [2.0, 2.0, 2.0, 1.0]):
+            yield Sample(rng.normal(2, 4, 6, 3), pooling_ratio=bad, raises=InvalidArgumentError)
+        yield Sample(rng.normal(2, 4, 6), **sure, raises=InvalidArgumentError)
+        yield Sample(rng.normal(2, 4, 6, 3), **sure, seed=3, raises=InvalidArgumentError)
+
+    @row.reference
+    def _(value, pooling_ratio, overlapping, **_):
+        out = [int(d / r) for d, r in zip(value.shape, pooling_ratio, strict=True)]
+        cuts = [[k * d // n for k in range(n + 1)] for d, n in zip(value.shape, out, strict=True)]
+        extra = int(overlapping)
+        y = np.zeros(out)
+        for b, i, j, c in np.ndindex(*out):
+            r0, r1 = cuts[1][i], cuts[1][i + 1] + extra
+            c0, c1 = cuts[2][j], cuts[2][j + 1] + extra
+            region = value[b, r0:r1, c0:c1, c]
+            y[b, i, j, c] = region.max() if "Max" in name else region.mean()
+        return y, np.array(cuts[1]), np.array(cuts[2])
+
+    return row
+
+
+FractionalMaxPool = _row("FractionalMaxPool", _largest)
+FractionalAvgPool = _row("FractionalAvgPool", _average)
+
+
+def _sequence(edges, size: int, count: int, name: str) -> None:
+    if not known(edges):
+        return
+    if edges.ndim != 1 or len(edges) != count + 1:
+        raise invalid(f"{name} must be a vector of {count + 1}, got shape {shape_text(edges.shape)}")
+    if edges[0] != 0 or edges[-1] != size or (np.diff(edges) < 1).any():
+        raise invalid(f"{name} must rise from 0 to {size}, got {shape_text(edges)}")
+
+
+def _checked_gradient(shape, dy, rows, columns) -> None:
+    if len(shape) != 4 or dy.ndim != 4:
+        raise invalid(
+            f"original input and out_backprop must be 4-dimensional, got {shape_text(shape)} and "
+            f"{shape_text(dy.shape)}"
+        )
+    if shape[0] != dy.shape[0] or shape[3] != dy.shape[3]:
+        raise invalid(
+            f"out_backprop of shape {shape_text(dy.shape)} does not fit an input of shape {shape_text(shape)}"
+        )
+    _sequence(rows, shape[1], dy.shape[1], "row_pooling_sequence")
+    _sequence(columns, shape[2], dy.shape[2], "col_pooling_sequence")
+
+
+def _max_places(x, rows, columns, overlapping: bool) -> np.ndarray:
+    """Where in the flattened `x` the first largest element of each region stands: [batch, rows, columns, depth]."""
+    batch, _, width, depth = x.shape
+    out = np.empty((batch, len(rows) - 1, len(columns) - 1, depth), np.int64)
+    for i, j, region in _cells(x, rows, columns, overlapping):
+        flat = region.reshape(batch, -1, depth).argmax(1)
+        r, c = np.divmod(flat, region.shape[2])
+        out[:, i, j] = (r + rows[i]) * width + c + columns[j]
+    cells = x.shape[1] * width
+    return (out + np.arange(batch)[:, None, None, None] * cells) * depth + np.arange(depth)
+
+
+@op(
+    "FractionalMaxPoolGrad",
+    "orig_input: T, orig_output: T, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64 "
+    "-> output: T",
+    types={"T": _TYPES},
+    attrs={"overlapping": False},
+    shape=shapes.same_as(0, rank=4),
+)
+def FractionalMaxPoolGrad(
+    xp, orig_input, orig_output, out_backprop, row_pooling_sequence, col_pooling_sequence, overlapping
+):
+    rows, columns = row_pooling_sequence, col_pooling_sequence
+    _checked_gradient(orig_input.shape, out_backprop, rows, columns)
+    if orig_output.shape != out_backprop.shape:
+        raise invalid(
+            f"orig_output has shape {shape_text(orig_output.shape)}, out_backprop {shape_text(out_backprop.shape)}"
+        )
+    at = _max_places(orig_input, rows, columns, overlapping)
+    out = np.zeros(orig_input.size, out_backprop.dtype)
+    np.add.at(out, at.reshape(-1), out_backprop.reshape(-1))
+    return out.reshape(orig_input.shape)
+
+
+FractionalMaxPoolGrad.compiled(never="its regions are only known when it runs")
+
+
+_ROWS, _COLUMNS = np.array([0, 1, 3, 4]), np.array([0, 2, 5])
+
+
+def _pool_of(x, overlapping):
+    out = np.empty((x.shape[0], 3, 2, x.shape[3]))
+    for i, j, region in _cells(x, _ROWS, _COLUMNS, overlapping):
+        out[:, i, j] = region.max((1, 2))
+    return out
+
+
+@FractionalMaxPoolGrad.samples
+def _(rng):
+    x = rng.normal(2, 4, 5, 2)
+    for overlapping in (False, True):
+        y, dy = _pool_of(x, overlapping), rng.normal(2, 3, 2, 2)
+        yield Sample(x, y, dy, _ROWS, _COLUMNS, overlapping=overlapping)
+    for rows, columns in ((_ROWS[:3], _COLUMNS), (_ROWS, _COLUMNS - 1), (_ROWS, _COLUMNS + 9)):
+        yield Sample(x, y, dy, rows, columns, raises=InvalidArgumentError)
+    yield Sample(x, y, dy[0], _ROWS, _COLUMNS, raises=InvalidArgumentError)
+    yield Sample(x[:1], y, dy, _ROWS, _COLUMNS, raises=InvalidArgumentError)
+
+
+@FractionalMaxPoolGrad.reference
+def _(x, y, dy, rows, columns, overlapping):
+    out = np.zeros(x.shape)
+    for b, i, j, c in np.ndindex(*dy.shape):
+        r1 = min(rows[i + 1] + overlapping, x.shape[1])
+        c1 = min(columns[j + 1] + overlapping, x.shape[2])
+        cells = [(r, k) for r in range(rows[i], r1) for k in range(columns[j], c1)]
+        r, k = max(cells, key=lambda at: x[b, at[0], at[1], c])
+        out[b, r, k, c] += dy[b, i, j, c]
+    return out
+
+
+@op(
+    "FractionalAvgPoolGrad",
+    "orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64 "
+    "-> output: T",
+    types={"T": _TYPES},
+    attrs={"overlapping": False},
+    shape=shapes.given(0, rank=4),
+)
+def FractionalAvgPoolGrad(
+    xp, orig_input_tensor_shape, out_backprop, row_pooling_sequence, col_pooling_sequence, overlapping
+):
+    shape = dimensions(orig_input_tensor_shape, "orig_input_tensor_shape")
+    rows, columns = row_pooling_sequence, col_pooling_sequence
+    _checked_gradient(shape, out_backprop, rows, columns)
+    out = np.zeros(shape, out_backprop.dtype)
+    for i, j, region in _cells(out, rows, columns, overlapping):
+        share = out_backprop[:, i, j] / (region.shape[1] * region.shape[2])
+        region += share[:, None, None].astype(out.dtype)
+    return out
+
+
+FractionalAvgPoolGrad.compiled(never="its regions are only known when it runs")
+
+
+@FractionalAvgPoolGrad.samples
+def _(rng):
+    shape, dy = np.array([2, 4, 5, 2]), rng.normal(2, 3, 2, 2)
+    for overlapping in (False, True):
+        yield Sample(shape, dy, _ROWS, _COLUMNS, overlapping=overlapping)
+    yield Sample(shape, dy, _ROWS[:3], _COLUMNS, raises=InvalidArgumentError)
+    yield Sample(shape, dy, _ROWS, _COLUMNS[:2], raises=InvalidArgumentError)
+    yield Sample(shape[:3], dy, _ROWS, _COLUMNS, raises=InvalidArgumentError)
+    yield Sample(shape, dy[0], _ROWS, _COLUMNS, raises=InvalidArgumentError)
+
+
+@FractionalAvgPoolGrad.reference
+def _(shape, dy, rows, columns, overlapping):
+    out = np.zeros(shape)
+    for b, i, j, c in np.ndindex(*dy.shape):
+        r1 = min(rows[i + 1] + overlapping, shape[1])
+        c1 = min(columns[j + 1] + overlapping, shape[2])
+        area = (r1 - rows[i]) * (c1 - columns[j])
+        for r in range(rows[i], r1):
+            for k in range(columns[j], c1):
+                out[b, r, k, c] += dy[b, i, j, c] / area
+    return out
+
+
+@FractionalMaxPool.gradient(needs="value, output, row_pooling_sequence, col_pooling_sequence")
+def _(call, dy, _rows, _columns):
+    edges = call.row_pooling_sequence, call.col_pooling_sequence
+    return FractionalMaxPoolGrad(call.value, call.output, dy, *edges, call.overlapping)
+
+
+@FractionalAvgPool.gradient(needs="row_pooling_sequence, col_pooling_sequence")
+def _(call, dy, _rows, _columns):
+    edges = call.row_pooling_sequence, call.col_pooling_sequence
+    shape = cast(call.shape("value"), dtypes.int64)
+    return FractionalAvgPoolGrad(shape, dy, *edges, call.overlapping)
+
+
+def _four(ratio) -> list[float]:
+    """One ratio, one for rows and one for columns, or all four."""
+    values = [float(r) for r in (ratio if isinstance(ratio, (list, tuple, np.ndarray)) else [ratio])]
+    if len(values) == 1:
+        values = values * 2
+    if len(values) == 2:
+        values = [1.0, *values, 1.0]
+    if len(values) != 4:
+        raise ValueError(f"pooling_ratio should be of length 1, 2 or 4. Received: {len(values)}")
+    return values
+
+
+def _pool_v2(row, value, pooling_ratio, pseudo_random, overlapping, seed):
+    ratios = _four(pooling_ratio)
+    if any(r < 1 for r in ratios):
+        raise ValueError(f"`pooling_ratio` should be >= 1. Received: pooling_ratio={pooling_ratio}")
+    if seed == 0:
+        return row(value, ratios, pseudo_random, overlapping)
+    first, second = get_seed(seed)
+    return row(value, ratios, pseudo_random, overlapping, True, first or 0, second or 0)
+
+
+@tensor_function
+def fractional_max_pool(
+    value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
+):
+    """Take the largest elements of regions of images whose sizes vary at random (Graham, 2015).
+
+    Args:
+      value: a tensor `[batch, height, width, channels]` of float32, float64, int32 or int64.
+      pooling_ratio: how much smaller the result is, at least 1: a number, or a list of one, two or four.
+      pseudo_random: whether borders follow one pattern with a random start, and are not drawn one by one.
+      overlapping: whether neighbouring regions share their border.
+      seed: other than 0, the same regions are chosen in every call.
+      name: a name for the operation (optional).
+
+    Returns:
+      (output, borders of rows, borders of columns); the borders are int64 vectors.
+
+    Raises:
+      ValueError: for another ratio.
+    """
+    return _pool_v2(FractionalMaxPool, value, pooling_ratio, pseudo_random, overlapping, seed)
+
+
+@tensor_function
+def fractional_avg_pool(
+    value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
+):
+    """Compute the means of regions of images whose sizes vary at random.
+
+    Args:
+      value: a tensor `[batch, height, width, channels]` of float32, float64, int32 or int64.
+      pooling_ratio: how much smaller the result is, at least 1: a number, or a list of one, two or four.
+      pseudo_random: whether borders follow one pattern with a random start, and are not drawn one by one.
+      overlapping: whether neighbouring regions share their border.
+      seed: other than 0, the same regions are chosen in every call.
+      name: a name for the operation (optional).
+
+    Returns:
+      (output, borders of rows, borders of columns); the borders are int64 vectors.
+
+    Raises:
+      ValueError: for another ratio.
+    """
+    return _pool_v2(FractionalAvgPool, value, pooling_ratio, pseudo_random, overlapping, seed)
+
+
+@tensor_function
+def fractional_max_pool_v1(
+    value,
+    pooling_ratio,
+    pseudo_random=False,
+    overlapping=False,
+    deterministic=False,
+    seed=0,
+    seed2=0,
+    name=None,
+):
+    """`fractional_max_pool` of 1.x: four ratios, and both seeds."""
+    ratios = [float(r) for r in pooling_ratio]
+    return FractionalMaxPool(
+        value, ratios, pseudo_random, overlapping, deterministic, int(seed), int(seed2)
+    )
+
+
+@tensor_function
+def fractional_avg_pool_v1(
+    value,
+    pooling_ratio,
+    pseudo_random=False,
+    overlapping=False,
+    deterministic=False,
+    seed=0,
+    seed2=0,
+    name=None,
+):
+    """`fractional_avg_pool` of 1.x: four ratios, and both seeds."""
+    ratios = [float(r) for r in pooling_ratio]
+    return FractionalAvgPool(
+        value, ratios, pseudo_random, overlapping, deterministic, int(seed), int(seed2)
+    )

@@ -1,0 +1,481 @@
+"""Pooling of images and volumes: the greatest or the mean element under each window, and the gradients."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
+from tapeflow.ops import shapes
+from tapeflow.ops.array import padding
+from tapeflow.ops.convolution.sliding import (
+    Windows,
+    add_into,
+    channels_back,
+    channels_last,
+    explicit_pairs,
+    output_size,
+    sliding_rule,
+    spatial,
+    spatial_axes,
+    windows,
+    xla_max,
+)
+from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, ints, one_of, op
+from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+SAME_VALID = one_of("SAME", "VALID")
+IMAGE = one_of("NHWC", "NCHW")("NHWC")
+VOLUME = one_of("NDHWC", "NCDHW")("NDHWC")
+POOL = {"ksize": ints, "strides": ints, "padding": SAME_VALID, "data_format": IMAGE}
+MAX_POOL = {
+    "ksize": ints,
+    "strides": ints,
+    "padding": one_of("SAME", "VALID", "EXPLICIT"),
+    "explicit_paddings": ints([]),
+    "data_format": IMAGE,
+}
+POOL_3D = {"ksize": ints, "strides": ints, "padding": SAME_VALID, "data_format": VOLUME}
+
+
+def pool_windows(shape, ksize, strides, padding, data_format, explicit_paddings=()) -> Windows:
+    """The windows over an input of `shape`, given channels-last."""
+    rank = len(data_format)
+    if len(shape) != rank:
+        raise invalid(f"Input must be {rank}-dimensional, got shape {shape_text(shape)}")
+    for what, values in (("ksize", ksize), ("strides", strides)):
+        if len(values) != rank:
+            raise invalid(
+                f"Sliding window {what} field must specify {rank} dimensions, got {shape_text(values)}"
+            )
+    if any(k <= 0 for k in ksize):
+        raise invalid(
+            "Sliding window ksize must be positive. The specified or inferred ksize is: "
+            + ",".join(str(k) for k in ksize)
+        )
+    if any(s <= 0 for s in strides):
+        raise invalid(f"Stride must be > 0, but got {next(s for s in strides if s <= 0)}")
+    if ksize[0] != 1 or strides[0] != 1:
+        raise UnimplementedError(None, None, "Pooling is not yet supported on the batch dimension.")
+    taps = spatial(ksize, data_format, "ksize")
+    steps = spatial(strides, data_format, "strides")
+    pairs = explicit_pairs(padding, explicit_paddings, data_format)
+    for (before, after), k in zip(pairs, taps, strict=False):
+        if before >= k or after >= k:
+            raise invalid(f"Explicit padding {before}, {after} must be smaller than the window {k}")
+    return windows(shape[1:-1], taps, steps, [1] * len(taps), padding, pairs)
+
+
+def _lowest(kind):
+    """What loses against every element."""
+    kind = np.dtype(kind)
+    return -np.inf if kind.kind in "fV" else np.iinfo(kind).min
+
+
+def max_under(xp, x, win: Windows):
+    if xp is not np:
+        return xla_max(x, win, _lowest(x.dtype))
+    x = win.padded(xp, x, _lowest(x.dtype))
+    out = None
+    for offset in win.offsets():
+        part = x[win.under(offset)]
+        out = part if out is None else xp.maximum(out, part)
+    return xp.array(out)
+
+
+def winners(xp, x, y, win: Windows):
+    """For each window the number of the first tap that is its maximum."""
+    x = win.padded(xp, x, _lowest(x.dtype))
+    first = xp.full(y.shape, -1, np.int32)
+    for number, offset in enumerate(win.offsets()):
+        part = x[win.under(offset)]
+        hit = (part == y) | ((part != part) & (y != y))
+        first = xp.where((first < 0) & hit, np.int32(number), first)
+    return first
+
+
+def require_like(name: str, x, shape) -> None:
+    if tuple(x.shape) != tuple(shape):
+        raise invalid(
+            f"Expected {name} shape to be {shape_text(shape)}, but got {shape_text(x.shape)}"
+        )
+
+
+def _max_over_depth(xp, x, ksize, strides):
+    """The greatest of each `ksize` neighbouring channels (channels-last)."""
+    if any(k != 1 for k in ksize[:-1]):
+        raise UnimplementedError(
+            None,
+            None,
+            "MaxPooling supports exactly one of pooling across depth or pooling across width/height.",
+        )
+    width, depth = ksize[-1], x.shape[-1]
+    if width <= 0 or depth % width:
+        text = "Depthwise max pooling requires the depth window to evenly divide the input depth"
+        raise UnimplementedError(None, None, text)
+    if strides[-1] != width:
+        text = "Depthwise max pooling requires the depth window to equal the depth stride"
+        raise UnimplementedError(None, None, text)
+    return x.reshape(*x.shape[:-1], depth // width, width).max(-1)
+
+
+def max_pool(xp, x, data_format, **attrs):
+    ksize, strides = attrs["ksize"], attrs["strides"]
+    if x.ndim == len(ksize) == len(strides) == 4 and data_format == "NHWC" and ksize[3] != 1 == ksize[0]:
+        return _max_over_depth(xp, x, ksize, strides)
+    x = channels_last(xp, x, data_format)
+    win = pool_windows(x.shape, data_format=data_format, **attrs)
+    return channels_back(xp, max_under(xp, x, win), data_format)
+
+
+def max_pool_grad(xp, x, y, dy, data_format, **attrs):
+    x, y, dy = (channels_last(xp, a, data_format) for a in (x, y, dy))
+    win = pool_windows(x.shape, data_format=data_format, **attrs)
+    out = (x.shape[0], *win.out, x.shape[-1])
+    require_like("orig_output", y, out)
+    require_like("grad", dy, out)
+    first = winners(xp, x, y, win)
+    dx = xp.zeros(win.padded_shape(x.shape), dy.dtype)
+    zero = dy.dtype.type(0)
+    for number, offset in enumerate(win.offsets()):
+        dx = add_into(xp, dx, win.under(offset), xp.where(first == number, dy, zero))
+    return channels_back(xp, win.unpadded(dx), data_format)
+
+
+def max_pool_grad_grad(xp, x, y, g, data_format, **attrs):
+    x, y, g = (channels_last(xp, a, data_format) for a in (x, y, g))
+    win = pool_windows(x.shape, data_format=data_format, **attrs)
+    require_like("orig_output", y, (x.shape[0], *win.out, x.shape[-1]))
+    require_like("grad", g, x.shape)
+    first = winners(xp, x, y, win)
+    g = win.padded(xp, g)
+    out = xp.zeros(y.shape, g.dtype)
+    for number, offset in enumerate(win.offsets()):
+        out = xp.where(first == number, g[win.under(offset)], out)
+    return channels_back(xp, out, data_format)
+
+
+def _shares(win: Windows, space, kind):
+    """How many elements of the input, not of its padding, lie under each window."""
+    out = np.ones(win.out, np.int64)
+    for axis, (n, k, s, (before, _), count) in enumerate(
+        zip(space, win.taps, win.strides, win.pads, win.out, strict=True)
+    ):
+        start = np.arange(count) * s - before
+        width = np.minimum(start + k, n) - np.maximum(start, 0)
+        out = out * width.reshape([-1] + [1] * (len(space) - axis - 1))
+    return out[None, ..., None].astype(kind)
+
+
+def avg_pool(xp, value, data_format, **attrs):
+    x = channels_last(xp, value, data_format)
+    win = pool_windows(x.shape, data_format=data_format, **attrs)
+    padded = win.padded(xp, x)
+    total = xp.zeros((x.shape[0], *win.out, x.shape[-1]), x.dtype)
+    for offset in win.offsets():
+        total = total + padded[win.under(offset)]
+    return channels_back(
+        xp, (total / _shares(win, x.shape[1:-1], x.dtype)).astype(x.dtype), data_format
+    )
+
+
+def avg_pool_grad(xp, sizes, grad, data_format, **attrs):
+    sizes = dimensions(sizes, "orig_input_shape")
+    shape = (
+        sizes if data_format.endswith("C") or len(sizes) < 3 else (sizes[0], *sizes[2:], sizes[1])
+    )
+    dy = channels_last(xp, grad, data_format)
+    win = pool_windows(shape, data_format=data_format, **attrs)
+    require_like("grad", dy, (shape[0], *win.out, shape[-1]))
+    dy = (dy / _shares(win, shape[1:-1], dy.dtype)).astype(dy.dtype)
+    dx = xp.zeros(win.padded_shape(shape), dy.dtype)
+    for offset in win.offsets():
+        dx = add_into(xp, dx, win.under(offset), dy)
+    return channels_back(xp, win.unpadded(dx), data_format)
+
+
+def pooled_shape(call, pooled, image):
+    """The shape `pooled` of what was pooled from an image like `image`, merged with that of input 0."""
+    rank = len(call.attr("data_format"))
+    shapes.merge(shapes.with_rank(call.shape(0), rank), shapes.with_rank(image, rank))
+    return shapes.merge(pool_rule(call)[0], shapes.with_rank(pooled, rank))
+
+
+def pool_rule(call):
+    data_format = call.attr("data_format")
+    axes = spatial_axes(data_format)
+    shape = shapes.with_rank(call.shape(0), len(data_format))
+    explicit = call.attr("explicit_paddings") if call.attr("padding") == "EXPLICIT" else ()
+    ksize = call.attr("ksize")
+    if len(ksize) != len(data_format):
+        raise invalid(f"ksize must have {len(data_format)} values, got {list(ksize)}")
+    at = data_format.index("C")
+    channels = shape[at]
+    if channels is not None and ksize[at] > 1 and len(call.attr("strides")) > at:
+        same = "SAME" if call.attr("padding") == "SAME" else "VALID"
+        channels = output_size(channels, ksize[at], max(call.attr("strides")[at], 1), 1, same)[0]
+    taps = [ksize[i] for i in axes]
+    ones = [1] * len(data_format)
+    return [
+        sliding_rule(
+            data_format,
+            shape,
+            taps,
+            call.attr("strides"),
+            ones,
+            call.attr("padding"),
+            explicit,
+            channels,
+        )
+    ]
+
+
+def attrs_of(call, names) -> dict:
+    return {name: getattr(call, name) for name in names}
+
+
+def distinct(rng, *shape):
+    """Values that are far from equal, so that small steps do not change which one is the greatest."""
+    order = np.random.default_rng(len(shape)).permutation(math.prod(shape))
+    return rng.normal(*shape) * 0 + order.reshape(shape)
+
+
+def _cases():
+    square = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1]}
+    yield (2, 4, 4, 2), {**square, "padding": "VALID"}
+    yield (1, 5, 3, 2), {**square, "padding": "SAME"}
+    yield (1, 5, 4, 1), {"ksize": [1, 3, 2, 1], "strides": [1, 1, 1, 1], "padding": "SAME"}
+    yield (1, 5, 6, 1), {"ksize": [1, 3, 2, 1], "strides": [1, 2, 1, 1], "padding": "VALID"}
+
+
+def _bad_pools(rng):
+    """Inputs and attrs that every pooling of images refuses."""
+    x = rng.normal(1, 4, 4, 2)
+    square = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
+    yield rng.normal(1, 4, 4), square
+    yield x, {**square, "ksize": [1, 0, 2, 1]}
+    yield x, {**square, "ksize": [1, -1, 2, 1]}
+    yield x, {**square, "strides": [1, 0, 2, 1]}
+    yield x, {**square, "ksize": [2, 2]}
+    yield x, {**square, "strides": [1, 2]}
+    yield x, {**square, "padding": "WRONG"}
+    yield x, {**square, "ksize": [1, 9, 9, 1]}
+
+
+def each_window(shape, ksize, strides, padding, data_format="NHWC", explicit_paddings=()):
+    """(output position, input slices) of every window over a channels-last `shape`, cut off at the edges."""
+    axes = [i for i, c in enumerate(data_format) if c not in "NC"]
+    spans = []
+    for n, axis in zip(shape[1:-1], axes, strict=True):
+        k, s = ksize[axis], strides[axis]
+        if padding == "SAME":
+            count = math.ceil(n / s)
+            before = max((count - 1) * s + k - n, 0) // 2
+        else:
+            before, after = (
+                (explicit_paddings[2 * axis], explicit_paddings[2 * axis + 1])
+                if padding == "EXPLICIT"
+                else (0, 0)
+            )
+            count = (n + before + after - k) // s + 1
+        spans.append(
+            [slice(max(i * s - before, 0), min(i * s - before + k, n)) for i in range(count)]
+        )
+    for at in np.ndindex(*(len(span) for span in spans)):
+        yield at, tuple(span[i] for span, i in zip(spans, at, strict=True))
+
+
+def reference_pool(x, function, **attrs):
+    data_format = attrs.get("data_format", "NHWC")
+    x = np.asarray(x) if data_format.endswith("C") else np.moveaxis(x, 1, -1)
+    cells = list(each_window(x.shape, **attrs))
+    out = np.zeros((x.shape[0], *(n + 1 for n in cells[-1][0]), x.shape[-1]), x.dtype)
+    for at, key in cells:
+        out[(slice(None), *at)] = function(x[(slice(None), *key)], axis=tuple(range(1, x.ndim - 1)))
+    return out if data_format.endswith("C") else np.moveaxis(out, -1, 1)
+
+
+@op("MaxPool", "input: T -> output: T", types={"T": Preferring(REAL)}, attrs=MAX_POOL, shape=pool_rule)  # fmt: skip
+def MaxPool(xp, input, **attrs):
+    return max_pool(xp, input, **attrs)
+
+
+@MaxPool.gradient(needs="input, output")
+def _(call, dy):
+    return MaxPoolGrad(call.input, call.output, dy, **attrs_of(call, MAX_POOL))
+
+
+@MaxPool.samples
+def _(rng):
+    for shape, attrs in _cases():
+        yield Sample(distinct(rng, *shape), **attrs)
+    explicit = {"padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 0, 1, 1, 0, 0]}
+    yield Sample(distinct(rng, 1, 4, 4, 1), ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], **explicit)
+    yield Sample(
+        distinct(rng, 1, 2, 4, 4),
+        ksize=[1, 1, 2, 2],
+        strides=[1, 1, 2, 2],
+        padding="SAME",
+        data_format="NCHW",
+    )
+    yield Sample(rng.normal(0, 4, 4, 1), **_SQUARE)
+    for x, attrs in _bad_pools(rng):
+        yield Sample(x, **attrs, raises=InvalidArgumentError)
+
+
+_SQUARE: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
+
+
+@MaxPool.reference
+def _(input, **attrs):
+    return reference_pool(input, np.max, **attrs)
+
+
+@op(
+    "MaxPoolGrad",
+    "orig_input: T, orig_output: T, grad: T -> output: T",
+    types={"T": Preferring(REAL)},
+    attrs=MAX_POOL,
+    shape=shapes.same_as(0, rank=4),
+)
+def MaxPoolGrad(xp, orig_input, orig_output, grad, **attrs):
+    return max_pool_grad(xp, orig_input, orig_output, grad, **attrs)
+
+
+@MaxPoolGrad.gradient(needs="orig_input, orig_output")
+def _(call, dy):
+    x, attrs = call.orig_input, attrs_of(call, POOL)
+    if call.padding == "EXPLICIT":
+        # MaxPoolGradGrad knows no explicit padding: it sees an input that is padded already.
+        pads = np.array(call.explicit_paddings, np.int32).reshape(-1, 2)
+        lowest = np.array(_lowest(x.dtype.as_numpy_dtype), x.dtype.as_numpy_dtype)
+        x, dy, attrs["padding"] = padding.PadV2(x, pads, lowest), padding.Pad(dy, pads), "VALID"
+    pooled = MaxPoolGradGrad(x, call.orig_output, dy, **attrs)
+    return None, None, pooled
+
+
+def _grad_samples(rng, like_input: bool):
+    for shape, attrs in _cases():
+        x = distinct(rng, *shape)
+        y = reference_pool(np.asarray(x), np.max, **attrs)
+        yield Sample(
+            x, y, rng.normal(*(shape if like_input else y.shape)), **attrs, differentiable=False
+        )
+    x, y = distinct(rng, 1, 4, 4, 1), rng.normal(1, 2, 2, 1)
+    wrong = rng.normal(1, 3, 2, 1)
+    yield Sample(x, wrong, y, **_SQUARE, raises=InvalidArgumentError)
+    yield Sample(x, y, wrong, **_SQUARE, raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 4, 4), y, y, **_SQUARE, raises=InvalidArgumentError)
+
+
+MaxPoolGrad.samples(lambda rng: _grad_samples(rng, like_input=False))
+
+
+@MaxPoolGrad.reference
+def _(orig_input, orig_output, grad, **attrs):
+    out = np.zeros_like(orig_input)
+    for at, key in each_window(orig_input.shape, **attrs):
+        for n, c in np.ndindex(orig_input.shape[0], orig_input.shape[-1]):
+            window = orig_input[(n, *key, c)]
+            place = np.unravel_index(window.argmax(), window.shape)
+            out[(n, *key, c)][place] += grad[(n, *at, c)]
+    return out
+
+
+@op(
+    "MaxPoolGradGrad",
+    "orig_input: T, orig_output: T, grad: T -> output: T",
+    types={"T": Preferring(REAL)},
+    attrs=POOL,
+    shape=lambda call: [pooled_shape(call, call.shape(1), call.shape(2))],
+)
+def MaxPoolGradGrad(xp, orig_input, orig_output, grad, **attrs):
+    return max_pool_grad_grad(xp, orig_input, orig_output, grad, **attrs)
+
+
+@MaxPoolGradGrad.gradient(needs="orig_input, orig_output")
+def _(call, dy):
+    return None, None, MaxPoolGrad(call.orig_input, call.orig_output, dy, **attrs_of(call, POOL))
+
+
+MaxPoolGradGrad.samples(lambda rng: _grad_samples(rng, like_input=True))
+
+
+@MaxPoolGradGrad.reference
+def _(orig_input, orig_output, grad, **attrs):
+    out = np.zeros_like(orig_output)
+    for at, key in each_window(orig_input.shape, **attrs):
+        for n, c in np.ndindex(orig_input.shape[0], orig_input.shape[-1]):
+            place = orig_input[(n, *key, c)].argmax()
+            out[(n, *at, c)] = grad[(n, *key, c)].ravel()[place]
+    return out
+
+
+@op("AvgPool", "value: T -> output: T", types={"T": FLOATING}, attrs=POOL, shape=pool_rule)
+def AvgPool(xp, value, **attrs):
+    return avg_pool(xp, value, **attrs)
+
+
+@AvgPool.gradient(needs="")
+def _(call, dy):
+    return AvgPoolGrad(call.shape("value"), dy, **attrs_of(call, POOL))
+
+
+@AvgPool.samples
+def _(rng):
+    for shape, attrs in _cases():
+        yield Sample(rng.normal(*shape), **attrs)
+    yield Sample(
+        rng.normal(1, 2, 4, 4),
+        ksize=[1, 1, 2, 2],
+        strides=[1, 1, 2, 2],
+        padding="SAME",
+        data_format="NCHW",
+    )
+    for x, attrs in _bad_pools(rng):
+        yield Sample(x, **attrs, raises=InvalidArgumentError)
+
+
+@AvgPool.reference
+def _(value, **attrs):
+    return reference_pool(value, np.mean, **attrs)
+
+
+@op(
+    "AvgPoolGrad",
+    "orig_input_shape: int32, grad: T -> output: T",
+    types={"T": FLOATING},
+    attrs=POOL,
+    ranks="grad: 4",
+    shape=shapes.given(0, rank=4),
+)
+def AvgPoolGrad(xp, orig_input_shape, grad, **attrs):
+    return avg_pool_grad(xp, orig_input_shape, grad, **attrs)
+
+
+@AvgPoolGrad.gradient(needs="")
+def _(call, dy):
+    return None, AvgPool(dy, **attrs_of(call, POOL))
+
+
+@AvgPoolGrad.samples
+def _(rng):
+    for shape, attrs in _cases():
+        y = reference_pool(np.zeros(shape), np.mean, **attrs).shape
+        yield Sample(np.array(shape, np.int32), rng.normal(*y), **attrs)
+    y = rng.normal(1, 2, 2, 1)
+    yield Sample([1, 4, 4], y, **_SQUARE, raises=InvalidArgumentError)
+    yield Sample([1, 4, -4, 1], y, **_SQUARE, raises=InvalidArgumentError)
+    yield Sample([1, 4, 4, 1], rng.normal(1, 3, 2, 1), **_SQUARE, raises=InvalidArgumentError)
+
+
+@AvgPoolGrad.reference
+def _(orig_input_shape, grad, **attrs):
+    out = np.zeros(tuple(orig_input_shape), grad.dtype)
+    for at, key in each_window(out.shape, **attrs):
+        window = out[(slice(None), *key)]
+        count = math.prod(window.shape[1:-1])
+        window += (grad[(slice(None), *at)] / count)[(slice(None), *[None] * len(at))]
+    return out

@@ -1,0 +1,1 @@
+"""Image files, colors, resizing, cropping, quality measures and boxes."""

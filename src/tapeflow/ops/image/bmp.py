@@ -1,0 +1,54 @@
+"""BMP as tensors."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import tensor_function
+from tapeflow.ops.image.decoding import decoded, picture_rule
+from tapeflow.ops.image.files import as_contents, content_of
+from tapeflow.ops.image.samples import PICTURE, bad_contents, bmp_bytes
+from tapeflow.ops.table import Sample, op
+from tapeflow.ops.validate import invalid
+
+
+@op("DecodeBmp", "contents: string -> image: uint8", attrs={"channels": 0}, ranks="contents: 0",
+    shape=picture_rule)
+def DecodeBmp(xp, contents, channels):
+    data = content_of(contents)
+    if not data.startswith(b"BM"):
+        raise invalid(
+            "Trying to decode a file that is no BMP using `decode_bmp`. Op used: DecodeBmp"
+        )
+    out = decoded(data, 0, dtypes.uint8, "DecodeBmp", ("BMP",))
+    if channels not in (0, out.shape[2]):
+        raise invalid(
+            f"channels attribute {channels} does not match bits per pixel from file {out.shape[2]}"
+        )
+    return out
+
+
+@DecodeBmp.samples
+def _(rng):
+    yield Sample(as_contents(bmp_bytes(PICTURE)), expect=PICTURE)
+    yield Sample(as_contents(bmp_bytes(PICTURE)), channels=1, raises=InvalidArgumentError)
+    yield Sample(as_contents(bmp_bytes(PICTURE)[:30]), raises=InvalidArgumentError)
+    yield from bad_contents()
+
+
+DecodeBmp.gradient(None)
+
+
+@tensor_function
+def decode_bmp(contents, channels=0, name: str | None = None):
+    """Decode a BMP.
+
+    Args:
+      contents: the bytes of the file, a scalar string.
+      channels: 3 or 4 for RGB and RGBA; 0 for as many as the file has.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A uint8 tensor `(height, width, channels)`.
+    """
+    return DecodeBmp(contents, channels)

@@ -1,0 +1,667 @@
+"""Parts cut out of images: resized boxes, the patches under a sliding window, glimpses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
+from tapeflow.core.public import public, tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.layout import Reshape, Transpose
+from tapeflow.ops.convolution.sliding import sliding_rule, spatial, windows
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.math.segment import UnsortedSegmentSum
+from tapeflow.ops.random import philox
+from tapeflow.ops.random.distributions import reserve
+from tapeflow.ops.static import as_shape, sizes_in
+from tapeflow.ops.table import Sample, dtype, ints, one_of, op
+from tapeflow.ops.validate import invalid, known, shape_text
+
+_IMAGES = (
+    dtypes.float32, dtypes.uint8, dtypes.uint16, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64,
+    dtypes.float16, dtypes.float64,
+)  # fmt: skip
+_METHOD = one_of("bilinear", "nearest")("bilinear")
+
+
+def _checked_boxes(boxes, box_ind, batch: int) -> None:
+    if boxes.size == 0 and box_ind.size == 0:
+        return
+    if boxes.ndim != 2:
+        raise invalid(f"boxes must be 2-D{shape_text(boxes.shape)}")
+    if boxes.shape[1] != 4:
+        raise invalid("boxes must have 4 columns")
+    if box_ind.ndim != 1:
+        raise invalid(f"box_index must be 1-D{shape_text(box_ind.shape)}")
+    if len(box_ind) != len(boxes):
+        raise invalid("box_index has incompatible shape")
+    if known(box_ind) and ((box_ind < 0) | (box_ind >= batch)).any():
+        raise OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
+    if known(boxes) and not np.isfinite(boxes).all():
+        raise invalid("boxes must be finite")
+
+
+def _positions(low, high, size: int, count: int):
+    """[boxes, count]: where in the image the lines of each crop lie."""
+    low, high = low[:, None].astype(np.float32), high[:, None].astype(np.float32)
+    last = np.float32(size - 1)
+    if count > 1:
+        step = (high - low) * last / np.float32(count - 1)
+        return low * last + np.arange(count, dtype=np.float32) * step
+    return np.float32(0.5) * (low + high) * last
+
+
+def _corners(xp, at, size: int):
+    """The places on both sides of `at`, the distance from the first one, and whether `at` is in the image."""
+    inside = (at >= 0) & (at <= size - 1)
+    at = xp.where(inside, at, 0)
+    low = xp.floor(at).astype(np.int64)
+    return low, xp.ceil(at).astype(np.int64), (at - low).astype(np.float32), inside
+
+
+def _grid(xp, boxes, height, width, rows, columns):
+    y = _positions(boxes[:, 0], boxes[:, 2], height, rows)
+    x = _positions(boxes[:, 1], boxes[:, 3], width, columns)
+    return y, x
+
+
+def _corner_values(xp, image, box_ind, y, x):
+    """The four neighbours of every pixel of the crops, each [boxes, rows, columns, depth], and the two fractions."""
+    top, bottom, dy, _ = _corners(xp, y, image.shape[1])
+    left, right, dx, _ = _corners(xp, x, image.shape[2])
+    n = box_ind[:, None, None]
+    found = [
+        image[n, v[:, :, None], h[:, None, :]].astype(np.float32)
+        for v in (top, bottom)
+        for h in (left, right)
+    ]
+    return found, dy[:, :, None, None], dx[:, None, :, None]
+
+
+def _inside(xp, y, x, height, width):
+    rows, columns = _corners(xp, y, height)[3], _corners(xp, x, width)[3]
+    return (rows[:, :, None] & columns[:, None, :])[..., None]
+
+
+def _nearest(xp, at, size: int):
+    """Rounded, halves away from zero."""
+    return xp.floor(_corners(xp, at, size)[2] + _corners(xp, at, size)[0] + 0.5).astype(np.int64)
+
+
+def _rule(call):
+    image, boxes = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 2)
+    shapes.exactly(boxes[1], 4)
+    shapes.exactly(shapes.vector_length(call, 3), 2)
+    rows, columns = shapes.vector_value(call, 3) or (None, None)
+    return [(shapes.same_dimension(boxes[0], shapes.vector_length(call, 2)), rows, columns, image[3])]
+
+
+@op("CropAndResize", "image: T, boxes: float32, box_ind: int32, crop_size: int32 -> crops: float32",
+    types={"T": _IMAGES}, attrs={"method": _METHOD, "extrapolation_value": 0.0}, shape=_rule)  # fmt: skip
+def CropAndResize(xp, image, boxes, box_ind, crop_size, method, extrapolation_value):
+    if image.ndim != 4:
+        raise invalid(f"input image must be 4-D{shape_text(image.shape)}")
+    _, height, width, depth = image.shape
+    if height <= 0 or width <= 0:
+        raise invalid("image dimensions must be positive")
+    if crop_size.ndim != 1:
+        raise invalid(f"crop_size must be 1-D{shape_text(crop_size.shape)}")
+    if crop_size.size != 2:
+        raise invalid(f"crop_size must have two elements{shape_text(crop_size.shape)}")
+    rows, columns = (int(v) for v in crop_size)
+    if rows <= 0 or columns <= 0:
+        raise invalid("crop dimensions must be positive")
+    _checked_boxes(boxes, box_ind, len(image))
+    if boxes.size == 0:
+        return np.zeros((0, rows, columns, depth), np.float32)
+    y, x = _grid(xp, boxes, height, width, rows, columns)
+    if method == "nearest":
+        n = box_ind[:, None, None]
+        out = image[n, _nearest(xp, y, height)[:, :, None], _nearest(xp, x, width)[:, None, :]]
+    else:
+        (a, b, c, d), dy, dx = _corner_values(xp, image, box_ind, y, x)
+        top, bottom = a + (b - a) * dx, c + (d - c) * dx
+        out = top + (bottom - top) * dy
+    inside = _inside(xp, y, x, height, width)
+    return xp.where(inside, out, np.float32(extrapolation_value)).astype(np.float32)
+
+
+@CropAndResize.gradient(needs="image, boxes, box_ind")
+def _(call, dy):
+    dx = None
+    if call.dtype("image") in (dtypes.float32, dtypes.float16, dtypes.float64):
+        dx = CropAndResizeGradImage(dy, call.boxes, call.box_ind, call.shape("image"),
+                                    T=call.dtype("image"), method=call.method)  # fmt: skip
+    return dx, CropAndResizeGradBoxes(dy, call.image, call.boxes, call.box_ind), None, None
+
+
+_BOXES = np.array(
+    [[0, 0, 1, 1], [0.2, 0.1, 0.72, 0.93], [0.91, 0.83, 0.1, -0.3], [-0.5, 0, 1.5, 0.4]], np.float32
+)
+_OWNERS = np.array([0, 1, 1, 0], np.int32)
+
+
+def _size(*values):
+    return np.array(values, np.int32)
+
+
+@CropAndResize.samples
+def _(rng):
+    image = rng.normal(2, 4, 5, 2)
+    for method in ("bilinear", "nearest"):
+        for size in ((3, 4), (1, 2), (6, 1)):
+            yield Sample(image, _BOXES, _OWNERS, _size(*size), method=method, extrapolation_value=-3.0,
+                         differentiable=False)  # fmt: skip
+    yield Sample(
+        image, np.zeros((0, 4), np.float32), _OWNERS[:0], _size(2, 2), differentiable=False
+    )
+    bad = InvalidArgumentError
+    yield Sample(image, _BOXES, _OWNERS + 1, _size(2, 2), raises=OutOfRangeError)
+    yield Sample(image, _BOXES, _OWNERS - 1, _size(2, 2), raises=OutOfRangeError)
+    yield Sample(image, _BOXES, _OWNERS[:2], _size(2, 2), raises=bad)
+    yield Sample(image, _BOXES[:, :3], _OWNERS, _size(2, 2), raises=bad)
+    yield Sample(image, _BOXES, _OWNERS, _size(2, 0), raises=bad)
+    yield Sample(image, _BOXES, _OWNERS, _size(2), raises=bad)
+    yield Sample(image[0], _BOXES, _OWNERS, _size(2, 2), raises=bad)
+
+
+def _pixels(boxes, rows, columns, height, width):
+    """(box, row, column, place in the image or None) by the definition."""
+
+    def place(low, high, i, count, size):
+        part = i / (count - 1) if count > 1 else 0.5
+        at = float(low) + part * (float(high) - float(low))
+        return np.float32(at * (size - 1))
+
+    for n, i, j in np.ndindex(len(boxes), rows, columns):
+        y1, x1, y2, x2 = boxes[n]
+        y, x = place(y1, y2, i, rows, height), place(x1, x2, j, columns, width)
+        inside = 0 <= y <= height - 1 and 0 <= x <= width - 1
+        yield n, i, j, (y, x) if inside else None
+
+
+@CropAndResize.reference
+def _(image, boxes, box_ind, crop_size, method, extrapolation_value):
+    _, height, width, depth = image.shape
+    out = np.full((len(boxes), *crop_size, depth), extrapolation_value, np.float32)
+    for n, i, j, at in _pixels(boxes, *crop_size, height, width):
+        if at is None:
+            continue
+        if method == "nearest":
+            out[n, i, j] = image[(box_ind[n], *(int(v + 0.5) for v in at))]
+            continue
+        rows = np.maximum(1 - np.abs(np.arange(height) - at[0]), 0)
+        columns = np.maximum(1 - np.abs(np.arange(width) - at[1]), 0)
+        out[n, i, j] = np.einsum("y,x,yxc->c", rows, columns, image[box_ind[n]])
+    return out
+
+
+def _added(xp, out, at, values):
+    """`out` with `values` added at the places `at`, of which some may be the same."""
+    if xp is not np:
+        return out.at[at].add(values)
+    np.add.at(out, at, values)
+    return out
+
+
+def _checked_grads(grads, boxes, box_ind, batch):
+    if grads.ndim != 4:
+        raise invalid(f"grads image must be 4-D{shape_text(grads.shape)}")
+    if 0 in grads.shape[1:3]:
+        raise invalid("grads dimensions must be positive")
+    _checked_boxes(boxes, box_ind, batch)
+    if len(grads) != len(boxes):
+        raise invalid("boxes and grads have incompatible shape")
+
+
+_SINGLES = (dtypes.float32, dtypes.float16, dtypes.float64)
+
+
+@op("CropAndResizeGradImage", "grads: float32, boxes: float32, box_ind: int32, image_size: int32 -> output: T",
+    attrs={"T": dtype, "method": _METHOD}, shape=shapes.given(3, rank=4))  # fmt: skip
+def CropAndResizeGradImage(xp, grads, boxes, box_ind, image_size, T, method):
+    if T not in _SINGLES:
+        raise invalid(
+            f"Value for attr 'T' of {T.name} is not in the list of allowed values: float, half, double"
+        )
+    if image_size.shape != (4,):
+        raise invalid(f"image_size must have 4 elements{shape_text(image_size.shape)}")
+    shape = tuple(int(v) for v in image_size)
+    if min(shape[1:3]) <= 0 or min(shape) < 0:
+        raise invalid("image dimensions must be positive")
+    _checked_grads(grads, boxes, box_ind, shape[0])
+    if grads.shape[3] != shape[3]:
+        raise invalid("image_size and grads are incompatible")
+    y, x = _grid(xp, boxes, *shape[1:3], *grads.shape[1:3])
+    g = xp.where(_inside(xp, y, x, *shape[1:3]), grads, 0)
+    out = xp.zeros(shape, np.float64 if dtypes.float64 == T else np.float32)
+    n = box_ind[:, None, None]
+    if method == "nearest":
+        at = (n, _nearest(xp, y, shape[1])[:, :, None], _nearest(xp, x, shape[2])[:, None, :])
+        out = _added(xp, out, at, g)
+        return out.astype(T.as_numpy_dtype)
+    top, bottom, dy, _ = _corners(xp, y, shape[1])
+    left, right, dx, _ = _corners(xp, x, shape[2])
+    dy, dx = dy[:, :, None, None], dx[:, None, :, None]
+    for v, rows in ((top, 1 - dy), (bottom, dy)):
+        for h, columns in ((left, 1 - dx), (right, dx)):
+            out = _added(xp, out, (n, v[:, :, None], h[:, None, :]), g * rows * columns)
+    return out.astype(T.as_numpy_dtype)
+
+
+@CropAndResizeGradImage.samples
+def _(rng):
+    dy = rng.normal(4, 3, 2, 2).astype(np.float32)
+    shape = _size(2, 4, 5, 2)
+    for method in ("bilinear", "nearest"):
+        yield Sample(dy, _BOXES, _OWNERS, shape, T=dtypes.float32, method=method)
+    for wrong in (_size(2, 4, 5), _size(2, 0, 5, 2), _size(2, 4, 5, 3)):
+        yield Sample(dy, _BOXES, _OWNERS, wrong, T=dtypes.float32, raises=InvalidArgumentError)
+    yield Sample(dy, _BOXES, _OWNERS, _size(1, 4, 5, 2), T=dtypes.float32, raises=OutOfRangeError)
+    yield Sample(dy[0], _BOXES, _OWNERS, shape, T=dtypes.float32, raises=InvalidArgumentError)
+
+
+@CropAndResizeGradImage.reference
+def _(grads, boxes, box_ind, image_size, T, method):
+    out = np.zeros(image_size, T.as_numpy_dtype)
+    for at in np.ndindex(*image_size):
+        one = np.zeros(image_size)
+        one[at] = 1
+        crops = CropAndResize.formula(one, boxes, box_ind, grads.shape[1:3], method, 0.0)
+        out[at] = (crops * grads).sum()
+    return out
+
+
+def _boxes_rule(call):
+    return [call.shape(2)]
+
+
+@op("CropAndResizeGradBoxes", "grads: float32, image: T, boxes: float32, box_ind: int32 -> output: float32",
+    types={"T": _IMAGES}, attrs={"method": one_of("bilinear")("bilinear")}, shape=_boxes_rule)  # fmt: skip
+def CropAndResizeGradBoxes(xp, grads, image, boxes, box_ind, method):
+    if image.ndim != 4:
+        raise invalid(f"input image must be 4-D{shape_text(image.shape)}")
+    _, height, width, depth = image.shape
+    if height <= 0 or width <= 0:
+        raise invalid("image dimensions must be positive")
+    _checked_grads(grads, boxes, box_ind, len(image))
+    if grads.shape[3] != depth:
+        raise invalid("image, grads depth differ")
+    rows, columns = grads.shape[1:3]
+    y, x = _grid(xp, boxes, height, width, rows, columns)
+    (a, b, c, d), dy, dx = _corner_values(xp, image, box_ind, y, x)
+    g = xp.where(_inside(xp, y, x, height, width), grads, 0)
+    # How much each crop pixel changes as its place moves down or right, summed over the depth.
+    down = (g * ((1 - dx) * (c - a) + dx * (d - b))).sum(-1) * (height - 1)
+    right = (g * ((1 - dy) * (b - a) + dy * (d - c))).sum(-1) * (width - 1)
+    i = np.arange(rows) / (rows - 1) if rows > 1 else np.full(1, 0.5)
+    j = np.arange(columns) / (columns - 1) if columns > 1 else np.full(1, 0.5)
+    down, right = down.sum(2), right.sum(1)
+    parts = [
+        (down * (1 - i)).sum(1),
+        (right * (1 - j)).sum(1),
+        (down * i).sum(1),
+        (right * j).sum(1),
+    ]
+    return xp.stack(parts, 1).astype(np.float32)
+
+
+@CropAndResizeGradBoxes.samples
+def _(rng):
+    image = rng.normal(2, 4, 5, 2)
+    for size in ((3, 2), (1, 1)):
+        yield Sample(rng.normal(4, *size, 2).astype(np.float32), image, _BOXES, _OWNERS)
+    dy = rng.normal(4, 3, 2, 2).astype(np.float32)
+    yield Sample(dy[:2], image, _BOXES, _OWNERS, raises=InvalidArgumentError)
+    yield Sample(dy, image[..., :1], _BOXES, _OWNERS, raises=InvalidArgumentError)
+    yield Sample(dy, image[:1], _BOXES, _OWNERS, raises=OutOfRangeError)
+
+
+@CropAndResizeGradBoxes.reference
+def _(grads, image, boxes, box_ind, method):
+    _, height, width, _ = image.shape
+    _, rows, columns, _ = grads.shape
+    out = np.zeros(boxes.shape)
+    for n, i, j, at in _pixels(boxes, rows, columns, height, width):
+        if at is None:
+            continue
+        (y, x), picture = at, image[box_ind[n]]
+        top, left = int(np.floor(y)), int(np.floor(x))
+        bottom, right = int(np.ceil(y)), int(np.ceil(x))
+        along_x = (picture[top, right] - picture[top, left]) * (1 - (y - top)) + (
+            picture[bottom, right] - picture[bottom, left]
+        ) * (y - top)
+        along_y = (picture[bottom, left] - picture[top, left]) * (1 - (x - left)) + (
+            picture[bottom, right] - picture[top, right]
+        ) * (x - left)
+        v = i / (rows - 1) if rows > 1 else 0.5
+        h = j / (columns - 1) if columns > 1 else 0.5
+        down = (grads[n, i, j] * along_y).sum() * (height - 1)
+        across = (grads[n, i, j] * along_x).sum() * (width - 1)
+        out[n] += [down * (1 - v), across * (1 - h), down * v, across * h]
+    return out.astype(np.float32)
+
+
+@tensor_function
+def crop_and_resize(
+    image, boxes, box_indices, crop_size, method: str = "bilinear", extrapolation_value=0.0, name: str | None = None
+):
+    """Cut boxes out of images, and resize each to one size.
+
+    Args:
+      image: a batch of images `(batch, height, width, channels)`.
+      boxes: floats `[n, 4]` of `y1, x1, y2, x2`, in units of the image less one pixel; larger first ones mirror the
+        box.
+      box_indices: the number of the image of each box, int32 `[n]`.
+      crop_size: [height, width] of the result, int32.
+      method: "bilinear" or "nearest".
+      extrapolation_value: the value of what lies outside of the image.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A float32 tensor `(n, *crop_size, channels)`.
+
+    Raises:
+      InvalidArgumentError: for a box of no image.
+
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> print(tf.image.crop_and_resize(image, [[0.0, 0.0, 0.5, 0.5]], [0], [2, 2]).numpy()[0, :, :, 0])
+    [[0. 1.]
+     [3. 4.]]
+    """
+    return CropAndResize(image, boxes, box_indices, crop_size, method, extrapolation_value)
+
+
+@public
+def crop_and_resize_v1(
+    image,
+    boxes,
+    box_ind=None,
+    crop_size=None,
+    method="bilinear",
+    extrapolation_value=0,
+    name=None,
+    box_indices=None,
+):
+    """`crop_and_resize` with the 1.x spelling `box_ind`."""
+    box_ind = renamed("box_indices", box_indices, "box_ind", box_ind)
+    return CropAndResize(image, boxes, box_ind, crop_size, method, float(extrapolation_value))
+
+
+# Patches
+
+_PATCHES = (
+    dtypes.float32, dtypes.bfloat16, dtypes.float16, dtypes.float64, dtypes.int8, dtypes.int16, dtypes.int32,
+    dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64, dtypes.complex64, dtypes.complex128,
+    dtypes.bool,
+)  # fmt: skip
+
+
+def _patch_rule(call):
+    shape, sizes = shapes.with_rank(call.shape(0), 4), call.attr("ksizes")
+    if len(sizes) != 4:
+        raise invalid(f"ksizes must have length 4, not {list(sizes)}")
+    depth = None if shape[3] is None else shape[3] * sizes[1] * sizes[2]
+    attrs = (call.attr("strides"), call.attr("rates"), call.attr("padding"))
+    return [sliding_rule("NHWC", shape, list(sizes[1:3]), *attrs, (), depth)]
+
+
+@op("ExtractImagePatches", "images: T -> patches: T", types={"T": _PATCHES},
+    attrs={"ksizes": ints, "strides": ints, "rates": ints, "padding": one_of("SAME", "VALID")},
+    shape=_patch_rule)  # fmt: skip
+def ExtractImagePatches(xp, images, ksizes, strides, rates, padding):
+    if images.ndim != 4:
+        raise invalid(f"input must be 4-dimensional{shape_text(images.shape)}")
+    taps = spatial(ksizes, "NHWC", "ksizes")
+    steps, holes = spatial(strides, "NHWC", "strides"), spatial(rates, "NHWC", "rates")
+    for what, values in (("ksizes", taps), ("strides", steps), ("rates", holes)):
+        if min(values) <= 0:
+            text = f"Sliding window {what} must be positive, got {shape_text(values)}"
+            raise OutOfRangeError(None, None, text)
+    win = windows(images.shape[1:3], taps, steps, holes, padding)
+    padded = win.padded(xp, images)
+    return xp.concatenate([padded[win.under(offset)] for offset in win.offsets()], -1)
+
+
+@ExtractImagePatches.gradient(needs="")
+def _(call, dy):
+    attrs = (call.ksizes, call.strides, call.rates, call.padding)
+    if call.static_shape("images").rank is None:
+        shape = call.shape("images")
+        batch, height, width, depth = (shape[i] for i in range(4))
+    else:
+        batch, height, width, depth = sizes_in(call, "images")
+    area = height * width
+    # Where each element of a patch comes from, counted from one; zero is the padding.
+    plane = Reshape(range_(1, area + 1), as_shape([1, height, width, 1]))
+    sources = Reshape(ExtractImagePatches(plane, *attrs), [-1])
+    parts = Transpose(Reshape(dy, as_shape([batch, -1, depth])), [1, 0, 2])
+    summed = UnsortedSegmentSum(parts, sources, area + 1)[1:]
+    return Reshape(Transpose(summed, [1, 0, 2]), as_shape([batch, height, width, depth]))
+
+
+def _patch_cases():
+    one = [1, 1, 1, 1]
+    yield {"ksizes": [1, 2, 2, 1], "strides": one, "rates": one, "padding": "VALID"}
+    yield {"ksizes": [1, 3, 2, 1], "strides": [1, 2, 1, 1], "rates": one, "padding": "SAME"}
+    yield {"ksizes": [1, 2, 2, 1], "strides": one, "rates": [1, 2, 2, 1], "padding": "SAME"}
+
+
+@ExtractImagePatches.samples
+def _(rng):
+    x = rng.normal(2, 4, 3, 2)
+    for attrs in _patch_cases():
+        yield Sample(x, **attrs)
+    good = next(iter(_patch_cases()))
+    yield Sample(x[0], **good, raises=InvalidArgumentError)
+    yield Sample(x, **{**good, "ksizes": [1, 0, 2, 1]}, raises=OutOfRangeError)
+    yield Sample(x, **{**good, "strides": [1, 0, 1, 1]}, raises=OutOfRangeError)
+    yield Sample(x, **{**good, "rates": [1, 1]}, raises=InvalidArgumentError)
+
+
+@ExtractImagePatches.reference
+def _(images, ksizes, strides, rates, padding):
+    _, height, width, _ = images.shape
+    out_rows, rows_before = _count(height, ksizes[1], strides[1], rates[1], padding)
+    out_columns, columns_before = _count(width, ksizes[2], strides[2], rates[2], padding)
+    out = []
+    for i, j in np.ndindex(out_rows, out_columns):
+        for p, q in np.ndindex(*ksizes[1:3]):
+            y = i * strides[1] + p * rates[1] - rows_before
+            x = j * strides[2] + q * rates[2] - columns_before
+            inside = 0 <= y < height and 0 <= x < width
+            out.append(images[:, y, x] if inside else np.zeros_like(images[:, 0, 0]))
+    return np.stack(out, 1).reshape(len(images), out_rows, out_columns, -1)
+
+
+def _count(size, taps, step, hole, padding):
+    reach = (taps - 1) * hole + 1
+    if padding == "VALID":
+        return (size - reach) // step + 1, 0
+    count = -(-size // step)
+    return count, max((count - 1) * step + reach - size, 0) // 2
+
+
+@tensor_function
+def extract_patches(images, sizes, strides, rates, padding, name: str | None = None):
+    """Flatten what a window sees of images into the depth, at each of its positions.
+
+    Args:
+      images: a batch of images `(batch, rows, columns, depth)`.
+      sizes: the size of the window, [1, rows, columns, 1].
+      strides: how far it moves, [1, rows, columns, 1].
+      rates: how far the pixels of a window are apart, [1, rows, columns, 1].
+      padding: "VALID" for whole windows alone, "SAME" for zeros around the image.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor `(batch, rows, columns, size of the window * depth)`.
+
+    >>> image = tf.reshape(tf.range(9), [1, 3, 3, 1])
+    >>> print(tf.image.extract_patches(image, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID").numpy()[0, 0])
+    [[0 1 3 4]
+     [1 2 4 5]]
+    """
+    return ExtractImagePatches(images, list(sizes), list(strides), list(rates), padding)
+
+
+@tensor_function
+def extract_image_patches_v1(
+    images, ksizes=None, strides=None, rates=None, padding=None, name=None, sizes=None
+):
+    """`extract_patches` with the 1.x spelling `ksizes`."""
+    ksizes = renamed("sizes", sizes, "ksizes", ksizes)
+    return ExtractImagePatches(images, list(ksizes), list(strides), list(rates), padding)
+
+
+# Glimpses
+
+_GLIMPSE = {"centered": True, "normalized": True, "uniform_noise": True, "noise": "uniform"}
+
+
+def _glimpse_rule(call):
+    batch, _, _, depth = shapes.with_rank(call.shape(0), 4)
+    count, pair = shapes.with_rank(call.shape(2), 2)
+    batch = shapes.same_dimension(batch, count)
+    shapes.exactly(pair, 2)
+    shapes.exactly(shapes.vector_length(call, 1), 2)
+    rows, columns = shapes.vector_value(call, 1) or (None, None)
+    return [(batch, rows, columns, depth)]
+
+
+def _glimpsed(
+    name, input, size, offsets, centered, normalized, uniform_noise, noise, first_version
+):
+    if uniform_noise and noise not in ("", "uniform"):
+        raise invalid("The uniform_noise and noise should not be specified at the same time")
+    if input.ndim != 4:
+        raise invalid(
+            f"input must be 4-dimensional (batch_size, height, width, depth){shape_text(input.shape)}"
+        )
+    if size.shape != (2,):
+        raise invalid(f"input must be a vector of size 2 (height, width){shape_text(size.shape)}")
+    rows, columns = (int(v) for v in size)
+    if rows < 0 or columns < 0:
+        raise invalid(f"size must not be negative: {rows}, {columns}")
+    batch, height, width, depth = input.shape
+    if offsets.ndim != 2:
+        raise invalid(
+            f"input must be 2 dimensional (batch_size, [height, width]){shape_text(offsets.shape)}"
+        )
+    if len(offsets) != batch:
+        raise invalid(
+            f"offset should be consistent with input's batch size{shape_text(offsets.shape)}"
+        )
+    if offsets.shape[1] != 2:
+        raise invalid(f"offset should be of size 2 (height, width){shape_text(offsets.shape)}")
+    if not np.isfinite(offsets).all():
+        raise invalid("offsets must be finite")
+    space = np.array([height, width], np.float32)
+    window = np.array([rows, columns], np.float32)
+    at = offsets * space if normalized else offsets
+    if first_version or (centered and normalized):
+        at = (at / 2 + space / 2 if centered else at) - window / 2
+    elif centered:
+        at = at + space / 2
+    corners = np.trunc(at.astype(np.float64)).clip(-(2**40), 2**40).astype(np.int64)
+    out = _noise(name, input, (batch, rows, columns, depth), uniform_noise, noise)
+    for n, (y, x) in enumerate(corners.tolist()):
+        top, left = max(y, 0), max(x, 0)
+        bottom, right = min(y + rows, height), min(x + columns, width)
+        if top < bottom and left < right:
+            out[n, top - y : bottom - y, left - x : right - x] = input[n, top:bottom, left:right]
+    return out
+
+
+def _noise(name, input, shape, uniform_noise, noise):
+    kind = noise or ("uniform" if uniform_noise else "gaussian")
+    count = int(np.prod(shape))
+    if kind == "zero" or not count or not input.size:
+        return np.zeros(shape, np.float32)
+    stream = reserve(name, None, None, 0, 0, count * philox.STRETCH)
+    if kind == "uniform":
+        drawn = philox.uniform(stream, count, np.dtype(np.float32)).reshape(shape)
+        return drawn * (input.max() - input.min()) + input.min()
+    if kind != "gaussian":
+        raise invalid(f"Unknown noise: {noise}")
+    drawn = philox.normal(stream, count, np.dtype(np.float32)).reshape(shape)
+    return np.abs(drawn * input.std() + input.mean()).astype(np.float32)
+
+
+def _glimpse(name: str, first_version: bool):
+    def kernel(xp, input, size, offsets, **attrs):
+        return _glimpsed(name, input, size, offsets, **attrs, first_version=first_version)
+
+    kernel.__name__ = name
+    row = op(name, "input: float32, size: int32, offsets: float32 -> glimpse: float32",
+             attrs=_GLIMPSE, ranks="input: 4, size: 1, offsets: 2", shape=_glimpse_rule)(kernel)  # fmt: skip
+
+    @row.samples
+    def _(rng):
+        x = rng.normal(2, 5, 4, 1).astype(np.float32)
+        at = np.array([[0.1, -0.4], [0.9, 0.6]], np.float32)
+        for centered in (True, False):
+            for normalized in (True, False):
+                yield Sample(x, _size(2, 3), at * (1 if normalized else 4), centered=centered,
+                             normalized=normalized, uniform_noise=False, noise="zero")  # fmt: skip
+        yield Sample(x[0], _size(2, 3), at, raises=InvalidArgumentError)
+        yield Sample(x, _size(2), at, raises=InvalidArgumentError)
+        yield Sample(x, _size(2, 3), at[:1], raises=InvalidArgumentError)
+        yield Sample(x, _size(2, 3), at[:, :1], raises=InvalidArgumentError)
+
+    @row.reference
+    def _(input, size, offsets, centered, normalized, uniform_noise, noise):
+        out = np.zeros((len(input), *size, input.shape[3]), np.float32)
+        for n, i, j in np.ndindex(*out.shape[:3]):
+            corner = []
+            for axis in (0, 1):
+                length, at = input.shape[1 + axis], float(offsets[n, axis])
+                at = at * length if normalized else at
+                if centered:
+                    at = (at / 2 if normalized or first_version else at) + length / 2
+                if first_version or (centered and normalized):
+                    at -= size[axis] / 2
+                corner.append(int(at))
+            y, x = corner[0] + i, corner[1] + j
+            if 0 <= y < input.shape[1] and 0 <= x < input.shape[2]:
+                out[n, i, j] = input[n, y, x]
+        return out
+
+    return row
+
+
+ExtractGlimpse = _glimpse("ExtractGlimpse", True)
+ExtractGlimpseV2 = _glimpse("ExtractGlimpseV2", False)
+
+
+@tensor_function
+def extract_glimpse(
+    input, size, offsets, centered: bool = True, normalized: bool = True, noise: str = "uniform",
+    name: str | None = None,
+):  # fmt: skip
+    """Cut a window out of each image, at a place of its own.
+
+    Args:
+      input: a batch of images `(batch, height, width, channels)`.
+      size: [height, width] of the window, int32.
+      offsets: the places, floats `(batch, 2)` of y and x.
+      centered: whether offsets count from the middle of the image to that of the window.
+      normalized: whether offsets are in units of the image; if not, in pixels.
+      noise: what lies outside of the image: "uniform", "gaussian" or "zero".
+      name: the name of the operation in a graph.
+
+    Returns:
+      A float32 tensor `(batch, *size, channels)`.
+    """
+    return ExtractGlimpseV2(input, size, offsets, centered, normalized, False, noise)
+
+
+@public
+def extract_glimpse_v1(
+    input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None
+):
+    """`extract_glimpse` of 1.x."""
+    noise = "uniform" if uniform_noise else "gaussian"
+    return ExtractGlimpse(input, size, offsets, centered, normalized, uniform_noise, noise)

@@ -1,0 +1,544 @@
+"""Images turned, mirrored, cropped and padded."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import context, dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public, tensor_function
+from tapeflow.ops.array.layout import Transpose
+from tapeflow.ops.array.padding import Pad
+from tapeflow.ops.array.reorder import reverse
+from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.slicing import Slice
+from tapeflow.ops.control import flow as control
+from tapeflow.ops.graph_scope import graph_scope, in_scope
+from tapeflow.ops.image.resize import (
+    ResizeArea,
+    ResizeBicubic,
+    ResizeBilinear,
+    ResizeNearestNeighbor,
+    ScaleAndTranslate,
+)
+from tapeflow.ops.image.shape import as_batch, as_images, require, unbatched
+from tapeflow.ops.math import arithmetic, casting
+from tapeflow.ops.math.elementwise import floor
+from tapeflow.ops.math.elementwise import round as round_
+from tapeflow.ops.static import as_shape, sizes_of, static_value
+
+
+def _flipped(image, axis: int):
+    """`image` mirrored along `axis` of a single image."""
+    image = as_images(image)
+    rank = image.shape.rank
+    if rank is None:
+        image, _ = as_batch(image)
+        return unbatched(reverse(image, [axis + 1]), True)
+    if rank not in (3, 4):
+        raise ValueError(f"'image' (shape {image.shape}) must have either 3 or 4 dimensions.")
+    return reverse(image, [axis + rank - 3])
+
+
+@tensor_function
+@in_scope("flip_left_right")
+def flip_left_right(image):
+    """Mirror images along their width.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+
+    Returns:
+      A tensor of the shape and dtype of the image.
+
+    >>> print(tf.image.flip_left_right(tf.constant([[[1], [2]]])).numpy()[:, :, 0])
+    [[2 1]]
+    """
+    return _flipped(image, 1)
+
+
+@tensor_function
+@in_scope("flip_up_down")
+def flip_up_down(image):
+    """Images of 3 or 4 dimensions, mirrored along their height."""
+    return _flipped(image, 0)
+
+
+@tensor_function
+def transpose(image, name=None):
+    """Images of 3 or 4 dimensions with height and width exchanged."""
+    with graph_scope("transpose"):
+        image, single = as_batch(as_images(image))
+        return unbatched(Transpose(image, [0, 2, 1, 3]), single)
+
+
+@tensor_function
+def rot90(image, k=1, name: str | None = None):
+    """Turn images counter-clockwise by 90 degrees, `k` times.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      k: how often; an integer or a scalar tensor.
+      name: the name of the operation in a graph.
+
+    Returns:
+      A tensor of the rank and dtype of the image.
+
+    >>> print(tf.image.rot90(tf.constant([[[1], [2]], [[3], [4]]])).numpy()[:, :, 0])
+    [[2 4]
+     [1 3]]
+    """
+    image, single = as_batch(as_images(image))
+    turns = [
+        lambda: image,
+        lambda: reverse(Transpose(image, [0, 2, 1, 3]), [1]),
+        lambda: reverse(image, [1, 2]),
+        lambda: Transpose(reverse(image, [1]), [0, 2, 1, 3]),
+    ]
+    known = static_value(k)
+    if known is not None:
+        if known.ndim:
+            raise ValueError(f"k must be a scalar, got shape {known.shape}")
+        return unbatched(turns[int(known) % 4](), single)
+    turn = casting.cast(arithmetic.floormod(k, 4), dtypes.int32)
+    return unbatched(control.switch_case(turn, turns), single)
+
+
+# Crops and pads
+
+
+def _int(value):
+    """An integer argument: as an int where it is one, else as a tensor."""
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    return value if hasattr(value, "dtype") else int(value)
+
+
+def _cropped(image, top, left, height, width):
+    sizes = sizes_of(image)
+    _, rows, columns, _ = sizes
+    image = require(
+        image,
+        (left >= 0, "offset_width must be >= 0."),
+        (top >= 0, "offset_height must be >= 0."),
+        (width > 0, "target_width must be > 0."),
+        (height > 0, "target_height must be > 0."),
+        (columns >= width + left, "width must be >= target + offset."),
+        (rows >= height + top, "height must be >= target + offset."),
+    )
+    return Slice(image, as_shape([0, top, left, 0]), as_shape([sizes[0], height, width, sizes[3]]))
+
+
+def _padded(image, top, left, height, width):
+    _, rows, columns, _ = sizes_of(image)
+    below, right = height - top - rows, width - left - columns
+    image = require(
+        image,
+        (top >= 0, "offset_height must be >= 0"),
+        (left >= 0, "offset_width must be >= 0"),
+        (right >= 0, "width must be <= target - offset"),
+        (below >= 0, "height must be <= target - offset"),
+    )
+    if all(isinstance(v, int) and v == 0 for v in (top, left, below, right)):
+        return image
+    amounts = [as_shape(pair) for pair in ([0, 0], [top, below], [left, right], [0, 0])]
+    out = Pad(image, np.stack(amounts) if all_plain(amounts) else convert_to_tensor(amounts))
+    batch, _, _, depth = image.shape.as_list()
+    sizes = [n if isinstance(n, int) else None for n in (height, width)]
+    if context.current_graph() is not None:
+        out.set_shape([batch, *sizes, depth])
+    return out
+
+
+def all_plain(values) -> bool:
+    return all(isinstance(v, np.ndarray) for v in values)
+
+
+def _bounds(*values):
+    return [_int(v) for v in values]
+
+
+@tensor_function
+@in_scope("crop_to_bounding_box")
+def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+    """Cut a box out of images.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      offset_height: the first row of the box.
+      offset_width: its first column.
+      target_height: how many rows it has.
+      target_width: how many columns it has.
+
+    Returns:
+      The box, a tensor of the rank and dtype of the image.
+
+    Raises:
+      ValueError: for a box that is not inside of the image.
+    """
+    image, single = as_batch(as_images(image))
+    return unbatched(
+        _cropped(image, *_bounds(offset_height, offset_width, target_height, target_width)), single
+    )
+
+
+@tensor_function
+@in_scope("pad_to_bounding_box")
+def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+    """Set images into zeros of a larger size.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      offset_height: how many rows of zeros are above the image.
+      offset_width: how many columns of zeros are on its left.
+      target_height: the rows of the result.
+      target_width: the columns of the result.
+
+    Returns:
+      A tensor of the rank and dtype of the image.
+
+    Raises:
+      ValueError: for a target that does not hold the image.
+    """
+    image, single = as_batch(as_images(image))
+    return unbatched(
+        _padded(image, *_bounds(offset_height, offset_width, target_height, target_width)), single
+    )
+
+
+def _least(a, b):
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else arithmetic.minimum(a, b)
+
+
+def _most(a, b):
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else arithmetic.maximum(a, b)
+
+
+def _half(value):
+    return value // 2
+
+
+@tensor_function
+@in_scope("resize_image_with_crop_or_pad")
+def resize_with_crop_or_pad(image, target_height, target_width):
+    """Cut images or pad them with zeros, evenly on both sides, to a size.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      target_height: the rows of the result.
+      target_width: the columns of the result.
+
+    Returns:
+      A tensor of the rank and dtype of the image.
+
+    Raises:
+      ValueError: for a target that is not positive.
+
+    >>> print(tf.image.resize_with_crop_or_pad(tf.ones([2, 6, 1]), 4, 4).numpy()[:, :, 0])
+    [[0. 0. 0. 0.]
+     [1. 1. 1. 1.]
+     [1. 1. 1. 1.]
+     [0. 0. 0. 0.]]
+    """
+    image, single = as_batch(as_images(image))
+    height, width = _bounds(target_height, target_width)
+    image = require(
+        image,
+        (width > 0, "target_width must be > 0."),
+        (height > 0, "target_height must be > 0."),
+    )
+    _, rows, columns, _ = sizes_of(image)
+    extra_rows, extra_columns = height - rows, width - columns
+    image = _cropped(
+        image,
+        _most(_half(0 - extra_rows), 0),
+        _most(_half(0 - extra_columns), 0),
+        _least(height, rows),
+        _least(width, columns),
+    )
+    top, left = _most(_half(extra_rows), 0), _most(_half(extra_columns), 0)
+    return unbatched(_padded(image, top, left, height, width), single)
+
+
+@tensor_function
+@in_scope("central_crop")
+def central_crop(image, central_fraction):
+    """Cut out the middle of images.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      central_fraction: the part of the height and of the width that is kept, above 0, at most 1.
+
+    Returns:
+      A tensor of the rank and dtype of the image.
+
+    Raises:
+      ValueError: for a fraction out of range.
+
+    >>> print(tf.image.central_crop(tf.ones([8, 8, 3]), 0.5).shape)
+    (4, 4, 3)
+    """
+    known = static_value(central_fraction)
+    if known is not None and not 0.0 < known <= 1.0:
+        raise ValueError("central_fraction must be within (0, 1]")
+    image = as_images(image)
+    if known is not None and float(known) == 1.0:
+        return image
+    image, single = as_batch(image)
+    n, rows, columns, depth = sizes_of(image)
+    fraction = float(known) if known is not None else casting.cast(central_fraction, dtypes.float64)
+
+    def start(size):
+        if isinstance(size, int) and isinstance(fraction, float):
+            return int((size - size * fraction) / 2)
+        size = casting.cast(size, dtypes.float64)
+        return casting.cast((size - size * fraction) / 2, dtypes.int32)
+
+    top, left = start(rows), start(columns)
+    inner = [n, rows - top * 2, columns - left * 2, depth]
+    return unbatched(Slice(image, as_shape([0, top, left, 0]), as_shape(inner)), single)
+
+
+# Sizes
+
+
+class ResizeMethod:
+    """How `resize` makes pixels of pixels."""
+
+    BILINEAR = "bilinear"
+    NEAREST_NEIGHBOR = "nearest"
+    BICUBIC = "bicubic"
+    AREA = "area"
+    LANCZOS3 = "lanczos3"
+    LANCZOS5 = "lanczos5"
+    GAUSSIAN = "gaussian"
+    MITCHELLCUBIC = "mitchellcubic"
+
+
+class ResizeMethodV1:
+    """`ResizeMethod` of 1.x."""
+
+    BILINEAR = 0
+    NEAREST_NEIGHBOR = 1
+    BICUBIC = 2
+    AREA = 3
+
+
+def _whole(size):
+    """`size` as an int32 tensor. Raises ValueError for what is none."""
+    try:
+        return convert_to_tensor(size, dtypes.int32)
+    except TypeError as error:
+        raise ValueError(f"'size' must be a 1-D int32 Tensor, got {size}: {error}") from None
+
+
+def _size_of(size):
+    """The argument `size` as a pair of ints, or as an int32 vector only known when it runs."""
+    known = static_value(size) if not isinstance(size, (list, tuple)) else None
+    if known is None and isinstance(size, (list, tuple)):
+        values = [static_value(v) for v in size]
+        known = None if any(v is None for v in values) else np.array(values)
+    if known is None:
+        tensor = _whole(size)
+        if not tensor.shape.is_compatible_with([2]):
+            raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+        return tensor
+    if np.ndim(known) > 1 or (known.dtype.kind not in "iu"):
+        _whole(size)
+    if known.shape != (2,):
+        raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+    return known.astype(np.int32)
+
+
+def _within(image, size):
+    """`size` made smaller in one dimension, so that the proportions of the image are kept."""
+    _, rows, columns, _ = sizes_of(image)
+    if isinstance(size, np.ndarray) and isinstance(rows, int) and isinstance(columns, int):
+        factor = min(
+            np.float32(size[0]) / np.float32(rows), np.float32(size[1]) / np.float32(columns)
+        )
+        return np.array([int(np.rint(factor * np.float32(n))) for n in (rows, columns)], np.int32)
+    sizes = casting.cast(Shape(image)[1:3], dtypes.float32)
+    factors = casting.cast(size, dtypes.float32) / sizes
+    factor = arithmetic.minimum(factors[0], factors[1])
+    return casting.cast(round_(factor * sizes), dtypes.int32)
+
+
+def _resize(images, size, resizer, preserve_aspect_ratio, keep_if_same=False):
+    images = convert_to_tensor(images)
+    if images.shape.rank is None:
+        raise ValueError("'images' contains no shape.")
+    if images.shape.rank not in (3, 4):
+        raise ValueError("'images' must have either 3 or 4 dimensions.")
+    images, single = as_batch(images)
+    size = _size_of(size)
+    if preserve_aspect_ratio:
+        size = _within(images, size)
+    known = keep_if_same and isinstance(size, np.ndarray)
+    if known and images.shape.as_list()[1:3] == size.tolist():
+        return unbatched(images, single)
+    return unbatched(resizer(images, size), single)
+
+
+_SCALED = {
+    "lanczos3": "lanczos3", "lanczos5": "lanczos5", "gaussian": "gaussian", "mitchellcubic": "mitchellcubic",
+}  # fmt: skip
+_SMOOTHED = {"bilinear": "triangle", "bicubic": "keyscubic"}
+
+
+def _scaled(kernel: str, antialias: bool):
+    def resizer(images, size):
+        old = casting.cast(Shape(images)[1:3], dtypes.float32)
+        scale = casting.cast(size, dtypes.float32) / old
+        return ScaleAndTranslate(images, size, scale, np.zeros(2, np.float32), kernel, antialias)
+
+    return resizer
+
+
+@tensor_function
+def resize(
+    images,
+    size,
+    method=ResizeMethod.BILINEAR,
+    preserve_aspect_ratio: bool = False,
+    antialias: bool = False,
+    name: str | None = None,
+):
+    """Resize images to `[height, width]`.
+
+    Args:
+      images: an image `(height, width, channels)`, or a batch of these.
+      size: the new height and width.
+      method: a `ResizeMethod` or its name: "bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5",
+        "gaussian" or "mitchellcubic".
+      preserve_aspect_ratio: whether the size is a bound that one of height and width meets, the image keeping its
+        proportions.
+      antialias: whether the kernel grows with the pixels of a smaller result; not for "nearest" and "area".
+      name: the name of the operation in a graph.
+
+    Returns:
+      A float32 tensor; of the dtype of the images for "nearest".
+
+    Raises:
+      ValueError: for another rank, size or method.
+
+    >>> image = tf.constant([[[0.0], [4.0]]])
+    >>> print(tf.image.resize(image, [1, 4]).numpy()[0, :, 0])
+    [0. 1. 3. 4.]
+    >>> print(tf.image.resize(image, [1, 4], method="nearest").numpy()[0, :, 0])
+    [0. 0. 4. 4.]
+    """
+    if method in _SCALED:
+        resizer = _scaled(_SCALED[method], antialias)
+    elif antialias and method in _SMOOTHED:
+        resizer = _scaled(_SMOOTHED[method], True)
+    elif method == "bilinear":
+        resizer = lambda x, s: ResizeBilinear(x, s, half_pixel_centers=True)  # noqa: E731
+    elif method == "bicubic":
+        resizer = lambda x, s: ResizeBicubic(x, s, half_pixel_centers=True)  # noqa: E731
+    elif method == "nearest":
+        resizer = lambda x, s: ResizeNearestNeighbor(x, s, half_pixel_centers=True)  # noqa: E731
+    elif method == "area":
+        resizer = ResizeArea
+    else:
+        raise ValueError(f"Resize method is not implemented: {method}")
+    with graph_scope("resize"):
+        return _resize(images, size, resizer, preserve_aspect_ratio)
+
+
+_ROWS_V1 = (ResizeBilinear, ResizeNearestNeighbor, ResizeBicubic, ResizeArea)
+_NAMES_V1 = {"bilinear": 0, "nearest": 1, "bicubic": 2, "area": 3}
+
+
+@public
+def resize_v1(
+    images,
+    size,
+    method=ResizeMethodV1.BILINEAR,
+    align_corners=False,
+    preserve_aspect_ratio=False,
+    name=None,
+):
+    """`resize` of 1.x: pixels are points, at their upper left corners."""
+    number = _NAMES_V1.get(method, method)
+    if number not in range(4):
+        raise ValueError(f"Resize method is not implemented: {method}")
+    row = _ROWS_V1[number]
+    with graph_scope("resize"):
+        return _resize(
+            images, size, lambda x, s: row(x, s, align_corners), preserve_aspect_ratio, True
+        )
+
+
+@public
+def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
+    """A batch of images in the size `[height, width]`, each pixel interpolated from four; float32."""
+    return ResizeBilinear(images, size, align_corners, half_pixel_centers)
+
+
+@public
+def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
+    """A batch of images in the size `[height, width]`, each pixel the nearest one."""
+    return ResizeNearestNeighbor(images, size, align_corners, half_pixel_centers)
+
+
+@public
+def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
+    """A batch of images in the size `[height, width]`, each pixel interpolated from sixteen; float32."""
+    return ResizeBicubic(images, size, align_corners, half_pixel_centers)
+
+
+@public
+def resize_area(images, size, align_corners=False, name=None):
+    """A batch of images in the size `[height, width]`, each pixel the mean of what it covers; float32."""
+    return ResizeArea(images, size, align_corners)
+
+
+def _resize_with_pad(image, height, width, resizer):
+    image, single = as_batch(as_images(image))
+    height, width = _bounds(height, width)
+    image = require(
+        image,
+        (width > 0, "target_width must be > 0."),
+        (height > 0, "target_height must be > 0."),
+    )
+    _, rows, columns, _ = sizes_of(image)
+    sizes = [casting.cast(n, dtypes.float64) for n in (rows, columns, height, width)]
+    ratio = arithmetic.maximum(sizes[0] / sizes[2], sizes[1] / sizes[3])
+    inner = [casting.cast(n / ratio, dtypes.int32) for n in sizes[:2]]
+    margins = [floor((sizes[2 + i] - sizes[i] / ratio) / 2) for i in range(2)]
+    margins = [arithmetic.maximum(0, casting.cast(m, dtypes.int32)) for m in margins]
+    known = [static_value(v) for v in (*inner, *margins)]
+    if all(v is not None for v in known):
+        inner, margins = [int(v) for v in known[:2]], [int(v) for v in known[2:]]
+    resized = resizer(image, as_shape(inner) if isinstance(inner[0], int) else inner)
+    return unbatched(_padded(resized, *margins, height, width), single)
+
+
+@tensor_function
+def resize_with_pad(
+    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
+):
+    """Resize images in proportion to fit into a size, and pad them evenly with zeros to it.
+
+    Args:
+      image: an image `(height, width, channels)`, or a batch of these.
+      target_height: the rows of the result.
+      target_width: the columns of the result.
+      method: as that of `resize`.
+      antialias: as that of `resize`.
+
+    Returns:
+      A float32 tensor; of the dtype of the image for "nearest".
+    """
+    return _resize_with_pad(image, target_height, target_width,
+                            lambda x, s: resize(x, s, method, antialias=antialias))  # fmt: skip
+
+
+@public
+def resize_with_pad_v1(
+    image, target_height, target_width, method=ResizeMethodV1.BILINEAR, align_corners=False
+):
+    """`resize_with_pad` of 1.x."""
+    return _resize_with_pad(image, target_height, target_width,
+                            lambda x, s: resize_v1(x, s, method, align_corners))  # fmt: skip

@@ -1,0 +1,653 @@
+"""Non-maximum suppression: of boxes that overlap much, only the one with the best score stays."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.control.mapping import map_fn
+from tapeflow.ops.static import as_shape, sizes_of
+from tapeflow.ops.table import Preferring, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+_FLOATS = (dtypes.float32, dtypes.float16)
+_LOWEST = float("-inf")
+
+
+def _scalar(value, name: str):
+    if np.ndim(value):
+        raise invalid(f"{name} must be 0-D, got shape {shape_text(np.shape(value))}")
+    return value[()] if isinstance(value, np.ndarray) else value
+
+
+def _checked(boxes, scores, max_output_size, iou_threshold) -> int:
+    if boxes.ndim != 2:
+        raise invalid(f"boxes must be 2-D{shape_text(boxes.shape)}")
+    if boxes.shape[1] != 4:
+        raise invalid("boxes must have 4 columns")
+    if scores.ndim != 1:
+        raise invalid(f"scores must be 1-D{shape_text(scores.shape)}")
+    if len(scores) != len(boxes):
+        raise invalid("scores has incompatible shape")
+    if not 0 <= float(_scalar(iou_threshold, "iou_threshold")) <= 1:
+        raise invalid("iou_threshold must be in [0, 1]")
+    return max(int(_scalar(max_output_size, "max_output_size")), 0)
+
+
+def overlaps_of(boxes):
+    """A function (i, js) -> the areas that box i and boxes js have in common, over those of their unions."""
+    low = np.minimum(boxes[:, :2], boxes[:, 2:]).astype(np.float32)
+    high = np.maximum(boxes[:, :2], boxes[:, 2:]).astype(np.float32)
+    areas = (high - low).prod(1)
+
+    def overlap(i, js):
+        sides = np.minimum(high[i], high[js]) - np.maximum(low[i], low[js])
+        common = np.maximum(sides, 0).prod(-1)
+        union = areas[i] + areas[js] - common
+        flat = (areas[i] <= 0) | (areas[js] <= 0)
+        return np.where(flat, 0, common / np.where(union > 0, union, 1))
+
+    return overlap
+
+
+def suppress(overlap, scores, limit: int, threshold: float, least: float, sigma: float = 0.0):
+    """(indices, scores) of the boxes that stay, best first, at most `limit`.
+
+    With `sigma` scores shrink by overlap (Bodla et al., "Soft-NMS", 2017) instead of being dropped at `threshold`.
+    """
+    scores = np.asarray(scores)
+    candidates = [(-float(s), i, 0) for i, s in enumerate(scores.tolist()) if s > least]
+    heapq.heapify(candidates)
+    kept: list[int] = []
+    kept_scores: list[float] = []
+    scale = -0.5 / sigma if sigma > 0 else 0.0
+    while candidates and len(kept) < limit:
+        negative, i, begin = heapq.heappop(candidates)
+        score = original = -negative
+        if begin < len(kept):
+            likeness = np.asarray(overlap(i, np.array(kept[begin:])), np.float64)
+            if sigma <= 0:
+                if (likeness > threshold).any():
+                    continue
+            else:
+                weights = np.where(likeness <= threshold, np.exp(scale * likeness**2), 0)
+                for weight in weights[::-1]:
+                    score *= float(weight)
+                    if score <= least:
+                        break
+        if score == original:
+            kept.append(i)
+            kept_scores.append(score)
+        elif score > least:
+            heapq.heappush(candidates, (-score, i, len(kept)))
+    return np.array(kept, np.int32), np.array(kept_scores, scores.dtype)
+
+
+def _of_boxes(boxes, scores, max_output_size, threshold, least=_LOWEST, sigma=0.0):
+    limit = _checked(boxes, scores, max_output_size, threshold)
+    least, sigma = float(_scalar(least, "score_threshold")), float(_scalar(sigma, "soft_nms_sigma"))
+    if sigma < 0:
+        raise invalid("soft_nms_sigma_val must be >= 0.0")
+    found = suppress(
+        overlaps_of(boxes), scores, min(limit, len(boxes)), float(threshold), least, sigma
+    )
+    return (*found, limit)
+
+
+def _filled(values, limit: int, pad: bool):
+    return np.pad(values, (0, limit - len(values))) if pad else values
+
+
+def _require_shapes(call, scalars):
+    """Raises InvalidArgumentError for boxes, scores or the `scalars` inputs behind them of other shapes."""
+    shapes.require_ranks(call, 2, 1, *[0] * scalars)
+    boxes, scores = (shapes.with_rank(call.shape(i), rank) for i, rank in ((0, 2), (1, 1)))
+    shapes.same_dimension(boxes[0], scores[0])
+    shapes.exactly(boxes[1], 4)
+
+
+def _overlaps_rule(call):
+    size = shapes.square(call.shape(0))[0]
+    shapes.same_dimension(size, call.shape(1)[0])
+    return [(None,)]
+
+
+def _boxes_rule(scalars):
+    def rule(call):
+        _require_shapes(call, scalars)
+        return [(None,)]
+
+    return rule
+
+
+def _padded_rule(call):
+    _require_shapes(call, 3)
+    limit = call.value(2)
+    known = int(limit) if limit is not None and call.attr("pad_to_max_output_size") else None
+    return [(known,), ()]
+
+
+def _scored_rule(call):
+    length, count = _padded_rule(call)
+    return [length, length, count]
+
+
+_BOXES = np.array(
+    [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [0, 100, 1, 101],
+     [1, 101, 0, 100]], np.float32,
+)  # fmt: skip
+_SCORES = np.array([0.9, 0.75, 0.6, 0.95, 0.5, 0.3, 0.2], np.float32)
+_LIMIT, _HALF = np.array(4, np.int32), np.array(0.5, np.float32)
+
+
+def _samples(*rest, attr=False, **attrs):
+    """Samples of a row that takes boxes, scores, a limit, a threshold (an attr if `attr`) and `rest`."""
+
+    def call(boxes=_BOXES, scores=_SCORES, limit=_LIMIT, threshold=_HALF, **more):
+        if attr:
+            return Sample(boxes, scores, limit, iou_threshold=float(threshold), **more)
+        return Sample(boxes, scores, limit, threshold, *rest, **attrs, **more)
+
+    def samples(rng):
+        yield call()
+        yield call(limit=np.array(0, np.int32))
+        yield call(limit=np.array(30, np.int32))
+        yield call(boxes=_BOXES[:0], scores=_SCORES[:0])
+        corners = np.abs(rng.normal(12, 4)).astype(np.float32)
+        yield call(boxes=corners, scores=rng.normal(12).astype(np.float32), threshold=_HALF / 2)
+        for bad in (
+            {"boxes": _BOXES[0]},
+            {"boxes": _BOXES[:, :3]},
+            {"scores": _SCORES[:3]},
+            {"scores": _SCORES[None]},
+            {"threshold": _HALF * 3},
+        ):
+            yield call(**bad, raises=InvalidArgumentError)
+
+    return samples
+
+
+def _by_sorting(overlap, scores, limit, threshold, least):
+    """The reference: go through the boxes from the best score down, keep what overlaps nothing kept."""
+    kept: list[int] = []
+    for i in np.argsort(-scores, kind="stable"):
+        if scores[i] <= least or len(kept) >= limit:
+            break
+        if all(overlap(i, j) <= threshold for j in kept):
+            kept.append(int(i))
+    return np.array(kept, np.int32)
+
+
+def _overlap_reference(boxes):
+    def area(box):
+        return abs((box[2] - box[0]) * (box[3] - box[1]))
+
+    def overlap(i, j):
+        a, b = boxes[i].astype(float), boxes[j].astype(float)
+        sides = [
+            min(max(a[k], a[k + 2]), max(b[k], b[k + 2]))
+            - max(min(a[k], a[k + 2]), min(b[k], b[k + 2]))
+            for k in (0, 1)
+        ]
+        common = max(sides[0], 0) * max(sides[1], 0)
+        return common / (area(a) + area(b) - common) if area(a) > 0 and area(b) > 0 else 0.0
+
+    return overlap
+
+
+def _reference(boxes, scores, limit, threshold, least=_LOWEST, **attrs):
+    return _by_sorting(_overlap_reference(boxes), scores, int(limit), float(threshold), least)
+
+
+_TWO = {"T": Preferring(_FLOATS), "T_threshold": Preferring(_FLOATS)}
+
+
+@op("NonMaxSuppression", "boxes: float32, scores: float32, max_output_size: int32 -> selected_indices: int32",
+    attrs={"iou_threshold": 0.5}, shape=_boxes_rule(1))  # fmt: skip
+def NonMaxSuppression(xp, boxes, scores, max_output_size, iou_threshold):
+    return _of_boxes(boxes, scores, max_output_size, iou_threshold)[0]
+
+
+NonMaxSuppression.samples(_samples(attr=True))
+
+
+@NonMaxSuppression.reference
+def _(boxes, scores, max_output_size, iou_threshold):
+    return _reference(boxes, scores, max_output_size, iou_threshold)
+
+
+@op("NonMaxSuppressionV2",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold -> selected_indices: int32",
+    types=_TWO, shape=_boxes_rule(2))  # fmt: skip
+def NonMaxSuppressionV2(xp, boxes, scores, max_output_size, iou_threshold):
+    return _of_boxes(boxes, scores, max_output_size, iou_threshold)[0]
+
+
+NonMaxSuppressionV2.samples(_samples())
+NonMaxSuppressionV2.reference(_reference)
+
+_LEAST = np.array(0.4, np.float32)
+
+
+@op("NonMaxSuppressionV3",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: T_threshold "
+    "-> selected_indices: int32", types=_TWO, shape=_boxes_rule(3))  # fmt: skip
+def NonMaxSuppressionV3(xp, boxes, scores, max_output_size, iou_threshold, score_threshold):
+    return _of_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold)[0]
+
+
+NonMaxSuppressionV3.samples(_samples(_LEAST))
+NonMaxSuppressionV3.reference(_reference)
+
+
+@op("NonMaxSuppressionV4",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: T_threshold "
+    "-> selected_indices: int32, valid_outputs: int32",
+    types=_TWO, attrs={"pad_to_max_output_size": False}, shape=_padded_rule)  # fmt: skip
+def NonMaxSuppressionV4(
+    xp, boxes, scores, max_output_size, iou_threshold, score_threshold, pad_to_max_output_size
+):
+    kept, _, limit = _of_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold)
+    return _filled(kept, limit, pad_to_max_output_size), np.array(len(kept), np.int32)
+
+
+NonMaxSuppressionV4.samples(_samples(_LEAST, pad_to_max_output_size=True))
+
+
+@NonMaxSuppressionV4.reference
+def _(boxes, scores, limit, threshold, least, pad_to_max_output_size):
+    kept = _reference(boxes, scores, limit, threshold, least)
+    out = np.zeros(int(limit) if pad_to_max_output_size else len(kept), np.int32)
+    out[: len(kept)] = kept
+    return out, np.array(len(kept), np.int32)
+
+
+@op("NonMaxSuppressionV5",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T, score_threshold: T, soft_nms_sigma: T "
+    "-> selected_indices: int32, selected_scores: T, valid_outputs: int32",
+    types={"T": Preferring(_FLOATS)}, attrs={"pad_to_max_output_size": False}, ranks="soft_nms_sigma: 0",
+    shape=_scored_rule)  # fmt: skip
+def NonMaxSuppressionV5(
+    xp,
+    boxes,
+    scores,
+    max_output_size,
+    iou_threshold,
+    score_threshold,
+    soft_nms_sigma,
+    pad_to_max_output_size,
+):
+    kept, found, limit = _of_boxes(
+        boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
+    )
+    pad = pad_to_max_output_size
+    return _filled(kept, limit, pad), _filled(found, limit, pad), np.array(len(kept), np.int32)
+
+
+@NonMaxSuppressionV5.samples
+def _(rng):
+    yield from _samples(_LEAST, np.array(0.0, np.float32))(rng)
+    soft, all_, zero = (np.array(v, np.float32) for v in (0.5, 1.0, 0.0))
+    boxes, scores, limit = _BOXES, _SCORES, np.array(6, np.int32)
+    yield Sample(boxes, scores, limit, all_, zero, soft, differentiable=False)
+    yield Sample(
+        boxes, scores, limit, all_, zero, soft, pad_to_max_output_size=True, differentiable=False
+    )
+    yield Sample(boxes, scores, limit, all_, zero, -soft, raises=InvalidArgumentError)
+
+
+@NonMaxSuppressionV5.reference
+def _(boxes, scores, limit, threshold, least, sigma, pad_to_max_output_size):
+    overlap, left = _overlap_reference(boxes), scores.astype(float)
+    kept, found = [], []
+    waiting = [i for i in range(len(boxes)) if left[i] > least]
+    while waiting and len(kept) < limit:
+        best = max(waiting, key=lambda i: (left[i], -i))
+        waiting.remove(best)
+        if left[best] <= least:
+            continue
+        kept.append(best)
+        found.append(left[best])
+        for i in waiting:
+            likeness = overlap(i, best)
+            soft = np.exp(-0.5 * likeness**2 / sigma) if sigma > 0 else 1.0
+            left[i] *= soft if likeness <= threshold else 0.0
+    length = int(limit) if pad_to_max_output_size else len(kept)
+    indices, values = np.zeros(length, np.int32), np.zeros(length, np.float32)
+    indices[: len(kept)], values[: len(kept)] = kept, found
+    return indices, values, np.array(len(kept), np.int32)
+
+
+@op("NonMaxSuppressionWithOverlaps",
+    "overlaps: float32, scores: float32, max_output_size: int32, overlap_threshold: float32, "
+    "score_threshold: float32 -> selected_indices: int32",
+    ranks="overlaps: 2, scores: 1, max_output_size: 0, overlap_threshold: 0, score_threshold: 0",
+    shape=_overlaps_rule)  # fmt: skip
+def NonMaxSuppressionWithOverlaps(
+    xp, overlaps, scores, max_output_size, overlap_threshold, score_threshold
+):
+    if overlaps.ndim != 2:
+        raise invalid(f"overlaps must be 2-D{shape_text(overlaps.shape)}")
+    if overlaps.shape[0] != overlaps.shape[1]:
+        raise invalid(f"overlaps must be square{shape_text(overlaps.shape)}")
+    if scores.ndim != 1:
+        raise invalid(f"scores must be 1-D{shape_text(scores.shape)}")
+    if len(scores) != len(overlaps):
+        raise invalid("scores has incompatible shape")
+    limit = max(int(_scalar(max_output_size, "max_output_size")), 0)
+    threshold = float(_scalar(overlap_threshold, "overlap_threshold"))
+    least = float(_scalar(score_threshold, "score_threshold"))
+    return suppress(lambda i, js: overlaps[i, js], scores, limit, threshold, least)[0]
+
+
+@NonMaxSuppressionWithOverlaps.samples
+def _(rng):
+    likeness = np.abs(rng.normal(6, 6)).astype(np.float32)
+    likeness, scores = (likeness + likeness.T) / 2, rng.normal(6).astype(np.float32)
+    yield Sample(likeness, scores, _LIMIT, _HALF, np.array(-9, np.float32))
+    yield Sample(likeness, scores, _LIMIT, _HALF, np.array(0, np.float32))
+    for wrong in (likeness[0], likeness[:4]):
+        yield Sample(wrong, scores, _LIMIT, _HALF, _HALF, raises=InvalidArgumentError)
+    yield Sample(likeness, scores[:5], _LIMIT, _HALF, _HALF, raises=InvalidArgumentError)
+    yield Sample(likeness, scores, _LIMIT, likeness, _HALF, raises=InvalidArgumentError)
+
+
+@NonMaxSuppressionWithOverlaps.reference
+def _(overlaps, scores, limit, threshold, least):
+    return _by_sorting(lambda i, j: overlaps[i, j], scores, int(limit), threshold, least)
+
+
+def _combined_rule(call):
+    boxes, scores = call.shape(0), call.shape(1)
+    limit = call.value(3)
+    batch = shapes.same_dimension(boxes[0], scores[0])
+    shapes.same_dimension(boxes[1], scores[1])
+    if boxes[2] != 1:
+        shapes.same_dimension(boxes[2], scores[2])
+    shapes.exactly(boxes[3], 4)
+    count = None if limit is None or call.attr("pad_per_class") else int(limit)
+    return [(batch, count, 4), (batch, count), (batch, count), (batch,)]
+
+
+@op("CombinedNonMaxSuppression",
+    "boxes: float32, scores: float32, max_output_size_per_class: int32, max_total_size: int32, "
+    "iou_threshold: float32, score_threshold: float32 -> nmsed_boxes: float32, nmsed_scores: float32, "
+    "nmsed_classes: float32, valid_detections: int32",
+    attrs={"pad_per_class": False, "clip_boxes": True},
+    ranks="boxes: 4, scores: 3, max_output_size_per_class: 0, max_total_size: 0, iou_threshold: 0, score_threshold: 0",
+    shape=_combined_rule)  # fmt: skip
+def CombinedNonMaxSuppression(
+    xp,
+    boxes,
+    scores,
+    max_output_size_per_class,
+    max_total_size,
+    iou_threshold,
+    score_threshold,
+    pad_per_class,
+    clip_boxes,
+):
+    if boxes.ndim != 4:
+        raise invalid(f"boxes must be 4-D{shape_text(boxes.shape)}")
+    if scores.ndim != 3:
+        raise invalid(f"scores must be 3-D{shape_text(scores.shape)}")
+    batch, count, kinds = scores.shape
+    if boxes.shape[0] != batch:
+        raise invalid("boxes and scores must have same batch size")
+    if boxes.shape[1] != count:
+        raise invalid("scores has incompatible shape")
+    if boxes.shape[2] not in (1, kinds):
+        raise invalid("third dimension of boxes must be either 1 or num classes")
+    if boxes.shape[3] != 4:
+        raise invalid("boxes must have 4 columns")
+    each = int(_scalar(max_output_size_per_class, "max_size_per_class"))
+    total = int(_scalar(max_total_size, "max_total_size"))
+    if each <= 0:
+        raise invalid("max_size_per_class must be positive")
+    if total <= 0:
+        raise invalid(f"max_total_size must be > 0, but is {total}")
+    threshold = float(_scalar(iou_threshold, "iou_threshold"))
+    if not 0 <= threshold <= 1:
+        raise invalid("iou_threshold must be in [0, 1]")
+    least = float(_scalar(score_threshold, "score_threshold"))
+    length = min(total, each * kinds) if pad_per_class else total
+    out = (
+        np.zeros((batch, length, 4), np.float32),
+        np.zeros((batch, length), np.float32),
+        np.zeros((batch, length), np.float32),
+        np.zeros(batch, np.int32),
+    )
+    for n in range(batch):
+        found = []
+        for k in range(kinds):
+            own = boxes[n, :, k if boxes.shape[2] > 1 else 0]
+            kept, _ = suppress(
+                overlaps_of(own), scores[n, :, k], min(each, count), threshold, least
+            )
+            found += [(-float(scores[n, i, k]), k, place, own[i]) for place, i in enumerate(kept)]
+        found.sort(key=lambda entry: entry[:3])
+        out[3][n] = len(found[:length])
+        for i, (negative, k, _, box) in enumerate(found[:length]):
+            out[0][n, i] = box.clip(0, 1) if clip_boxes else box
+            out[1][n, i], out[2][n, i] = -negative, k
+    return out
+
+
+@CombinedNonMaxSuppression.samples
+def _(rng):
+    boxes = np.abs(rng.normal(2, 8, 3, 4)).astype(np.float32)
+    scores = rng.normal(2, 8, 3).astype(np.float32)
+    two, six, half, low = _LIMIT // 2, np.array(6, np.int32), _HALF, np.array(-1, np.float32)
+    yield Sample(boxes, scores, two, six, half, low)
+    yield Sample(boxes, scores, two, six + 6, half, low, pad_per_class=True, clip_boxes=False)
+    yield Sample(boxes[:, :, :1], scores, two, six, half / 5, half)
+    bad = InvalidArgumentError
+    yield Sample(boxes[0], scores, two, six, half, low, raises=bad)
+    yield Sample(boxes[:, :, :2], scores, two, six, half, low, raises=bad)
+    yield Sample(boxes, scores[:1], two, six, half, low, raises=bad)
+    yield Sample(boxes, scores, two * 0, six, half, low, raises=bad)
+    yield Sample(boxes, scores, two, six * 0, half, low, raises=bad)
+    yield Sample(boxes, scores, two, six, half * 3, low, raises=bad)
+
+
+@CombinedNonMaxSuppression.reference
+def _(boxes, scores, each, total, threshold, least, pad_per_class, clip_boxes):
+    batch, _, kinds = scores.shape
+    length = min(int(total), int(each) * kinds) if pad_per_class else int(total)
+    rows = []
+    for n in range(batch):
+        found = []
+        for k in range(kinds):
+            own = boxes[n, :, min(k, boxes.shape[2] - 1)]
+            kept = _reference(own, scores[n, :, k], each, threshold, least)
+            found += [[*own[i], scores[n, i, k], k, 1] for i in kept]
+        found = sorted(found, key=lambda row: -row[4])[:length]
+        rows.append(found + [[0] * 7] * (length - len(found)))
+    table = np.array(rows, np.float32)
+    corners = table[..., :4].clip(0, 1) if clip_boxes else table[..., :4]
+    return corners, table[..., 4], table[..., 5], table[..., 6].sum(1).astype(np.int32)
+
+
+# Functions
+
+
+def _threshold(value, like):
+    return convert_to_tensor(value, like.dtype)
+
+
+@tensor_function
+def non_max_suppression(
+    boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=_LOWEST, name=None
+):
+    """Choose boxes with the best scores, none of which overlap much.
+
+    Args:
+      boxes: `[n, 4]`, two opposite corners (y1, x1, y2, x2) each.
+      scores: `[n]`, of the dtype of `boxes`.
+      max_output_size: the largest number of boxes to choose, an int32 scalar.
+      iou_threshold: the largest intersection over union that two boxes may have.
+      score_threshold: boxes with no larger score are left out.
+      name: a name for the operation (optional).
+
+    Returns:
+      The indices of the chosen boxes, int32, best score first.
+    """
+    boxes = convert_to_tensor(boxes)
+    limits = (_threshold(iou_threshold, boxes), _threshold(score_threshold, boxes))
+    return NonMaxSuppressionV3(boxes, scores, max_output_size, *limits)
+
+
+@tensor_function
+def non_max_suppression_with_scores(
+    boxes,
+    scores,
+    max_output_size,
+    iou_threshold=0.5,
+    score_threshold=_LOWEST,
+    soft_nms_sigma=0.0,
+    name=None,
+):
+    """Choose boxes with the best scores, and return the scores as well.
+
+    Args:
+      boxes: `[n, 4]`, two opposite corners (y1, x1, y2, x2) each.
+      scores: `[n]`, of the dtype of `boxes`.
+      max_output_size: the largest number of boxes to choose, an int32 scalar.
+      iou_threshold: the largest intersection over union that two boxes may have.
+      score_threshold: boxes with no larger score are left out.
+      soft_nms_sigma: if positive, overlap with a chosen box lowers a score instead of removing the box (Soft-NMS,
+        Bodla et al., arXiv:1704.04503).
+      name: a name for the operation (optional).
+
+    Returns:
+      The indices of the chosen boxes, int32, and their scores, which `soft_nms_sigma` may have lowered.
+    """
+    boxes = convert_to_tensor(boxes)
+    given = [_threshold(v, boxes) for v in (iou_threshold, score_threshold, soft_nms_sigma)]
+    return NonMaxSuppressionV5(boxes, scores, max_output_size, *given)[:2]
+
+
+@tensor_function
+def non_max_suppression_overlaps(
+    overlaps: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    overlap_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
+    name: str | None = None,
+) -> Tensor:
+    """Choose boxes with the best scores by a matrix of how much each two of them overlap.
+
+    Args:
+      overlaps: `[n, n]` float32, the overlap of each two boxes by any measure.
+      scores: `[n]` float32.
+      max_output_size: the largest number of boxes to choose, an int32 scalar.
+      overlap_threshold: the largest overlap that two boxes may have.
+      score_threshold: boxes with no larger score are left out.
+      name: a name for the operation (optional).
+
+    Returns:
+      The indices of the chosen boxes, int32, best score first.
+    """
+    return NonMaxSuppressionWithOverlaps(
+        overlaps, scores, max_output_size, overlap_threshold, score_threshold
+    )
+
+
+@tensor_function
+def combined_non_max_suppression(
+    boxes,
+    scores,
+    max_output_size_per_class,
+    max_total_size,
+    iou_threshold=0.5,
+    score_threshold=_LOWEST,
+    pad_per_class=False,
+    clip_boxes=True,
+    name=None,
+):
+    """Choose boxes of each class by itself, then the best of all classes.
+
+    Args:
+      boxes: `[batch, n, q, 4]` float32, q being 1 or the number of classes.
+      scores: `[batch, n, classes]` float32.
+      max_output_size_per_class: the largest number of boxes of one class, an int32 scalar.
+      max_total_size: the largest number of boxes of all classes together, an int32 scalar.
+      iou_threshold: the largest intersection over union that two boxes of one class may have.
+      score_threshold: boxes with no larger score are left out.
+      pad_per_class: whether results have `max_output_size_per_class * classes` places where that is less than
+        `max_total_size`, instead of `max_total_size`.
+      clip_boxes: whether chosen boxes are clipped to [0, 1].
+      name: a name for the operation (optional).
+
+    Returns:
+      nmsed_boxes, nmsed_scores, nmsed_classes: the chosen boxes of each of the batch, filled up with zeros.
+      valid_detections: how many of them are chosen ones, `[batch]` int32.
+    """
+    return CombinedNonMaxSuppression(boxes, scores, max_output_size_per_class, max_total_size,
+                                     iou_threshold, score_threshold, pad_per_class, clip_boxes)  # fmt: skip
+
+
+@tensor_function
+def non_max_suppression_padded(
+    boxes,
+    scores,
+    max_output_size,
+    iou_threshold=0.5,
+    score_threshold=_LOWEST,
+    pad_to_max_output_size=False,
+    name=None,
+    sorted_input=False,
+    canonicalized_coordinates=False,
+    tile_size=512,
+):
+    """Choose boxes with the best scores, in results of a size that is known beforehand.
+
+    Args:
+      boxes: `[..., n, 4]`, two opposite corners (y1, x1, y2, x2) each.
+      scores: `[..., n]`, of the dtype of `boxes`.
+      max_output_size: the largest number of boxes to choose, an int32 scalar.
+      iou_threshold: the largest intersection over union that two boxes may have.
+      score_threshold: boxes with no larger score are left out.
+      pad_to_max_output_size: whether the indices are filled up with zeros to `max_output_size`.
+      name: a name for the operation (optional).
+      sorted_input, canonicalized_coordinates: whether boxes come by falling score, and each with its smaller
+        coordinates first; results do not depend on it.
+      tile_size: without effect; TensorFlow compares so many boxes at a time.
+
+    Returns:
+      The indices of the chosen boxes, int32, and how many of them are valid.
+
+    Raises:
+      ValueError: if boxes have batch dimensions and `pad_to_max_output_size` is not set.
+    """
+    boxes, scores = convert_to_tensor(boxes), convert_to_tensor(scores)
+    limits = (_threshold(iou_threshold, boxes), _threshold(score_threshold, boxes))
+    if boxes.shape.rank is None or boxes.shape.rank <= 2:
+        row = NonMaxSuppressionV4(boxes, scores, max_output_size, *limits, pad_to_max_output_size)
+        return row[0], row[1]
+    if not pad_to_max_output_size:
+        raise ValueError(
+            "`pad_to_max_output_size` (currently set to False) must be True for batched input"
+        )
+    batch = sizes_of(boxes)[:-2]
+    flat_boxes = Reshape(boxes, as_shape([-1, *sizes_of(boxes)[-2:]]))
+    flat_scores = Reshape(scores, as_shape([-1, sizes_of(scores)[-1]]))
+
+    def one(pair):
+        row = NonMaxSuppressionV4(*pair, max_output_size, *limits, True)
+        return row[0], row[1]
+
+    indices, counts = map_fn(
+        one, (flat_boxes, flat_scores), fn_output_signature=(dtypes.int32,) * 2
+    )
+    return Reshape(indices, as_shape([*batch, max_output_size])), Reshape(counts, as_shape(batch))

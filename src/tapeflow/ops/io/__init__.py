@@ -1,0 +1,1 @@
+"""Files, serialized tensors and messages, `tf.io.parse_example`, CSV, and summaries."""

@@ -1,0 +1,454 @@
+"""Matrix products: of two matrices, of stacks of them, with vectors, and along chosen axes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow._native import EagerTensor
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import graph_scope, tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array import layout
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.gather import Gather
+from tapeflow.ops.array.joining import ConcatV2, Pack, stack
+from tapeflow.ops.array.rows import Rank, Shape
+from tapeflow.ops.array.selection import setdiff1d
+from tapeflow.ops.math import casting
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.math.reduction import Prod
+from tapeflow.ops.static import static_value
+from tapeflow.ops.table import COMPLEX, FLOATING, Sample, dtype, op
+from tapeflow.ops.validate import invalid, shape_text
+
+FACTORS = (
+    *FLOATING,
+    dtypes.int32,
+    dtypes.int64,
+    dtypes.int16,
+    dtypes.uint8,
+    dtypes.uint16,
+    dtypes.uint32,
+    dtypes.uint64,
+    *COMPLEX,
+)
+
+
+@op(
+    "MatMul",
+    "a: T, b: T -> product: T",
+    types={"T": FACTORS},
+    attrs={"transpose_a": False, "transpose_b": False, "grad_a": False, "grad_b": False},
+    shape=shapes.matmul,
+    promotes="operands",
+)
+def MatMul(xp, a, b, transpose_a, transpose_b, grad_a, grad_b):
+    if a.ndim != b.ndim:
+        raise invalid(
+            f"In[0] and In[1] has different ndims: {shape_text(a.shape)} vs. {shape_text(b.shape)}"
+        )
+    if a.ndim != 2:
+        raise invalid(
+            "In[0] ndims must be >= 2" if a.ndim < 2 else f"In[0] is not a matrix: {a.ndim}"
+        )
+    if a.shape[0 if transpose_a else 1] != b.shape[1 if transpose_b else 0]:
+        raise invalid(
+            f"Matrix size-incompatible: In[0]: {shape_text(a.shape)}, In[1]: {shape_text(b.shape)}"
+        )
+    return _product(xp, a.T if transpose_a else a, b.T if transpose_b else b)
+
+
+def _product(xp, a, b):
+    if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":  # half precision adds up in single
+        return xp.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return xp.matmul(a, b)
+
+
+@MatMul.gradient(needs="a, b")
+def _(call, dy):
+    transpose_a, transpose_b = call.transpose_a, call.transpose_b
+    of_a = of_b = None
+    if call.wants("a"):
+        b = conj(call.b)
+        of_a = MatMul(b, dy, transpose_b, True) if transpose_a else MatMul(dy, b, False, not transpose_b)
+    if call.wants("b"):
+        a = conj(call.a)
+        of_b = MatMul(dy, a, True, transpose_a) if transpose_b else MatMul(a, dy, not transpose_a)
+    return of_a, of_b
+
+
+@MatMul.samples
+def _(rng):
+    yield Sample(rng.normal(3, 4), rng.normal(4, 2))
+    yield Sample(rng.normal(4, 3), rng.normal(4, 2), transpose_a=True)
+    yield Sample(rng.normal(3, 4), rng.normal(2, 4), transpose_b=True)
+    yield Sample(rng.normal(4, 3), rng.normal(2, 4), transpose_a=True, transpose_b=True)
+    yield Sample(rng.normal(0, 4), rng.normal(4, 2))
+    yield Sample(rng.normal(3, 0), rng.normal(0, 2))
+    yield Sample(
+        np.array([[1, 2]], np.int32),
+        np.array([[3], [4]], np.int32),
+        expect=np.array([[11]], np.int32),
+    )
+    yield Sample(rng.normal(3, 4), rng.normal(3, 4), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), rng.normal(3, 4), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3, 4), rng.normal(4, 5), raises=InvalidArgumentError)
+
+
+@MatMul.reference
+def _(a, b, transpose_a, transpose_b, grad_a, grad_b):
+    rows = (a.T if transpose_a else a).tolist()
+    columns = (b if transpose_b else b.T).tolist()
+    out = [[sum(x * y for x, y in zip(r, c, strict=True)) for c in columns] for r in rows]
+    return np.array(out).reshape(len(rows), len(columns))
+
+
+def _stack_row(name, signature, types, attrs, broadcasts=True):
+    rule = shapes.batch_matmul(broadcasts)
+
+    @op(name, signature, types=types, attrs=attrs, shape=rule, broadcast=broadcasts, promotes="operands")
+    def row(xp, x, y, adj_x, adj_y, grad_x, grad_y, Tout=None):
+        for i, given in enumerate((x, y)):
+            if given.ndim < 2:
+                raise invalid(f"In[{i}] ndims must be >= 2: {given.ndim}")
+        if x.shape[-2 if adj_x else -1] != y.shape[-1 if adj_y else -2]:
+            raise invalid(
+                "Matrix size-incompatible: "
+                f"In[0]: {shape_text(x.shape)}, In[1]: {shape_text(y.shape)} {adj_x:d} {adj_y:d}"
+            )
+        if not _batches_fit(x.shape[:-2], y.shape[:-2], broadcasts):
+            raise invalid(
+                "In[0] and In[1] must have compatible batch dimensions: "
+                f"{shape_text(x.shape)} vs. {shape_text(y.shape)}"
+            )
+        x = xp.conj(xp.swapaxes(x, -1, -2)) if adj_x else x
+        y = xp.conj(xp.swapaxes(y, -1, -2)) if adj_y else y
+        if Tout is None:
+            return _product(xp, x, y)
+        kind = Tout.as_numpy_dtype
+        return _product(xp, x.astype(kind), y.astype(kind))
+
+    @row.samples
+    def _(rng):
+        kind = {} if Tout_of is None else {"Tout": Tout_of}
+        yield Sample(rng.normal(2, 3, 4), rng.normal(2, 4, 2), **kind)
+        yield Sample(rng.normal(2, 4, 3), rng.normal(2, 4, 2), adj_x=True, **kind)
+        yield Sample(rng.normal(2, 3, 4), rng.normal(2, 2, 4), adj_y=True, **kind)
+        yield Sample(rng.normal(2, 4, 3), rng.normal(2, 2, 4), adj_x=True, adj_y=True, **kind)
+        yield Sample(rng.normal(0, 3, 4), rng.normal(0, 4, 2), **kind)
+        if broadcasts:
+            yield Sample(rng.normal(2, 1, 3, 4), rng.normal(3, 4, 2), **kind)
+            yield Sample(rng.normal(3, 4), rng.normal(2, 4, 2), **kind)
+        yield Sample(rng.normal(2, 3, 4), rng.normal(2, 3, 4), raises=InvalidArgumentError, **kind)
+        yield Sample(rng.normal(2, 3, 4), rng.normal(3, 4, 2), raises=InvalidArgumentError, **kind)
+        yield Sample(rng.normal(3, 3, 4), rng.normal(4), raises=InvalidArgumentError, **kind)
+
+    @row.reference
+    def _(x, y, adj_x, adj_y, grad_x, grad_y, Tout=None):
+        x = x.swapaxes(-1, -2).conj() if adj_x else x
+        y = y.swapaxes(-1, -2).conj() if adj_y else y
+        return (x[..., :, :, None] * y[..., None, :, :]).sum(-2)
+
+    Tout_of = dtypes.float64 if "Tout" in attrs else None
+    return row
+
+
+def _batches_fit(a, b, broadcasts):
+    if not broadcasts:
+        return a == b
+    return all(m == n or 1 in (m, n) for m, n in zip(a[::-1], b[::-1], strict=False))
+
+
+FLAGS = {"adj_x": False, "adj_y": False, "grad_x": False, "grad_y": False}
+PAIR = "x: T, y: T -> output: T"
+BatchMatMul = _stack_row("BatchMatMul", PAIR, {"T": FACTORS}, FLAGS, broadcasts=False)
+BatchMatMulV2 = _stack_row("BatchMatMulV2", PAIR, {"T": FACTORS}, FLAGS)
+MIXED = (*FACTORS, dtypes.int8)
+BatchMatMulV3 = _stack_row(
+    "BatchMatMulV3",
+    "x: Ta, y: Tb -> output: Tout",
+    {"Ta": MIXED, "Tb": MIXED},
+    {"Tout": dtype, **FLAGS},
+)
+
+
+def _stack_gradient(call, dy):
+    x, y = call.x, call.y
+    if call.adj_x:
+        of_x = BatchMatMulV2(y, dy, call.adj_y, True)
+    else:
+        of_x = BatchMatMulV2(dy, y, False, not call.adj_y)
+    if call.adj_y:
+        of_y = BatchMatMulV2(dy, x, True, call.adj_x)
+    else:
+        of_y = BatchMatMulV2(x, dy, not call.adj_x)
+    return of_x, of_y
+
+
+BatchMatMul.gradient(needs="x, y")(_stack_gradient)
+BatchMatMulV2.gradient(needs="x, y")(_stack_gradient)
+
+
+@BatchMatMulV3.gradient(needs="x, y")
+def _(call, dy):
+    x, y = call.x, call.y
+    if call.adj_x:
+        of_x = BatchMatMulV3(y, dy, x.dtype, call.adj_y, True)
+    else:
+        of_x = BatchMatMulV3(dy, y, x.dtype, False, not call.adj_y)
+    if call.adj_y:
+        of_y = BatchMatMulV3(dy, x, y.dtype, True, call.adj_x)
+    else:
+        of_y = BatchMatMulV3(x, dy, y.dtype, not call.adj_x)
+    return of_x, of_y
+
+
+@tensor_function
+def matmul(
+    a,
+    b,
+    transpose_a=False,
+    transpose_b=False,
+    adjoint_a=False,
+    adjoint_b=False,
+    a_is_sparse=False,
+    b_is_sparse=False,
+    output_type=None,
+    grad_a=False,
+    grad_b=False,
+    name=None,
+):
+    """Multiply matrices; dimensions before the last two broadcast.
+
+    Args:
+      a: matrices `[..., M, N]` of a numeric dtype.
+      b: matrices `[..., N, K]` of that dtype.
+      transpose_a, transpose_b: whether that matrix is transposed first.
+      adjoint_a, adjoint_b: whether it is transposed and conjugated first.
+      a_is_sparse, b_is_sparse: hints, of no effect on the result.
+      output_type: the dtype of the result, and of the sums on the way to it; None: that of the matrices.
+      grad_a, grad_b: marks of the gradient, of no effect on the result.
+      name: a name for the operation (optional).
+
+    Returns:
+      The products, `[..., M, K]`.
+
+    Raises:
+      InvalidArgumentError: for shapes that do not fit.
+      ValueError: where a matrix is to be both transposed and adjoint.
+
+    >>> tf.linalg.matmul([[1, 2], [3, 4]], [[1, 0], [0, 2]])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 4],
+           [3, 8]], dtype=int32)>
+    """
+    if not (adjoint_a or adjoint_b or transpose_a or transpose_b) and output_type is None:
+        if a.__class__ is not EagerTensor:
+            a = convert_to_tensor(a)
+        if b.__class__ is not EagerTensor:
+            b = convert_to_tensor(b, dtype_hint=a.dtype)
+        if a.__class__ is b.__class__ is EagerTensor and a.ndim == b.ndim == 2:
+            return MatMul(a, b)
+    if transpose_a and adjoint_a:
+        raise ValueError(
+            "Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True."
+        )
+    if transpose_b and adjoint_b:
+        raise ValueError(
+            "Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True."
+        )
+    a = convert_to_tensor(a)
+    b = convert_to_tensor(b, dtype_hint=a.dtype)
+    if output_type is not None and output_type != a.dtype:
+        a, adjoint_a = _as_adjoint(a, transpose_a, adjoint_a)
+        b, adjoint_b = _as_adjoint(b, transpose_b, adjoint_b)
+        return BatchMatMulV3(a, b, dtypes.as_dtype(output_type), adjoint_a, adjoint_b)
+    ranks = a.shape.rank, b.shape.rank
+    if ranks == (2, 2) or (None not in ranks and min(ranks) < 2 and max(ranks) <= 2):
+        if adjoint_a:
+            a, transpose_a = conj(a), True
+        if adjoint_b:
+            b, transpose_b = conj(b), True
+        return MatMul(a, b, bool(transpose_a), bool(transpose_b))
+    a, adjoint_a = _as_adjoint(a, transpose_a, adjoint_a)
+    b, adjoint_b = _as_adjoint(b, transpose_b, adjoint_b)
+    return BatchMatMulV2(a, b, adjoint_a, adjoint_b)
+
+
+def _as_adjoint(x, transpose, adjoint):
+    """`x`, conjugated where it must be, and whether to take the adjoint of it."""
+    return (conj(x), True) if transpose else (x, bool(adjoint))
+
+
+@tensor_function
+def sparse_matmul(
+    a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None
+):
+    """The product of two float32 or bfloat16 matrices, of which the flags say that they are mostly zeros."""
+    a, b = convert_to_tensor(a), convert_to_tensor(b)
+    return matmul(
+        casting.cast(a, dtypes.float32), casting.cast(b, dtypes.float32), transpose_a, transpose_b
+    )
+
+
+@tensor_function
+@graph_scope("MatVec")
+def matvec(
+    a,
+    b,
+    transpose_a=False,
+    adjoint_a=False,
+    a_is_sparse=False,
+    b_is_sparse=False,
+    name=None,
+):
+    """Multiply matrices by vectors.
+
+    Args:
+      a: matrices `[..., M, N]` of a numeric dtype.
+      b: vectors `[..., N]` of the dtype of `a`; the dimensions before broadcast.
+      transpose_a: whether `a` is transposed first.
+      adjoint_a: whether `a` is transposed and conjugated first.
+      a_is_sparse, b_is_sparse: hints, which are not used.
+      name: a name for the operation (optional).
+
+    Returns:
+      Vectors `[..., M]` of their dtype.
+
+    Raises:
+      InvalidArgumentError: for sizes that do not fit.
+
+    >>> tf.linalg.matvec([[1, 2], [3, 4]], [10, 1])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([12, 34], dtype=int32)>
+    """
+    product = matmul(a, layout.ExpandDims(convert_to_tensor(b), -1), transpose_a, False, adjoint_a)
+    return layout.Squeeze(product, [-1])
+
+
+@tensor_function
+@graph_scope("Tensordot")
+def tensordot(a, b, axes, name=None):
+    """Multiply two tensors, and sum over pairs of axes.
+
+    Args:
+      a, b: tensors of one floating, complex, int32 or int64 dtype.
+      axes: a number n for the last n axes of `a` with the first n of `b`; or a pair of lists of axes, those of `a`
+        and those of `b`, which are summed in this order. 0 gives the outer product.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype, whose axes are the others of `a` and then the others of `b`.
+
+    Raises:
+      ValueError: for axes that are not as many, or out of range.
+      InvalidArgumentError: where sizes of a pair differ.
+
+    >>> tf.linalg.tensordot([[1, 2], [3, 4]], [[1, 0], [2, 1]], axes=1)
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[ 5,  2],
+           [11,  4]], dtype=int32)>
+    >>> tf.linalg.tensordot([[1, 2], [3, 4]], [[1, 0], [2, 1]], axes=[[0, 1], [0, 1]])
+    <tf.Tensor: shape=(), dtype=int32, numpy=11>
+    """
+    a, b = convert_to_tensor(a), convert_to_tensor(b)
+    known = isinstance(axes, (int, list, tuple)) or static_value(axes) is not None
+    if a.shape.rank is None or b.shape.rank is None or not known:
+        return _tensordot_of_any_rank(a, b, axes)
+    of_a, of_b = _contracted(axes, a.shape.rank, b.shape.rank)
+    left, a_free = _as_matrix(a, of_a, last=True)
+    right, b_free = _as_matrix(b, of_b, last=False)
+    product = MatMul(left, right)
+    if all(isinstance(d, int) for d in (*a_free, *b_free)):
+        return layout.Reshape(product, np.array([*a_free, *b_free], np.int32))
+
+    return layout.Reshape(product, stack([*a_free, *b_free]))
+
+
+def _tensordot_of_any_rank(a, b, axes):
+    """`tensordot` where a rank or the axes are only known when the graph runs."""
+    if not isinstance(axes, (list, tuple)):
+        axes = cast(axes, dtypes.int32)
+        if axes.shape.rank is None:
+            raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
+        if axes.shape.rank == 0:
+            axes = range_(Rank(a) - axes, Rank(a)), range_(axes)
+        elif axes.shape.rank == 1:
+            axes = axes[:1], axes[1:]
+        else:
+            axes = axes[0], axes[1]
+    if len(axes) != 2:
+        raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
+    of_a, of_b = (layout.Reshape(cast(side, dtypes.int32), [-1]) for side in axes)
+    left, a_free = _dynamic_matrix(a, of_a, last=True)
+    right, b_free = _dynamic_matrix(b, of_b, last=False)
+    return layout.Reshape(MatMul(left, right), ConcatV2([a_free, b_free], 0))
+
+
+def _dynamic_matrix(x, contracted, last):
+    rank, shape = Rank(x), Shape(x)
+    contracted = contracted % rank
+    free = setdiff1d(range_(rank), contracted)[0]
+    order = [free, contracted] if last else [contracted, free]
+    lengths = Gather(shape, free)
+    sizes = [Prod(lengths, 0), Prod(Gather(shape, contracted), 0)]
+    moved = layout.Transpose(x, ConcatV2(order, 0))
+    return layout.Reshape(moved, Pack(sizes if last else sizes[::-1])), lengths
+
+
+def _contracted(axes, rank_a, rank_b):
+    if hasattr(axes, "shape"):
+        axes = static_value(axes).tolist()
+    axes = np.asarray(axes, dtype=object)
+    if axes.ndim == 0:
+        count = int(axes)
+        if count < 0:
+            raise ValueError(f"`axes` must be at least 0. Received: {count}.")
+        if count > rank_a or count > rank_b:
+            raise ValueError(
+                f"`axes` must not be larger than the number of dimensions of tensor. Received: {count}."
+            )
+        return list(range(rank_a - count, rank_a)), list(range(count))
+    if len(axes) != 2:
+        raise ValueError(f"`axes` must be an integer or have length 2. Received {axes.tolist()}.")
+    first, second = (np.ravel(np.array(side, dtype=np.int64)).tolist() for side in axes)
+    if len(first) != len(second):
+        raise ValueError(
+            f"Different number of contraction axes `a` and `b`, {len(first)} != {len(second)}."
+        )
+    return _from_front(first, rank_a), _from_front(second, rank_b)
+
+
+def _from_front(axes, rank):
+    for axis in axes:
+        if not -rank <= axis < rank:
+            raise InvalidArgumentError(
+                None, None, f"slice index {axis} of dimension 0 out of bounds."
+            )
+    return [axis % rank for axis in axes]
+
+
+def _as_matrix(x, contracted, last):
+    """`x` as a matrix with the contracted axes last or first, and the lengths of the other axes."""
+    static = x.shape.as_list()
+    free = [d for d in range(len(static)) if d not in contracted]
+    order = free + contracted if last else contracted + free
+    if order != list(range(len(static))):
+        x = layout.Transpose(x, np.array(order, np.int32))
+    lengths = [static[d] for d in free]
+    summed = [static[d] for d in contracted]
+    if None in lengths or None in summed:
+        dynamic = Shape(x)
+        at = {d: i for i, d in enumerate(order)}
+        lengths = [dynamic[at[d]] if static[d] is None else static[d] for d in free]
+        rows = -1 if None not in summed else None
+        width = math.prod(summed) if rows else -1
+        if rows is None:
+            rows = Prod(dynamic[: len(free)] if last else dynamic[len(contracted) :], 0)
+        return layout.reshape(x, [rows, width] if last else [width, rows]), lengths
+    shape = [math.prod(lengths), math.prod(summed)]
+    return layout.Reshape(x, np.array(shape if last else shape[::-1], np.int32)), lengths

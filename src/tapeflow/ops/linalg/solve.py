@@ -1,0 +1,516 @@
+"""Inverses, determinants and linear equations."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array import layout
+from tapeflow.ops.array.diagonal import MatrixBandPart, MatrixDiagPart
+from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math import arithmetic, complex_numbers, elementwise, reduction
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.numeric import factorizations
+from tapeflow.ops.old_spelling import old_spelling
+from tapeflow.ops.static import size_of
+from tapeflow.ops.table import Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+DENSE = {"T": (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.complex64, dtypes.complex128)}
+
+
+def matrices(x, i=0, square=False):
+    """Refuses what is not a stack of (square) matrices as input `i`."""
+    if x.ndim < 2:
+        raise invalid(f"Input tensor {i} must have rank >= 2, got {x.ndim}")
+    if square and x.shape[-1] != x.shape[-2]:
+        raise invalid(f"Input matrix must be square, got {shape_text(x.shape)}")
+
+
+def wide(x):
+    """LAPACK knows no half precision."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+def _batch(call):
+    shape = shapes.square(call.shape(0))
+    return None if shape is None else shape[:-2]
+
+
+def _solve_rule(call):
+    a, b = shapes.square(call.shape(0)), shapes.at_least(call.shape(1), 2)
+    if a is None or b is None:
+        return [b if a is None else (*a[:-1], None)]
+    batch = shapes.merge(a[:-2], b[:-2]) or ()
+    return [(*batch, shapes.same_dimension(a[-1], b[-2]), b[-1])]
+
+
+def square_shape(call):
+    return [shapes.square(call.shape(0))]
+
+
+def _adjoint(xp, x):
+    return xp.conj(xp.swapaxes(x, -1, -2))
+
+
+def _well_conditioned(x):
+    return x + 3 * np.eye(x.shape[-2], x.shape[-1])
+
+_REAL = {"T": (dtypes.float64, dtypes.float32)}
+
+
+@op(
+    "MatrixInverse",
+    "input: T -> output: T",
+    types=DENSE,
+    attrs={"adjoint": False},
+    shape=square_shape,
+)
+def MatrixInverse(xp, input, adjoint):
+    matrices(input, square=True)
+    x = wide(input)
+    try:
+        return xp.linalg.inv(_adjoint(xp, x) if adjoint else x).astype(input.dtype)
+    except np.linalg.LinAlgError:
+        raise invalid("Input is not invertible.") from None
+
+
+@MatrixInverse.gradient(needs="output")
+def _(call, dy):
+    y = call.output
+    if call.adjoint:
+        product = matmul(y, matmul(dy, y, adjoint_a=True))
+    else:
+        product = matmul(y, matmul(dy, y, adjoint_b=True), adjoint_a=True)
+    return elementwise.Neg(product)
+
+
+@MatrixInverse.samples
+def _(rng):
+    yield Sample(_well_conditioned(rng.normal(3, 3)))
+    yield Sample(_well_conditioned(rng.normal(2, 2, 2)), adjoint=True)
+    yield Sample(rng.normal(0, 2, 2))
+    yield Sample(np.zeros((2, 2)), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), raises=InvalidArgumentError)
+
+
+@MatrixInverse.reference
+def _(input, adjoint):
+    out = _eliminated(input, np.broadcast_to(np.eye(input.shape[-1]), input.shape))
+    return out.swapaxes(-1, -2).conj() if adjoint else out
+
+
+old_spelling(MatrixInverse, "BatchMatrixInverse", _REAL)
+
+
+def _eliminated(a, b):
+    """The solutions of A X = B by Gauss's elimination."""
+    out = np.zeros(b.shape)
+    for at in np.ndindex(a.shape[:-2]):
+        m = np.concatenate([a[at], b[at]], 1)
+        n = len(m)
+        for i in range(n):
+            pivot = i + int(np.argmax(np.abs(m[i:, i])))
+            m[[i, pivot]] = m[[pivot, i]]
+            m[i] /= m[i, i]
+            for j in range(n):
+                if j != i:
+                    m[j] -= m[j, i] * m[i]
+        out[at] = m[:, n:]
+    return out
+
+
+@tensor_function
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """Invert square matrices, or their adjoints.
+
+    Args:
+      input: matrices `[..., M, M]` of a floating (not bfloat16) or complex dtype.
+      adjoint: whether they are transposed and conjugated first.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `input`.
+
+    Raises:
+      InvalidArgumentError: for matrices that are singular or not square.
+
+    >>> tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]])
+    <tf.Tensor: shape=(2, 2), dtype=float32, numpy=
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)>
+    """
+    return MatrixInverse(input, bool(adjoint))
+
+
+@op(
+    "MatrixDeterminant",
+    "input: T -> output: T",
+    types=DENSE,
+    shape=lambda call: [_batch(call)],
+)
+def MatrixDeterminant(xp, input):
+    matrices(input, square=True)
+    return xp.asarray(xp.linalg.det(wide(input))).astype(input.dtype)
+
+
+@MatrixDeterminant.gradient(needs="input, output")
+def _(call, dy):
+    scale = arithmetic.Mul(dy, conj(call.output))
+    return arithmetic.Mul(_as_scalars(scale), MatrixInverse(call.input, True))
+
+
+def _as_scalars(x):
+    """A number for each matrix, to be multiplied with it."""
+    return layout.ExpandDims(layout.ExpandDims(x, -1), -1)
+
+
+@MatrixDeterminant.samples
+def _(rng):
+    yield Sample(rng.normal(3, 3))
+    yield Sample(rng.normal(2, 2, 2))
+    yield Sample(np.zeros((0, 0)), expect=np.asarray(1.0))
+    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
+
+
+@MatrixDeterminant.reference
+def _(input):
+    def det(a):
+        if len(a) == 0:
+            return 1.0
+        minors = (np.delete(np.delete(a, 0, 0), j, 1) for j in range(len(a)))
+        return sum((-1) ** j * a[0, j] * det(m) for j, m in enumerate(minors))
+
+    return np.array([det(input[at]) for at in np.ndindex(input.shape[:-2])]).reshape(
+        input.shape[:-2]
+    )
+
+
+_WITHOUT_HALF = {"T": tuple(each for each in DENSE["T"] if each != dtypes.float16)}
+old_spelling(MatrixDeterminant, "BatchMatrixDeterminant", _WITHOUT_HALF)
+
+
+@tensor_function
+def det(input: TensorLike, name: str | None = None) -> Tensor:
+    """The determinants of square matrices."""
+    return MatrixDeterminant(input)
+
+
+@op(
+    "LogMatrixDeterminant",
+    "input: T -> sign: T, log_abs_determinant: T",
+    types=DENSE,
+    shape=lambda call: [_batch(call)] * 2,
+)
+def LogMatrixDeterminant(xp, input):
+    matrices(input, square=True)
+    sign, log = xp.linalg.slogdet(wide(input))
+    return xp.asarray(sign).astype(input.dtype), xp.asarray(log).astype(input.dtype)
+
+
+@LogMatrixDeterminant.gradient(needs="input")
+def _(call, _, dlog):
+    return arithmetic.Mul(_as_scalars(dlog), MatrixInverse(call.input, True))
+
+
+@LogMatrixDeterminant.samples
+def _(rng):
+    yield Sample(rng.normal(3, 3))
+    yield Sample(rng.normal(2, 2, 2))
+    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
+
+
+@LogMatrixDeterminant.reference
+def _(input):
+    det = np.array(
+        [np.linalg.eigvals(input[at]).prod().real for at in np.ndindex(input.shape[:-2])]
+    ).reshape(input.shape[:-2])
+    return np.sign(det), np.log(np.abs(det))
+
+
+@tensor_function
+def slogdet(input, name=None):
+    """The signs and the logarithms of the magnitudes of determinants: (sign, log_abs_determinant)."""
+    return LogMatrixDeterminant(input)
+
+
+@tensor_function
+def logdet(matrix, name=None):
+    """The logarithms of the determinants of positive definite matrices."""
+    from tapeflow.ops.linalg.decomposition import Cholesky
+
+    root = Cholesky(matrix)
+    diagonal = complex_numbers.real(MatrixDiagPart(root))
+    return arithmetic.Mul(reduction.reduce_sum(elementwise.Log(diagonal), [-1]), 2.0)
+
+
+def _check_equations(matrix, rhs):
+    matrices(matrix, 0, square=True)
+    matrices(rhs, 1)
+    if matrix.shape[-1] != rhs.shape[-2]:
+        raise invalid(
+            f"Input matrix and rhs are incompatible: {shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
+        )
+
+
+@op(
+    "MatrixSolve",
+    "matrix: T, rhs: T -> output: T",
+    types=DENSE,
+    attrs={"adjoint": False},
+    shape=_solve_rule,
+)
+def MatrixSolve(xp, matrix, rhs, adjoint):
+    if matrix.ndim != rhs.ndim:
+        raise invalid("All input tensors must have the same rank.")
+    if matrix.ndim >= 2 and matrix.shape[-1] != matrix.shape[-2]:
+        raise invalid("First input (lhs) must be a square matrix.")
+    _check_equations(matrix, rhs)
+    if matrix.shape[:-2] != rhs.shape[:-2]:
+        raise invalid(
+            f"Batch dimensions of matrix and rhs must be equal: {shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
+        )
+    a = wide(matrix)
+    try:
+        return xp.linalg.solve(_adjoint(xp, a) if adjoint else a, wide(rhs)).astype(matrix.dtype)
+    except np.linalg.LinAlgError:
+        raise invalid("Input matrix is not invertible.") from None
+
+
+@MatrixSolve.gradient(needs="matrix, output")
+def _(call, dy):
+    x = call.output
+    of_rhs = MatrixSolve(call.matrix, dy, not call.adjoint)
+    product = (
+        matmul(x, of_rhs, adjoint_b=True) if call.adjoint else matmul(of_rhs, x, adjoint_b=True)
+    )
+    return elementwise.Neg(product), of_rhs
+
+
+@MatrixSolve.samples
+def _(rng):
+    yield Sample(_well_conditioned(rng.normal(3, 3)), rng.normal(3, 2))
+    yield Sample(_well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 2, 1), adjoint=True)
+    yield Sample(np.zeros((2, 2)), rng.normal(2, 1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), rng.normal(2, 1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 2), rng.normal(3, 1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 2), rng.normal(2), raises=InvalidArgumentError)
+
+
+MatrixSolve.reference(
+    lambda matrix, rhs, adjoint: _eliminated(matrix.swapaxes(-1, -2) if adjoint else matrix, rhs)
+)
+old_spelling(MatrixSolve, "BatchMatrixSolve", _REAL)
+
+
+@tensor_function
+def solve(
+    matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
+) -> Tensor:
+    """Solve systems of linear equations, `matrix @ X = rhs`.
+
+    Args:
+      matrix: square matrices `[..., M, M]` of a floating (not bfloat16) or complex dtype.
+      rhs: right sides `[..., M, K]` of that dtype.
+      adjoint: whether `matrix` is transposed and conjugated first.
+      name: a name for the operation (optional).
+
+    Returns:
+      X, `[..., M, K]`.
+
+    Raises:
+      InvalidArgumentError: for singular matrices, and for shapes that do not fit.
+
+    >>> tf.linalg.solve([[2.0, 0.0], [1.0, 1.0]], [[4.0], [5.0]])
+    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    array([[2.],
+           [3.]], dtype=float32)>
+    """
+    return MatrixSolve(matrix, rhs, bool(adjoint))
+
+
+def _triangular_shape(call):
+    a, b = shapes.square(call.shape(0)), shapes.at_least(call.shape(1), 2)
+    if a is None or b is None:
+        return [None]
+    batch = shapes.broadcast(a[:-2], b[:-2])
+    assert batch is not None
+    return [(*batch, shapes.same_dimension(a[-1], b[-2]), b[-1])]
+
+
+@op(
+    "MatrixTriangularSolve",
+    "matrix: T, rhs: T -> output: T",
+    types={"T": (*DENSE["T"], dtypes.bfloat16)},
+    attrs={"lower": True, "adjoint": False},
+    shape=_triangular_shape,
+    broadcast=True,
+)
+def MatrixTriangularSolve(xp, matrix, rhs, lower, adjoint):
+    return solve_triangular(xp, matrix, rhs, lower, adjoint)
+
+
+def solve_triangular(xp, matrix, rhs, lower, adjoint):
+    _check_equations(matrix, rhs)
+    try:
+        batch = np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
+    except ValueError:
+        raise invalid(
+            f"Incompatible batch shapes: {shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
+        ) from None
+    a, b = wide(matrix), wide(rhs)
+    a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
+    b = xp.broadcast_to(b, (*batch, *b.shape[-2:]))
+    if xp is not np:
+        mode = 2 if adjoint else 0
+        solver = importlib.import_module("jax.scipy.linalg").solve_triangular
+        return solver(a, b, trans=mode, lower=lower).astype(matrix.dtype)
+    if adjoint:
+        a, lower = _adjoint(np, a), not lower
+    with np.errstate(all="ignore"):
+        return factorizations.solve_triangular(a, b, lower).astype(matrix.dtype)
+
+
+@MatrixTriangularSolve.gradient(needs="matrix, output")
+def _(call, dy):
+    x = call.output
+    of_rhs = MatrixTriangularSolve(call.matrix, dy, call.lower, not call.adjoint)
+    product = (
+        matmul(x, of_rhs, adjoint_b=True) if call.adjoint else matmul(of_rhs, x, adjoint_b=True)
+    )
+    band = (-1, 0) if call.lower else (0, -1)
+    return MatrixBandPart(elementwise.Neg(product), *band), of_rhs
+
+
+@MatrixTriangularSolve.samples
+def _(rng):
+    yield Sample(_well_conditioned(np.tril(rng.normal(3, 3))), rng.normal(3, 2))
+    yield Sample(_well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 1), lower=False)
+    yield Sample(_well_conditioned(rng.normal(3, 3)), rng.normal(2, 3, 1), adjoint=True)
+    yield Sample(_well_conditioned(rng.normal(2, 2)), rng.normal(2, 1), lower=False, adjoint=True)
+    yield Sample(rng.normal(2, 3), rng.normal(2, 1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 2), rng.normal(3, 1), raises=InvalidArgumentError)
+
+
+@MatrixTriangularSolve.reference
+def _(matrix, rhs, lower, adjoint):
+    a = np.tril(matrix) if lower else np.triu(matrix)
+    a = a.swapaxes(-1, -2) if adjoint else a
+    batch = np.broadcast_shapes(a.shape[:-2], rhs.shape[:-2])
+    return _eliminated(
+        np.broadcast_to(a, batch + a.shape[-2:]), np.broadcast_to(rhs, batch + rhs.shape[-2:])
+    )
+
+
+old_spelling(MatrixTriangularSolve, "BatchMatrixTriangularSolve", _REAL)
+
+
+@tensor_function
+def triangular_solve(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Solve systems of linear equations with triangular matrices.
+
+    Args:
+      matrix: `[..., M, M]` of a floating or complex dtype; the other triangle is not read.
+      rhs: right sides `[..., M, K]` of that dtype. The dimensions before broadcast.
+      lower: whether the matrices are lower triangles, not upper ones.
+      adjoint: whether they are transposed and conjugated first.
+      name: a name for the operation (optional).
+
+    Returns:
+      X, `[..., M, K]`; a zero on the diagonal gives what is not finite.
+
+    Raises:
+      InvalidArgumentError: for shapes that do not fit.
+
+    >>> tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[4.0], [5.0]])
+    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    array([[2.],
+           [3.]], dtype=float32)>
+    """
+    return MatrixTriangularSolve(matrix, rhs, bool(lower), bool(adjoint))
+
+
+@tensor_function
+def cholesky_solve(chol, rhs, name=None):
+    """Solve `A @ X = rhs` by the Cholesky factor of A.
+
+    Args:
+      chol: lower triangles `[..., M, M]` of a floating or complex dtype, from `tf.linalg.cholesky`.
+      rhs: right sides `[..., M, K]` of that dtype.
+      name: a name for the operation (optional).
+
+    Returns:
+      X, `[..., M, K]`.
+
+    >>> a = [[4.0, 2.0], [2.0, 3.0]]
+    >>> tf.linalg.cholesky_solve(tf.linalg.cholesky(a), [[8.0], [8.0]]).numpy().round(3)
+    array([[1.],
+           [2.]], dtype=float32)
+    """
+    chol = convert_to_tensor(chol)
+    return MatrixTriangularSolve(chol, MatrixTriangularSolve(chol, rhs, True, False), True, True)
+
+
+@tensor_function
+def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+    """Solve linear equations in the sense of least squares.
+
+    X makes `|matrix @ X - rhs|**2 + l2_regularizer * |X|**2` least; of several such the one of least norm.
+
+    Args:
+      matrix: `[..., M, N]` of a floating or complex dtype.
+      rhs: right sides `[..., M, K]` of that dtype.
+      l2_regularizer: a scalar, which makes bad conditions better; only where `fast`.
+      fast: whether to solve the normal equations by Cholesky's method, which needs a full rank; else by a singular
+        value decomposition.
+      name: a name for the operation (optional).
+
+    Returns:
+      X, `[..., N, K]`.
+
+    >>> tf.linalg.lstsq([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]], [[1.0], [4.0], [5.0]])
+    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    array([[1.],
+           [2.]], dtype=float32)>
+    """
+    matrix = convert_to_tensor(matrix)
+    rhs = convert_to_tensor(rhs, dtype=matrix.dtype)
+    if not fast:
+        from tapeflow.ops.linalg.matrix_function import pinv
+
+        return matmul(pinv(matrix), rhs)
+    m, n = size_of(matrix, -2), size_of(matrix, -1)
+    if not isinstance(m, int) or not isinstance(n, int):
+        return cond(
+            convert_to_tensor(m) >= n,
+            lambda: _least_squares(matrix, rhs, l2_regularizer, n, True),
+            lambda: _least_squares(matrix, rhs, l2_regularizer, m, False),
+        )
+    return _least_squares(matrix, rhs, l2_regularizer, min(m, n), m >= n)
+
+
+def _least_squares(matrix, rhs, l2_regularizer, size, tall):
+    """By the normal equations, which are `size` many."""
+    gram = matmul(matrix, matrix, adjoint_a=tall, adjoint_b=not tall)
+    ridge = arithmetic.Mul(eye(size, dtype=matrix.dtype), l2_regularizer)
+    gram = arithmetic.AddV2(gram, ridge)
+    if tall:
+        return MatrixSolve(gram, matmul(matrix, rhs, adjoint_a=True))
+    return matmul(matrix, MatrixSolve(gram, rhs), adjoint_a=True)

@@ -1,0 +1,468 @@
+"""Matrices known by their structure: the class of all linear operators, and what follows from `to_dense` alone.
+
+A kind of operator says how to make it dense and, where its structure allows better, how to multiply, solve and take
+determinants; everything else is the same for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor_shape import TensorShape, dimension_at_index
+from tapeflow.core.tracking.module import Module
+from tapeflow.ops.array import layout
+from tapeflow.ops.array.broadcasting import BroadcastTo, broadcast_dynamic_shape
+from tapeflow.ops.array.diagonal import diag_part
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.rows import Shape, Size
+from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.control import assertions
+from tapeflow.ops.linalg.decomposition import cholesky, eigvalsh, svd
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.linalg.matrix_function import adjoint as adjoint_of
+from tapeflow.ops.linalg.solve import cholesky_solve, det, slogdet, solve
+from tapeflow.ops.math import arithmetic, elementwise, reduction
+from tapeflow.ops.math.complex_numbers import real
+from tapeflow.ops.math.conjugate import conj
+
+
+class LinearOperator(Module):
+    """A matrix, or a stack of them, of shape batch_shape + [range_dimension, domain_dimension].
+
+    The hints `is_non_singular`, `is_self_adjoint`, `is_positive_definite` and `is_square` are promises that allow
+    better algorithms; None promises nothing. A kind of operator defines `_shape` (what is known of the shape without
+    running anything), `_shape_tensor`, `_to_dense` or `_matmul` and, as far as it knows better ways, `_solve`,
+    `_determinant`, `_log_abs_determinant`, `_diag_part`, `_trace`, `_eigvals`, `_cond`, the assertions, and
+    `_adjoint`, `_inverse`, `_cholesky`, `_product`, `_quotient` where these are of a simple kind too. Variables are
+    read at each use, so that gradients reach them. Raises ValueError for hints that contradict each other.
+    """
+
+    def __init__(
+        self,
+        dtype,
+        graph_parents=None,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name=None,
+        parameters=None,
+    ):
+        if is_positive_definite:
+            if is_non_singular is False:
+                raise ValueError("A positive definite matrix is always non-singular.")
+            is_non_singular = True
+        if is_non_singular:
+            if is_square is False:
+                raise ValueError("A non-singular matrix is always square.")
+            is_square = True
+        if is_self_adjoint:
+            if is_square is False:
+                raise ValueError("A self-adjoint matrix is always square.")
+            is_square = True
+        self._dtype = dtypes.as_dtype(dtype)
+        self._graph_parents = list(graph_parents or ())
+        self._hints = (is_non_singular, is_self_adjoint, is_positive_definite, is_square)
+        self._name = name or type(self).__name__
+        self._scope = f"{self._name}/"
+        self._parameters = dict(parameters or {})
+
+    # What a kind of operator defines.
+
+    def _shape(self) -> TensorShape:
+        raise TypeError(f"{type(self).__name__} does not say its shape")
+
+    def _shape_tensor(self):
+        return Shape(self.to_dense())
+
+    def _to_dense(self):
+        return self._matmul(self._identity(), False)
+
+    def _matmul(self, x, adjoint):
+        return matmul(self.to_dense(), x, adjoint_a=adjoint)
+
+    def _can_use_cholesky(self):
+        return bool(self.is_self_adjoint and self.is_positive_definite)
+
+    def _solve(self, rhs, adjoint):
+        dense, rhs = with_common_batch(self.to_dense(), rhs)
+        if self._can_use_cholesky():
+            return cholesky_solve(cholesky(dense), rhs)
+        return solve(dense, rhs, adjoint=adjoint)
+
+    def _determinant(self):
+        if self._can_use_cholesky():
+            return elementwise.Exp(self.log_abs_determinant())
+        return det(self.to_dense())
+
+    def _log_abs_determinant(self):
+        if self._can_use_cholesky():
+            diagonal = diag_part(cholesky(self.to_dense()))
+            return arithmetic.Mul(reduction.reduce_sum(elementwise.Log(diagonal), -1), 2)
+        return slogdet(self.to_dense())[1]
+
+    def _diag_part(self):
+        return diag_part(self.to_dense())
+
+    def _trace(self):
+        return reduction.reduce_sum(self.diag_part(), -1)
+
+    def _eigvals(self):
+        return eigvalsh(self.to_dense())
+
+    def _cond(self):
+        if self.is_self_adjoint:
+            values = elementwise.abs(self._eigvals())
+        else:
+            values = svd(self.to_dense(), compute_uv=False)
+        return arithmetic.RealDiv(
+            reduction.reduce_max(values, -1), reduction.reduce_min(values, -1)
+        )
+
+    def _adjoint(self):
+        from tapeflow.ops.linear_operator.algebra import LinearOperatorAdjoint
+
+        return LinearOperatorAdjoint(self)
+
+    def _inverse(self):
+        from tapeflow.ops.linear_operator.algebra import LinearOperatorInversion
+
+        return LinearOperatorInversion(self)
+
+    def _cholesky(self):
+        from tapeflow.ops.linear_operator.matrix import LinearOperatorLowerTriangular
+
+        return LinearOperatorLowerTriangular(cholesky(self.to_dense()), is_non_singular=True)
+
+    def _is_identity(self):
+        return False
+
+    def _product(self, other):
+        """The product with another operator as an operator of a simple kind, or None."""
+
+    def _quotient(self, other):
+        """The inverse times another operator as an operator of a simple kind, or None."""
+
+    def _assert_non_singular(self):
+        if self._can_use_cholesky():
+            return self.assert_positive_definite()
+        known = [d for d in self.shape.as_list()[-2:] if d] if self.shape.rank else []
+        eps = np.finfo(self.dtype.real_dtype.as_numpy_dtype).eps * max([100, *known])
+        return assertions.assert_less(
+            self._cond(), 1 / eps, message="Singular matrix up to precision epsilon."
+        )
+
+    def _assert_positive_definite(self):
+        if not self.is_self_adjoint:
+            raise NotImplementedError("assert_positive_definite is not implemented.")
+        diagonal = real(diag_part(cholesky(self.to_dense())))
+        return assertions.assert_positive(diagonal, message="Matrix was not positive definite.")
+
+    def _assert_self_adjoint(self):
+        dense = self.to_dense()
+        return assertions.assert_equal(
+            dense, adjoint_of(dense), message="Matrix was not equal to its adjoint."
+        )
+
+    # Properties.
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+    @property
+    def name(self):
+        return self._name
+
+    @property
+    def parameters(self):
+        return dict(self._parameters)
+
+    @property
+    def graph_parents(self):
+        return list(self._graph_parents)
+
+    @property
+    def is_non_singular(self):
+        return self._hints[0]
+
+    @property
+    def is_self_adjoint(self):
+        return self._hints[1]
+
+    @property
+    def is_positive_definite(self):
+        return self._hints[2]
+
+    @property
+    def is_square(self):
+        """Whether it is square, by its shape or by promise. Raises ValueError where these contradict."""
+        rows, columns = self.shape.as_list()[-2:] if self.shape.rank else (None, None)
+        if rows is None or columns is None:
+            return self._hints[3]
+        if self._hints[3] is not None and self._hints[3] != (rows == columns):
+            raise ValueError(
+                f"User provided is_square hint {self._hints[3]} is contradicted by the shape {self.shape}"
+            )
+        return rows == columns
+
+    @property
+    def shape(self):
+        return self._shape()
+
+    @property
+    def batch_shape(self):
+        return self.shape[:-2]
+
+    @property
+    def tensor_rank(self):
+        return self.shape.rank
+
+    @property
+    def range_dimension(self):
+        return dimension_at_index(self.shape, -2)
+
+    @property
+    def domain_dimension(self):
+        return dimension_at_index(self.shape, -1)
+
+    @property
+    def H(self):
+        return self.adjoint()
+
+    def shape_tensor(self, name="shape_tensor"):
+        """The shape as an int32 vector."""
+        if self.shape.is_fully_defined():
+            return convert_to_tensor(self.shape.as_list(), dtype=dtypes.int32)
+        return self._shape_tensor()
+
+    def batch_shape_tensor(self, name="batch_shape_tensor"):
+        return self.shape_tensor()[:-2]
+
+    def tensor_rank_tensor(self, name="tensor_rank_tensor"):
+        if self.tensor_rank is None:
+            return Size(self._shape_tensor())
+        return convert_to_tensor(self.tensor_rank, dtype=dtypes.int32)
+
+    def range_dimension_tensor(self, name="range_dimension_tensor"):
+        return self.shape_tensor()[-2]
+
+    def domain_dimension_tensor(self, name="domain_dimension_tensor"):
+        return self.shape_tensor()[-1]
+
+    # Operations.
+
+    def _identity(self):
+        return eye(self.domain_dimension_tensor(), dtype=self.dtype)
+
+    def _operand(self, x, what):
+        x = convert_to_tensor(x, dtype_hint=self.dtype)
+        if x.dtype != self.dtype:
+            raise TypeError(f"{what} is expected to have dtype {self.dtype} but got {x.dtype}.")
+        return x
+
+    def _check_dimension(self, axis, x, at):
+        ours, theirs = static_size(self.shape, axis), static_size(x.shape, at)
+        if ours is not None and theirs is not None and ours != theirs:
+            raise ValueError(
+                f"Dimensions are not compatible: operator of shape {self.shape} and argument of {x.shape}"
+            )
+
+    def to_dense(self, name="to_dense"):
+        """The operator as a plain tensor."""
+        return self._to_dense()
+
+    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
+        """The product with `x`, a stack of matrices or another operator."""
+        if isinstance(x, LinearOperator):
+            left = self.adjoint() if adjoint else self
+            right = x.adjoint() if adjoint_arg else x
+            left._check_dimension(-1, right, -2)
+            return product_of(left, right)
+        x = self._operand(x, "x")
+        self._check_dimension(-2 if adjoint else -1, x, -1 if adjoint_arg else -2)
+        return self._matmul(adjoint_of(x) if adjoint_arg else x, bool(adjoint))
+
+    def __matmul__(self, other):
+        return self.matmul(other)
+
+    def matvec(self, x, adjoint=False, name="matvec"):
+        """The product with `x`, a stack of vectors."""
+        x = self._operand(x, "x")
+        return layout.Squeeze(self.matmul(layout.ExpandDims(x, -1), adjoint), [-1])
+
+    def _require_solvable(self, what):
+        if self.is_non_singular is False:
+            raise NotImplementedError(
+                f"{what} not implemented for an operator that is expected to be singular."
+            )
+        if self.is_square is False:
+            raise NotImplementedError(
+                f"{what} not implemented for an operator that is expected to not be square."
+            )
+
+    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
+        """The X of A @ X = rhs. Raises NotImplementedError where the operator is known to have no inverse."""
+        self._require_solvable("Exact solve")
+        if isinstance(rhs, LinearOperator):
+            left = self.adjoint() if adjoint else self
+            right = rhs.adjoint() if adjoint_arg else rhs
+            left._check_dimension(-1, right, -2)
+            quotient = left._quotient(right)
+            return product_of(left.inverse(), right) if quotient is None else quotient
+        rhs = self._operand(rhs, "rhs")
+        self._check_dimension(-1 if adjoint else -2, rhs, -1 if adjoint_arg else -2)
+        return self._solve(adjoint_of(rhs) if adjoint_arg else rhs, bool(adjoint))
+
+    def solvevec(self, rhs, adjoint=False, name="solve"):
+        """The x of A @ x = rhs, for a stack of vectors."""
+        rhs = self._operand(rhs, "rhs")
+        return layout.Squeeze(self.solve(layout.ExpandDims(rhs, -1), adjoint), [-1])
+
+    def adjoint(self, name="adjoint"):
+        """The conjugate transpose."""
+        return self if self.is_self_adjoint else self._adjoint()
+
+    def inverse(self, name="inverse"):
+        """The inverse operator. Raises ValueError where there is known to be none."""
+        if self.is_square is False:
+            raise ValueError(
+                "Cannot take the Inverse: This operator represents a non square matrix."
+            )
+        if self.is_non_singular is False:
+            raise ValueError("Cannot take the Inverse: This operator represents a singular matrix.")
+        return self._inverse()
+
+    def cholesky(self, name="cholesky"):
+        """The Cholesky factor as an operator. Raises ValueError unless known to be positive definite."""
+        if not self._can_use_cholesky():
+            raise ValueError(
+                "Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix."
+            )
+        return self._cholesky()
+
+    def _require_square(self, what):
+        if self.is_square is False:
+            raise NotImplementedError(
+                f"{what} not implemented for an operator that is expected to not be square."
+            )
+
+    def determinant(self, name="det"):
+        """The determinants. Raises NotImplementedError where it is not square."""
+        self._require_square("Determinant")
+        return self._determinant()
+
+    def log_abs_determinant(self, name="log_abs_det"):
+        """The logarithms of the magnitudes of the determinants."""
+        self._require_square("Determinant")
+        return self._log_abs_determinant()
+
+    def diag_part(self, name="diag_part"):
+        """The main diagonals."""
+        return self._diag_part()
+
+    def trace(self, name="trace"):
+        """The sums of the main diagonals."""
+        return self._trace()
+
+    def eigvals(self, name="eigvals"):
+        """The eigenvalues of a self-adjoint operator. Raises NotImplementedError for others."""
+        if not self.is_self_adjoint:
+            raise NotImplementedError("Only self-adjoint matrices are supported.")
+        return self._eigvals()
+
+    def cond(self, name="cond"):
+        """The ratios of the largest to the smallest singular values."""
+        return self._cond()
+
+    def add_to_tensor(self, x, name="add_to_tensor"):
+        """A plain tensor plus this operator."""
+        return arithmetic.AddV2(self._operand(x, "x"), self.to_dense())
+
+    # Assertions: they look at once in eager execution; in a graph they return the operation that does.
+
+    def assert_non_singular(self, name="assert_non_singular"):
+        """Check that the condition number is finite in the operator's precision. Raises InvalidArgumentError."""
+        return self._assert_non_singular()
+
+    def assert_positive_definite(self, name="assert_positive_definite"):
+        """Check that it is positive definite. Raises InvalidArgumentError where it is not."""
+        return self._assert_positive_definite()
+
+    def assert_self_adjoint(self, name="assert_self_adjoint"):
+        """Check that it is equal to its adjoint. Raises InvalidArgumentError where it is not."""
+        return self._assert_self_adjoint()
+
+    def __repr__(self):
+        return f"<tf.linalg.{type(self).__name__} {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
+
+
+def parameters_of(scope: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a constructor, from its `locals()`."""
+    return {k: v for k, v in scope.items() if k not in ("self", "__class__")}
+
+
+def both(left, right, hint, false_wins=False):
+    """What the hints of two operators say of a commuting product: True if both are, False if one is singular."""
+    hints = getattr(left, hint), getattr(right, hint)
+    if false_wins and False in hints:
+        return False
+    return True if all(hints) else None
+
+
+def product_of(left, right):
+    """The product of two operators: of a simple kind where one of the two knows, else a composition."""
+    simple = left._product(right)
+    if simple is not None:
+        return simple
+    if right._is_identity():
+        return left
+    from tapeflow.ops.linear_operator.algebra import LinearOperatorComposition
+
+    ends = static_size(left.shape, -2), static_size(right.shape, -1)
+    square = True if left.is_square and right.is_square else None
+    if square is None and None not in ends:
+        square = ends[0] == ends[1]
+    non_singular = both(left, right, "is_non_singular", True) if square is not False else False
+    return LinearOperatorComposition([left, right], is_non_singular=non_singular, is_square=square)
+
+
+def static_size(shape, axis):
+    """A size of a shape of which the rank may be unknown: an int or None."""
+    return shape.as_list()[axis] if shape.rank is not None and shape.rank >= -axis else None
+
+
+def as_matrix_tensor(x, name, rank=2):
+    """`x` as a tensor, or the variable itself, of at least `rank` dimensions.
+
+    Raises ValueError for less, TypeError for integers.
+    """
+    x = x if hasattr(x, "assign_add") else convert_to_tensor(x)
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise TypeError(
+            f"Argument `{name}` must have a floating or complex dtype. Found: {x.dtype}"
+        )
+    if x.shape.rank is not None and x.shape.rank < rank:
+        raise ValueError(
+            f"Argument `{name}` must have at least {rank} dimensions. Found: {x.shape}"
+        )
+    return x
+
+
+def with_common_batch(*tensors):
+    """Stacks of matrices, broadcast to one batch shape."""
+    batches = [x.shape[:-2] for x in tensors]
+    if all(b.is_fully_defined() and b == batches[0] for b in batches):
+        return tensors
+    batch = Shape(tensors[0])[:-2]
+    for x in tensors[1:]:
+        batch = broadcast_dynamic_shape(batch, Shape(x)[:-2])
+    return [BroadcastTo(x, concat([batch, Shape(x)[-2:]], 0)) for x in tensors]
+
+
+def conjugated(x, condition):
+    return conj(x) if condition else x

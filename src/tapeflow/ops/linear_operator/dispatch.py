@@ -1,0 +1,81 @@
+"""Functions of matrices that take linear operators too: they call the operator's method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow.ops.api_dispatch import dispatch_for_types
+from tapeflow.ops.array.diagonal import diag_part, trace
+from tapeflow.ops.linalg.decomposition import cholesky
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.linalg.matrix_function import adjoint
+from tapeflow.ops.linalg.solve import det, inv, logdet, solve
+from tapeflow.ops.linear_operator.base import LinearOperator
+
+
+def _stands_in(function: Any) -> Callable[[Any], Any]:
+    """A decorator: the function is called, with the same arguments, where one of them is an operator."""
+    return dispatch_for_types(function, LinearOperator)
+
+
+@_stands_in(adjoint)
+def _adjoint(matrix, name=None):
+    return matrix.adjoint(name)
+
+
+@_stands_in(cholesky)
+def _cholesky(input, name=None):
+    return input.cholesky(name)
+
+
+@_stands_in(det)
+def _det(input, name=None):
+    return input.determinant(name)
+
+
+@_stands_in(diag_part)
+def _diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
+    if k != 0:
+        raise ValueError(f"Only the main diagonal of a linear operator is known, not k = {k}")
+    return input.diag_part(name)
+
+
+@_stands_in(inv)
+def _inv(input, adjoint=False, name=None):
+    inverse = input.inverse(name)
+    return inverse.adjoint() if adjoint else inverse
+
+
+@_stands_in(logdet)
+def _logdet(matrix, name=None):
+    if not (matrix.is_positive_definite and matrix.is_self_adjoint):
+        raise ValueError("Expected matrix to be self-adjoint positive definite.")
+    return matrix.log_abs_determinant(name)
+
+
+@_stands_in(solve)
+def _solve(matrix, rhs, adjoint=False, name=None):
+    if not isinstance(matrix, LinearOperator):
+        raise ValueError("Passing in `matrix` as a Tensor and `rhs` as a LinearOperator is not supported.")
+    return matrix.solve(rhs, adjoint=adjoint, name=name)
+
+
+@_stands_in(trace)
+def _trace(x, name=None):
+    return x.trace(name)
+
+
+@_stands_in(matmul)
+def _matmul(
+    a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
+    b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None,
+):  # fmt: skip
+    if transpose_a or transpose_b:
+        raise ValueError("Transposing not supported at this time.")
+    if a_is_sparse or b_is_sparse:
+        raise ValueError("Sparse methods not supported at this time.")
+    if isinstance(a, LinearOperator):
+        return a.matmul(b, adjoint=adjoint_a, adjoint_arg=adjoint_b, name=name)
+    # a b is the adjoint of b* a*.
+    return adjoint(b.matmul(a, adjoint=not adjoint_b, adjoint_arg=not adjoint_a, name=name))

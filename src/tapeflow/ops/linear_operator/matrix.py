@@ -1,0 +1,553 @@
+"""The linear operators that are one matrix: full, diagonal, triangular, identity and other structures."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.array import diagonal, layout
+from tapeflow.ops.array.construction import ones, zeros
+from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.control import assertions
+from tapeflow.ops.control.flow import no_op
+from tapeflow.ops.linalg.solve import triangular_solve
+from tapeflow.ops.linear_operator.base import (
+    LinearOperator,
+    as_matrix_tensor,
+    both,
+    conjugated,
+    parameters_of,
+)
+from tapeflow.ops.math import arithmetic, casting, elementwise, reduction
+from tapeflow.ops.math.complex_numbers import imag, real
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.static import static_value
+
+
+class LinearOperatorFullMatrix(LinearOperator):
+    """The operator of a plain matrix."""
+
+    def __init__(
+        self,
+        matrix,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorFullMatrix",
+    ):
+        parameters = parameters_of(locals())
+        self._matrix = as_matrix_tensor(matrix, "matrix")
+        super().__init__(
+            self._matrix.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            is_square,
+            name,
+            parameters,
+        )
+
+    @property
+    def matrix(self):
+        return self._matrix
+
+    def _shape(self):
+        return self._matrix.shape
+
+    def _shape_tensor(self):
+        return Shape(self._matrix)
+
+    def _to_dense(self):
+        return convert_to_tensor(self._matrix)
+
+
+class LinearOperatorDiag(LinearOperator):
+    """The operator of a diagonal matrix, given its diagonal."""
+
+    def __init__(
+        self,
+        diag,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorDiag",
+    ):
+        parameters = parameters_of(locals())
+        self._diag = as_matrix_tensor(diag, "diag", 1)
+        if not self._diag.dtype.is_complex:
+            if is_self_adjoint is False:
+                raise ValueError("A real diagonal operator is always self adjoint.")
+            is_self_adjoint = True
+        if is_square is False:
+            raise ValueError("Only square diagonal operators currently supported.")
+        super().__init__(
+            self._diag.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            parameters,
+        )
+
+    @property
+    def diag(self):
+        return self._diag
+
+    def _shape(self):
+        return squared(self._diag.shape)
+
+    def _shape_tensor(self):
+        return squared(Shape(self._diag))
+
+    def _to_dense(self):
+        return diagonal.MatrixDiag(self._diag)
+
+    def _matmul(self, x, adjoint):
+        return arithmetic.Mul(layout.ExpandDims(conjugated(self._diag, adjoint), -1), x)
+
+    def _solve(self, rhs, adjoint):
+        return arithmetic.RealDiv(rhs, layout.ExpandDims(conjugated(self._diag, adjoint), -1))
+
+    def _determinant(self):
+        return reduction.reduce_prod(self._diag, -1)
+
+    def _log_abs_determinant(self):
+        logs = elementwise.Log(elementwise.abs(self._diag))
+        return casting.cast(reduction.reduce_sum(logs, -1), self.dtype)
+
+    def _diag_part(self):
+        return convert_to_tensor(self._diag)
+
+    def _eigvals(self):
+        return convert_to_tensor(self._diag)
+
+    def _cond(self):
+        sizes = elementwise.abs(self._diag)
+        return arithmetic.RealDiv(reduction.reduce_max(sizes, -1), reduction.reduce_min(sizes, -1))
+
+    def _like(self, diag):
+        """A diagonal operator that is what this one promises to be."""
+        return LinearOperatorDiag(diag, *self._hints[:3], is_square=True)
+
+    def _adjoint(self):
+        return self._like(conj(self._diag))
+
+    def _inverse(self):
+        return self._like(arithmetic.RealDiv(1.0, self._diag))
+
+    def _cholesky(self):
+        return LinearOperatorDiag(elementwise.Sqrt(self._diag), True, None, True, True)
+
+    def _product(self, other):
+        if isinstance(other, LinearOperatorIdentity):
+            return self
+        if isinstance(other, LinearOperatorScaledIdentity):
+            scale = layout.ExpandDims(other.multiplier, -1)
+            return _diagonal(self, other, arithmetic.Mul(self._diag, scale))
+        if isinstance(other, LinearOperatorDiag):
+            return _diagonal(self, other, arithmetic.Mul(self._diag, other.diag))
+        if isinstance(other, LinearOperatorLowerTriangular):
+            return _triangular(self, other, self._matmul(other.to_dense(), False))
+        return None
+
+    def _quotient(self, other):
+        if isinstance(other, LinearOperatorScaledIdentity):
+            scale = layout.ExpandDims(other.multiplier, -1)
+            return _diagonal(self, other, arithmetic.RealDiv(scale, self._diag))
+        if isinstance(other, LinearOperatorDiag):
+            return _diagonal(self, other, arithmetic.RealDiv(other.diag, self._diag))
+        if isinstance(other, LinearOperatorLowerTriangular):
+            return _triangular(self, other, self._solve(other.to_dense(), False))
+        return None
+
+    def _assert_non_singular(self):
+        return assert_no_zeros(self._diag, "Singular operator:  Diagonal contained zero values.")
+
+    def _assert_positive_definite(self):
+        if self.dtype.is_complex:
+            what = "Diagonal operator had diagonal entries with non-positive real part"
+        else:
+            what = "Real diagonal operator had non-positive diagonal entries"
+        message = f"{what}, thus was not positive definite."
+        return assertions.assert_positive(real(self._diag), message=message)
+
+    def _assert_self_adjoint(self):
+        return assert_is_real(
+            self._diag,
+            "This diagonal operator contained non-zero imaginary values.  Thus was not self-adjoint.",
+        )
+
+
+def squared(shape):
+    """The shape of matrices of which `shape` is that of the diagonals: a `TensorShape` or a vector."""
+    if isinstance(shape, TensorShape):
+        return shape.concatenate(shape[-1:])
+    return concat([shape, shape[-1:]], 0)
+
+
+def assert_no_zeros(x, message):
+    """Check that no element of `x` is zero."""
+    size = elementwise.abs(x)
+    return assertions.assert_less(convert_to_tensor(0, dtype=size.dtype), size, message=message)
+
+
+def assert_is_real(x, message):
+    """Check that no element of `x` has an imaginary part."""
+    x = convert_to_tensor(x)
+    if not x.dtype.is_complex:
+        return no_op("assert_self_adjoint")
+    part = imag(x)
+    return assertions.assert_equal(part, convert_to_tensor(0, dtype=part.dtype), message=message)
+
+
+def commuting_hints(left, right):
+    """Whether the product of two operators that commute is non-singular, self-adjoint, positive definite."""
+    adjoint = both(left, right, "is_self_adjoint")
+    positive = both(left, right, "is_positive_definite") if adjoint else None
+    return both(left, right, "is_non_singular", True), adjoint, positive
+
+
+def _diagonal(left, right, diag):
+    return LinearOperatorDiag(diag, *commuting_hints(left, right), is_square=True)
+
+
+def _triangular(left, right, tril):
+    return LinearOperatorLowerTriangular(
+        tril,
+        both(left, right, "is_non_singular", True),
+        both(left, right, "is_self_adjoint"),
+        is_square=True,
+    )
+
+
+class LinearOperatorLowerTriangular(LinearOperator):
+    """The operator of the lower triangle of a matrix."""
+
+    def __init__(
+        self,
+        tril,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorLowerTriangular",
+    ):
+        if is_square is False:
+            raise ValueError("Only square lower triangular operators supported at this time.")
+        parameters = parameters_of(locals())
+        self._given = as_matrix_tensor(tril, "tril")
+        super().__init__(
+            self._given.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            parameters,
+        )
+
+    @property
+    def tril(self):
+        return self._given
+
+    def _shape(self):
+        return self._given.shape
+
+    def _shape_tensor(self):
+        return Shape(self._given)
+
+    def _to_dense(self):
+        return diagonal.MatrixBandPart(self._given, -1, 0)
+
+    def _solve(self, rhs, adjoint):
+        return triangular_solve(self._given, rhs, lower=True, adjoint=adjoint)
+
+    def _determinant(self):
+        return reduction.reduce_prod(self._diag_part(), -1)
+
+    def _log_abs_determinant(self):
+        logs = elementwise.Log(elementwise.abs(self._diag_part()))
+        return casting.cast(reduction.reduce_sum(logs, -1), self.dtype)
+
+    def _diag_part(self):
+        return diagonal.MatrixDiagPart(self._given)
+
+    def _eigvals(self):
+        return self._diag_part()
+
+    def _product(self, other):
+        if isinstance(other, LinearOperatorDiag):
+            columns = layout.ExpandDims(other.diag, -2)
+            return _triangular(self, other, arithmetic.Mul(self.to_dense(), columns))
+        return None
+
+    def _assert_non_singular(self):
+        return assert_no_zeros(
+            self._diag_part(), "Singular operator:  Diagonal contained zero values."
+        )
+
+
+def _dimensions(num_rows, num_columns, batch_shape):
+    batch = [] if batch_shape is None else static_value(batch_shape)
+    sizes = [None if n is None else int(n) for n in map(static_value, (num_rows, num_columns))]
+    if batch is None:
+        length = batch_shape.shape.as_list()[0] if batch_shape.shape.rank else None
+        return TensorShape(None if length is None else [*[None] * length, *sizes])
+    batch = [int(n) for n in batch]
+    if any(n is not None and n < 0 for n in (*sizes, *batch)):
+        raise ValueError(
+            f"num_rows and batch_shape must be non-negative. Found: {num_rows}, {batch_shape}"
+        )
+    return TensorShape([*batch, *sizes])
+
+
+class LinearOperatorScaledIdentity(LinearOperator):
+    """The operator c * I, given the number of rows and c, which may be a batch of numbers."""
+
+    def __init__(
+        self,
+        num_rows,
+        multiplier,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=True,
+        assert_proper_shapes=False,
+        name="LinearOperatorScaledIdentity",
+    ):
+        if not is_square:
+            raise ValueError("A ScaledIdentity operator is always square.")
+        parameters = parameters_of(locals())
+        self._multiplier = as_matrix_tensor(multiplier, "multiplier", 0)
+        self._num_rows = num_rows
+        if not self._multiplier.dtype.is_complex:
+            is_self_adjoint = True
+        super().__init__(
+            self._multiplier.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            parameters,
+        )
+
+    @property
+    def multiplier(self):
+        return self._multiplier
+
+    def _shape(self):
+        return self._multiplier.shape.concatenate(_dimensions(self._num_rows, self._num_rows, None))
+
+    def _shape_tensor(self):
+        return concat([Shape(self._multiplier), stack([self._num_rows] * 2)], 0)
+
+    def _scale(self, adjoint=False):
+        return layout.ExpandDims(layout.ExpandDims(conjugated(self._multiplier, adjoint), -1), -1)
+
+    def _to_dense(self):
+        return arithmetic.Mul(self._scale(), eye(self._num_rows, dtype=self.dtype))
+
+    def _matmul(self, x, adjoint):
+        return arithmetic.Mul(x, self._scale(adjoint))
+
+    def _solve(self, rhs, adjoint):
+        return arithmetic.RealDiv(rhs, self._scale(adjoint))
+
+    def _diag_part(self):
+        one = ones(stack([self._num_rows]), self.dtype)
+        return arithmetic.Mul(layout.ExpandDims(self._multiplier, -1), one)
+
+    def _cond(self):
+        one = convert_to_tensor(self._multiplier) / self._multiplier  # NaN where it is zero
+        return elementwise.abs(one)
+
+    def _with(self, multiplier, *hints):
+        return LinearOperatorScaledIdentity(self._num_rows, multiplier, *hints, is_square=True)
+
+    def _adjoint(self):
+        return self._with(conj(self._multiplier), *self._hints[:3])
+
+    def _inverse(self):
+        return self._with(arithmetic.RealDiv(1.0, self._multiplier), *self._hints[:3])
+
+    def _cholesky(self):
+        return self._with(elementwise.Sqrt(self._multiplier), True, None, True)
+
+    def _combined(self, other, combine):
+        if isinstance(other, LinearOperatorScaledIdentity):
+            hints = commuting_hints(self, other)
+            return self._with(combine(other.multiplier, self._multiplier), *hints)
+        if isinstance(other, LinearOperatorDiag):
+            scale = layout.ExpandDims(self._multiplier, -1)
+            return _diagonal(self, other, combine(other.diag, scale))
+        return None
+
+    def _product(self, other):
+        return self._combined(other, arithmetic.Mul)
+
+    def _quotient(self, other):
+        return self._combined(other, arithmetic.RealDiv)
+
+    def _assert_non_singular(self):
+        size = elementwise.abs(self._multiplier)
+        return assertions.assert_positive(size, message="LinearOperator was singular")
+
+    def _assert_positive_definite(self):
+        return assertions.assert_positive(
+            real(self._multiplier), message="LinearOperator was not positive definite."
+        )
+
+    def _assert_self_adjoint(self):
+        return assert_is_real(self._multiplier, "LinearOperator was not self-adjoint")
+
+    def _determinant(self):
+        return arithmetic.Pow(self._multiplier, casting.cast(self._num_rows, self.dtype))
+
+    def _log_abs_determinant(self):
+        rows = casting.cast(self._num_rows, self.dtype)
+        logs = casting.cast(elementwise.Log(elementwise.abs(self._multiplier)), self.dtype)
+        return arithmetic.Mul(logs, rows)
+
+    def _eigvals(self):
+        return self._diag_part()
+
+
+class LinearOperatorIdentity(LinearOperatorScaledIdentity):
+    """The identity operator of `num_rows` rows; with `batch_shape` a stack of them."""
+
+    def __init__(
+        self,
+        num_rows,
+        batch_shape=None,
+        dtype=None,
+        is_non_singular=True,
+        is_self_adjoint=True,
+        is_positive_definite=True,
+        is_square=True,
+        assert_proper_shapes=False,
+        name="LinearOperatorIdentity",
+    ):
+        if not is_self_adjoint:
+            raise ValueError("An identity operator is always self adjoint.")
+        if not is_non_singular:
+            raise ValueError("An identity operator is always non-singular.")
+        if not is_positive_definite:
+            raise ValueError("An identity operator is always positive-definite.")
+        if not is_square:
+            raise ValueError("An identity operator is always square.")
+        parameters = parameters_of(locals())
+        kind = dtypes.as_dtype(dtype or dtypes.float32)
+        batch = [] if batch_shape is None else batch_shape
+        super().__init__(
+            num_rows, ones(batch, kind), True, True, True, True, assert_proper_shapes, name
+        )
+        self._parameters = parameters
+
+    def add_to_tensor(self, mat, name="add_to_tensor"):
+        return super().add_to_tensor(mat)
+
+    def _is_identity(self):
+        return True
+
+    def _inverse(self):
+        return self
+
+    def _cholesky(self):
+        return self
+
+    def _product(self, other):
+        return other
+
+    def _quotient(self, other):
+        return other
+
+    def _cond(self):
+        return ones(self.batch_shape_tensor(), self.dtype)
+
+    def _assert_non_singular(self):
+        return no_op("assert_non_singular")
+
+    def _assert_positive_definite(self):
+        return no_op("assert_positive_definite")
+
+    def _assert_self_adjoint(self):
+        return no_op("assert_self_adjoint")
+
+
+class LinearOperatorZeros(LinearOperator):
+    """The operator that makes everything zero."""
+
+    def __init__(
+        self,
+        num_rows,
+        num_columns=None,
+        batch_shape=None,
+        dtype=None,
+        is_non_singular=False,
+        is_self_adjoint=True,
+        is_positive_definite=False,
+        is_square=True,
+        assert_proper_shapes=False,
+        name="LinearOperatorZeros",
+    ):
+        if is_non_singular:
+            raise ValueError("A zero operator is never non-singular.")
+        if is_positive_definite:
+            raise ValueError("A zero operator is never positive-definite.")
+        parameters = parameters_of(locals())
+        columns = num_rows if num_columns is None else num_columns
+        self._sizes = _dimensions(num_rows, columns, batch_shape)
+        self._rows_and_columns = num_rows, columns
+        self._batch = [] if batch_shape is None else batch_shape
+        kind = dtypes.as_dtype(dtype or dtypes.float32)
+        super().__init__(kind, None, False, is_self_adjoint, False, is_square, name, parameters)
+
+    def _shape(self):
+        return self._sizes
+
+    def _shape_tensor(self):
+        batch = convert_to_tensor(self._batch, dtype=dtypes.int32)
+        return concat([batch, stack(list(self._rows_and_columns))], 0)
+
+    def _to_dense(self):
+        return zeros(self.shape_tensor(), self.dtype)
+
+    def _adjoint(self):
+        rows, columns = self._rows_and_columns
+        square = self.is_square
+        return LinearOperatorZeros(
+            columns, rows, self._batch, self.dtype, False, square, False, square
+        )
+
+    def _determinant(self):
+        return zeros(self.batch_shape_tensor(), self.dtype)
+
+    def add_to_tensor(self, mat, name="add_to_tensor"):
+        return super().add_to_tensor(mat)
+
+    def _product(self, other):
+        if not self.is_square or not other.is_square:
+            raise ValueError(
+                "Matmul with non-square `LinearOperator`s or non-square `LinearOperatorZeros` is not supported."
+            )
+        return self
+
+    def _assert_non_singular(self):
+        raise InvalidArgumentError(None, None, "Zero operators are always non-invertible.")
+
+    def _assert_positive_definite(self):
+        raise InvalidArgumentError(None, None, "Zero operators are always non-positive definite.")
+
+    def _assert_self_adjoint(self):
+        return no_op("assert_self_adjoint")

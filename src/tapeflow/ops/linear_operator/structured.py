@@ -1,0 +1,287 @@
+"""The linear operators of a special structure: permutations, reflections, tridiagonal and Toeplitz matrices."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.ops.array import diagonal, gather, layout
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_static_shape
+from tapeflow.ops.array.construction import fill, ones, zeros
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.control import assertions
+from tapeflow.ops.control.flow import group, no_op
+from tapeflow.ops.linalg import tridiagonal
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.linalg.matrix_function import normalize
+from tapeflow.ops.linear_operator.base import (
+    LinearOperator,
+    as_matrix_tensor,
+    parameters_of,
+    with_common_batch,
+)
+from tapeflow.ops.linear_operator.matrix import assert_is_real, squared
+from tapeflow.ops.math import arithmetic, casting, comparison
+from tapeflow.ops.math.conjugate import conj
+
+
+class LinearOperatorPermutation(LinearOperator):
+    """The operator that brings rows into the order `perm`."""
+
+    def __init__(
+        self,
+        perm,
+        dtype=dtypes.float32,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorPermutation",
+    ):
+        if is_non_singular is False:
+            raise ValueError(
+                f"A Permutation operator is always non-singular. Received: {is_non_singular}"
+            )
+        if is_square is False:
+            raise ValueError(f"A Permutation operator is always square. Received: {is_square}")
+        parameters = parameters_of(locals())
+        self._perm = convert_to_tensor(perm)
+        if not self._perm.dtype.is_integer:
+            raise TypeError(f"perm must be integral dtype. Found: {self._perm.dtype}")
+        super().__init__(
+            dtype, None, True, is_self_adjoint, is_positive_definite, True, name, parameters
+        )
+
+    @property
+    def perm(self):
+        return self._perm
+
+    def _shape(self):
+        return squared(self._perm.shape)
+
+    def _shape_tensor(self):
+        return squared(Shape(self._perm))
+
+    def _to_dense(self):
+        columns = casting.cast(range_(Shape(self._perm)[-1]), self._perm.dtype)
+        hits = comparison.Equal(layout.ExpandDims(self._perm, -1), columns)
+        return casting.cast(hits, self.dtype)
+
+    def _solve(self, rhs, adjoint):
+        return self._matmul(rhs, not adjoint)
+
+    def _log_abs_determinant(self):
+        return zeros(self.batch_shape_tensor(), self.dtype)
+
+    def _cond(self):
+        return ones(self.batch_shape_tensor(), self.dtype)
+
+    def _assert_non_singular(self):
+        return no_op("assert_non_singular")
+
+
+class LinearOperatorHouseholder(LinearOperator):
+    """The reflection at the hyperplane orthogonal to `reflection_axis`."""
+
+    def __init__(
+        self,
+        reflection_axis,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorHouseholder",
+    ):
+        if is_non_singular is False:
+            raise ValueError("A Householder operator is always non-singular.")
+        if is_self_adjoint is False:
+            raise ValueError("A Householder operator is always self adjoint.")
+        if is_positive_definite:
+            raise ValueError("A Householder operator is always non-positive definite.")
+        parameters = parameters_of(locals())
+        self._axis = as_matrix_tensor(reflection_axis, "reflection_axis", 1)
+        super().__init__(self._axis.dtype, None, True, True, False, True, name, parameters)
+
+    @property
+    def reflection_axis(self):
+        return self._axis
+
+    def _shape(self):
+        return squared(self._axis.shape)
+
+    def _shape_tensor(self):
+        return squared(Shape(self._axis))
+
+    def _matmul(self, x, adjoint):
+        v = layout.ExpandDims(normalize(self._axis, axis=-1)[0], -1)
+        along = matmul(v, x, adjoint_a=True)
+        return arithmetic.Sub(x, arithmetic.Mul(matmul(v, along), 2))
+
+    def _solve(self, rhs, adjoint):
+        return self._matmul(rhs, adjoint)
+
+    def _determinant(self):
+        return fill(Shape(self._axis)[:-1], convert_to_tensor(-1, dtype=self.dtype))
+
+    def _log_abs_determinant(self):
+        return zeros(self.batch_shape_tensor(), self.dtype)
+
+    def _eigvals(self):
+        one = ones(Shape(self._axis), self.dtype)
+        return concat([arithmetic.Neg(one[..., :1]), one[..., 1:]], -1)
+
+    def _cond(self):
+        return ones(self.batch_shape_tensor(), self.dtype)
+
+    def _inverse(self):
+        return self
+
+    def _assert_non_singular(self):
+        return no_op("assert_non_singular")
+
+    def _assert_positive_definite(self):
+        raise InvalidArgumentError(
+            None, None, "Householder operators are always non-positive definite."
+        )
+
+    def _assert_self_adjoint(self):
+        return no_op("assert_self_adjoint")
+
+
+class LinearOperatorTridiag(LinearOperator):
+    """The operator of three diagonals; see `tridiagonal_matmul` for their forms."""
+
+    def __init__(
+        self,
+        diagonals,
+        diagonals_format="compact",
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorTridiag",
+    ):
+        if is_square is False:
+            raise ValueError("`LinearOperatorTridiag` must be square")
+        parameters = parameters_of(locals())
+        self._given, self._format = diagonals, diagonals_format
+        compact = tridiagonal.compact(diagonals, diagonals_format)
+        self._sizes = compact.shape[:-2].concatenate(compact.shape[-1:])
+        super().__init__(
+            compact.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            parameters,
+        )
+
+    @property
+    def diagonals(self):
+        return self._given
+
+    @property
+    def diagonals_format(self):
+        return self._format
+
+    def _shape(self):
+        return squared(self._sizes)
+
+    def _shape_tensor(self):
+        return squared(Shape(self._diagonals[..., 1, :]))
+
+    @property
+    def _diagonals(self):
+        return tridiagonal.compact(self._given, self._format)
+
+    def _to_dense(self):
+        return diagonal.MatrixDiagV3(self._diagonals, [-1, 1], -1, -1, 0, "LEFT_RIGHT")
+
+    def _solve(self, rhs, adjoint):
+        diagonals = tridiagonal.adjoint_diagonals(self._diagonals) if adjoint else self._diagonals
+        return tridiagonal.TridiagonalSolve(*with_common_batch(diagonals, rhs))
+
+    def _diag_part(self):
+        return self._diagonals[..., 1, :]
+
+    def _assert_self_adjoint(self):
+        diagonals = self._diagonals
+        main = assert_is_real(
+            diagonals[..., 1, :],
+            "This tridiagonal operator contained non-zero imaginary values on the diagonal.",
+        )
+        beside = assertions.assert_equal(
+            conj(diagonals[..., 2, 1:]),
+            diagonals[..., 0, :-1],
+            message="This tridiagonal operator has non-conjugate subdiagonal and superdiagonal.",
+        )
+        return group(main, beside)
+
+
+class LinearOperatorToeplitz(LinearOperator):
+    """The operator of a matrix with constant diagonals, given its first column and row."""
+
+    def __init__(
+        self,
+        col,
+        row,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorToeplitz",
+    ):
+        if is_square is False:
+            raise ValueError("Only square Toeplitz operators currently supported.")
+        parameters = parameters_of(locals())
+        self._col = as_matrix_tensor(col, "col", 1)
+        self._row = as_matrix_tensor(row, "row", 1)
+        super().__init__(
+            self._row.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            parameters,
+        )
+
+    @property
+    def col(self):
+        return self._col
+
+    @property
+    def row(self):
+        return self._row
+
+    def _shape(self):
+        return squared(broadcast_static_shape(self._col.shape, self._row.shape))
+
+    def _shape_tensor(self):
+        return squared(broadcast_dynamic_shape(Shape(self._col), Shape(self._row)))
+
+    def _to_dense(self):
+        n = Shape(self._row)[-1]
+        col = arithmetic.AddV2(self._col, arithmetic.Mul(self._row, 0))
+        row = arithmetic.AddV2(self._row, arithmetic.Mul(self._col, 0))
+        # The diagonals from the lowest to the highest; element [i, j] is the one j - i above the main one.
+        from tapeflow.ops.array.reorder import reverse
+
+        diagonals = concat([reverse(col, [-1]), row[..., 1:]], -1)
+        places = arithmetic.Sub(range_(n), layout.ExpandDims(range_(n), -1))
+        return gather.gather(diagonals, arithmetic.AddV2(places, arithmetic.Sub(n, 1)), axis=-1)
+
+    def _diag_part(self):
+        return arithmetic.Mul(self._col[..., :1], ones(Shape(self._row), self.dtype))
+
+    def _assert_self_adjoint(self):
+        return assertions.assert_equal(
+            self._row,
+            self._col,
+            message="row and col are not the same, and so this operator is not self-adjoint.",
+        )

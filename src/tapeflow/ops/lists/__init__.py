@@ -1,0 +1,1 @@
+"""Lists of tensors, `tf.TensorArray`, and maps of tensors."""

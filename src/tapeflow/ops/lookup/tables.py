@@ -1,0 +1,541 @@
+"""`tf.lookup`: tables from keys to values, fixed or growing."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import context, dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import boundaries, public, public_methods
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.ops.control.flow import group, no_op
+from tapeflow.ops.lookup.dense import DenseTable
+from tapeflow.ops.lookup.rows import (
+    LINE_NUMBER,
+    WHOLE_LINE,
+    InitializeTableFromTextFileV2,
+    InitializeTableV2,
+    LookupTableExportV2,
+    LookupTableFindV2,
+    LookupTableImportV2,
+    LookupTableInsertV2,
+    LookupTableRemoveV2,
+    LookupTableSizeV2,
+    Table,
+    handle_of,
+)
+from tapeflow.ops.math import arithmetic
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import not_equal, where
+from tapeflow.ops.ragged.tensor import RaggedTensor
+from tapeflow.ops.static import static_value
+from tapeflow.ops.string import hashing
+from tapeflow.ops.string.numbers import as_string
+
+_COLLECTION = "table_initializer"
+# What `inspect` sees of the classes, which is what it sees of TensorFlow's.
+_ANY = inspect.Signature(
+    [
+        inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
+        inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
+    ]
+)
+_numbers: dict[str, int] = {}
+
+
+def _own_name(name: str) -> str:
+    count = _numbers.get(name, 0)
+    _numbers[name] = count + 1
+    return name if not count else f"{name}_{count}"
+
+
+class _Initializer:
+    """What fills a fixed table."""
+
+    def __init__(self, key_dtype, value_dtype):
+        self._key_dtype = dtypes.as_dtype(key_dtype)
+        self._value_dtype = dtypes.as_dtype(value_dtype)
+
+    @property
+    def key_dtype(self):
+        return self._key_dtype
+
+    @property
+    def value_dtype(self):
+        return self._value_dtype
+
+    def _check(self, table) -> None:
+        if (table.key_dtype, table.value_dtype) != (self._key_dtype, self._value_dtype):
+            raise TypeError(
+                f"Invalid key or value dtype: the table maps {table.key_dtype.name} to {table.value_dtype.name}, the "
+                f"initializer {self._key_dtype.name} to {self._value_dtype.name}"
+            )
+
+
+def _collected(op):
+    graph = context.current_graph()
+    if graph is not None and op is not None:
+        graph.add_to_collection(_COLLECTION, op)
+    return op
+
+
+@public_methods
+class KeyValueTensorInitializer(_Initializer):
+    """Fills a table with keys and as many values."""
+
+    def __init__(self, keys, values, key_dtype=None, value_dtype=None, name=None):
+        self._keys = convert_to_tensor(keys, key_dtype)
+        self._values = convert_to_tensor(values, value_dtype)
+        super().__init__(self._keys.dtype, self._values.dtype)
+
+    def initialize(self, table):
+        """Fill `table`. Raises TypeError for another dtype, InvalidArgumentError for a key with two values."""
+        self._check(table)
+        return _collected(InitializeTableV2(table.resource_handle, self._keys, self._values))
+
+
+class TextFileIndex:
+    """What of a line is a key or a value, instead of the number of a column."""
+
+    WHOLE_LINE = WHOLE_LINE
+    LINE_NUMBER = LINE_NUMBER
+
+
+@public_methods
+class TextFileInitializer(_Initializer):
+    """Fills a table from the lines of a text file.
+
+    Args:
+      key_index, value_index: the number of a column, `TextFileIndex.WHOLE_LINE` or `TextFileIndex.LINE_NUMBER`.
+      vocab_size: the number of lines to read, by default all.
+      delimiter: what stands between columns.
+      value_index_offset: the number of the first line.
+    """
+
+    def __init__(
+        self,
+        filename,
+        key_dtype,
+        key_index,
+        value_dtype,
+        value_index,
+        vocab_size=None,
+        delimiter="\t",
+        name=None,
+        value_index_offset=0,
+    ):
+        name_known = filename if not hasattr(filename, "dtype") else static_value(filename)
+        if isinstance(name_known, (str, bytes)) and not name_known:
+            raise ValueError(f'Filename required for TextFileInitializer "{name}".')
+        key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
+        for index, what in ((key_index, "key"), (value_index, "value")):
+            if index < -2:
+                raise ValueError(f"Invalid {what} index {index}.")
+        if key_index == LINE_NUMBER and key_dtype != dtypes.int64:
+            raise ValueError(
+                "Argument `key_dtype` must be tf.int64 if key_index is LINE_NUMBER. "
+                f"Received {key_dtype}."
+            )
+        if key_index == WHOLE_LINE and not (key_dtype.is_integer or key_dtype == dtypes.string):
+            raise ValueError(
+                "Argument `key_dtype` must be an integer or a string if key_index is "
+                f"WHOLE_LINE. Received {key_dtype}."
+            )
+        if value_index == LINE_NUMBER and value_dtype != dtypes.int64:
+            raise ValueError(
+                "Argument `value_dtype` must be tf.int64 if value_index is "
+                f"LINE_NUMBER. Received {value_dtype}."
+            )
+        if value_index == WHOLE_LINE and not (
+            value_dtype.is_integer or value_dtype == dtypes.string
+        ):
+            raise ValueError(
+                "Argument `value_dtype` must be an integer or a string if value_index "
+                f"is WHOLE_LINE. Received {value_dtype}."
+            )
+        if vocab_size is not None and vocab_size <= 0:
+            raise ValueError(f"`vocab_size` should be greater than 0, got {vocab_size}.")
+        if isinstance(filename, os.PathLike):
+            filename = os.fspath(filename)
+        self._filename = filename
+        self._key_index, self._value_index = key_index, value_index
+        self._vocab_size = -1 if vocab_size is None else vocab_size
+        self._delimiter, self._offset = delimiter, value_index_offset
+        super().__init__(key_dtype, value_dtype)
+
+    @property
+    def _shared_name(self):
+        """Tables of one file and the same columns have one name."""
+        size = [] if self._vocab_size < 0 else [self._vocab_size]
+        parts = [self._filename, *size, self._key_index, self._value_index]
+        return "_".join(["hash_table", *(str(p) for p in parts)])
+
+    def initialize(self, table):
+        """Fill `table`. Raises NotFoundError for no such file, InvalidArgumentError for lines of another form."""
+        self._check(table)
+        op = InitializeTableFromTextFileV2(
+            table.resource_handle, convert_to_tensor(self._filename, dtypes.string),
+            key_index=self._key_index, value_index=self._value_index, vocab_size=self._vocab_size,
+            delimiter=self._delimiter, offset=self._offset,
+        )  # fmt: skip
+        return _collected(op)
+
+
+def _values_of(keys):
+    return keys.flat_values if isinstance(keys, RaggedTensor) else keys.values
+
+
+def _mapped(table, keys, find):
+    """`find` of a tensor of keys, or of the values of a sparse or ragged one. Raises TypeError for another dtype."""
+    composite = isinstance(keys, (SparseTensor, RaggedTensor))
+    own = _values_of(keys) if composite else convert_to_tensor(
+        keys, None if hasattr(keys, "dtype") else table.key_dtype
+    )  # fmt: skip
+    if own.dtype != table.key_dtype:
+        raise TypeError(
+            f"Dtype of argument `keys` must be {table.key_dtype}, received: {own.dtype}"
+        )
+    found = find(own)
+    if isinstance(keys, SparseTensor):
+        return SparseTensor(keys.indices, found, keys.dense_shape)
+    return keys.with_flat_values(found) if composite else found
+
+
+class _Lookup:
+    """What all tables share."""
+
+    def __init__(self, key_dtype, value_dtype, name, table):
+        self._key_dtype = dtypes.as_dtype(key_dtype)
+        self._value_dtype = dtypes.as_dtype(value_dtype)
+        self._name = _own_name(name)
+        self._table = table
+        self._resource_handle = handle_of(table)
+
+    @property
+    def key_dtype(self):
+        return self._key_dtype
+
+    @property
+    def value_dtype(self):
+        return self._value_dtype
+
+    @property
+    def name(self):
+        return self._name
+
+    @property
+    def resource_handle(self):
+        return self._resource_handle
+
+    def __getitem__(self, keys):
+        return self.lookup(keys)
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        return {}
+
+    def size(self, name=None):
+        """The number of entries, an int64 scalar."""
+        return LookupTableSizeV2(self._resource_handle)
+
+    def export(self, name=None):
+        """(keys, values) of all entries."""
+        out = LookupTableExportV2(
+            self._resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
+        )
+        return out[0], out[1]
+
+    def _exported(self, place):
+        return self._table.export()[place]
+
+    def _find(self, keys, default):
+        def find(own):
+            out = LookupTableFindV2(self._resource_handle, own, default)
+            if out.shape.rank is None and own.shape.rank is not None:
+                lead = own.shape.as_list()
+                lead = lead[: len(lead) - len(self._table.key_shape)]
+                out.set_shape([*lead, *self._table.value_shape])
+            return out
+
+        return _mapped(self, keys, find)
+
+
+@public_methods
+class StaticHashTable(_Lookup):
+    """A table that `initializer` fills, once.
+
+    Args:
+      default_value: the value of keys that are not in the table.
+
+    Raises FailedPreconditionError for a lookup in a graph before the table was initialized.
+    """
+
+    __signature__ = _ANY
+
+    def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False):
+        table = Table(initializer.key_dtype, initializer.value_dtype, fixed=True)
+        super().__init__(
+            initializer.key_dtype, initializer.value_dtype, name or "hash_table", table
+        )
+        self._default_value = convert_to_tensor(default_value, self._value_dtype)
+        self._default_value.shape.assert_has_rank(0)
+        self._initializer = initializer
+        self._init_op = initializer.initialize(self)
+
+    @property
+    def default_value(self):
+        return self._default_value
+
+    @property
+    def initializer(self):
+        return self._init_op
+
+    @property
+    def init(self):
+        return self._init_op
+
+    def lookup(self, keys, name=None):
+        """The values of keys: a tensor, or a sparse or ragged tensor of the same form."""
+        return self._find(keys, self._default_value)
+
+
+@public_methods
+class StaticVocabularyTable:
+    """Numbers of words: those of `initializer`, and hash buckets behind them for all others.
+
+    Args:
+      initializer: what fills a table from int64 or string keys to int64 values, or None for buckets only.
+      num_oov_buckets: the number of buckets, at least one.
+      lookup_key_dtype: the dtype of keys that are looked up, string by default.
+    """
+
+    __signature__ = _ANY
+
+    def __init__(
+        self,
+        initializer,
+        num_oov_buckets,
+        lookup_key_dtype=None,
+        name=None,
+        experimental_is_anonymous=False,
+    ):
+        if num_oov_buckets <= 0:
+            raise ValueError(
+                f"Argument `num_oov_buckets` must be a positive int. Received: {num_oov_buckets}."
+            )
+        self._num_oov_buckets = num_oov_buckets
+        self._table = None
+        kind = dtypes.string
+        if initializer is not None:
+            if initializer.value_dtype != dtypes.int64:
+                raise TypeError(
+                    f"Invalid `value_dtype`, expected {dtypes.int64} but got {initializer.value_dtype}."
+                )
+            self._table = StaticHashTable(initializer, -1)
+            kind = initializer.key_dtype
+        self._key_dtype = kind if lookup_key_dtype is None else dtypes.as_dtype(lookup_key_dtype)
+        if self._key_dtype not in (dtypes.string, dtypes.int64, dtypes.int32):
+            raise TypeError(f"Invalid key dtype: {self._key_dtype}")
+        self._name = _own_name(name or "string_to_index")
+
+    @property
+    def key_dtype(self):
+        return self._key_dtype
+
+    @property
+    def value_dtype(self):
+        return dtypes.int64
+
+    @property
+    def name(self):
+        return self._name
+
+    @property
+    def resource_handle(self):
+        return None if self._table is None else self._table.resource_handle
+
+    @property
+    def initializer(self):
+        return no_op() if self._table is None else self._table.initializer
+
+    def size(self, name=None):
+        """The number of words and buckets."""
+        return self._num_oov_buckets + (np.int64(0) if self._table is None else self._table.size())
+
+    def lookup(self, keys, name=None):
+        """The int64 numbers of keys: a tensor, or a sparse or ragged tensor of the same form."""
+        return _mapped(self, keys, self._numbers_of)
+
+    def __getitem__(self, keys):
+        return self.lookup(keys)
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        return {} if self._table is None else {"_table": self._table}
+
+    def _numbers_of(self, keys):
+        words = keys if keys.dtype == dtypes.string else as_string(keys)
+        bucket = self._bucket(words) if self._num_oov_buckets > 0 else None
+        if self._table is None:
+            return bucket
+        known = self._table.lookup(
+            cast(keys, self._table.key_dtype) if keys.dtype.is_integer else keys
+        )
+        if bucket is None:
+            return known
+        return where(not_equal(known, -1), known, arithmetic.add(bucket, self._table.size()))
+
+    def _bucket(self, words):
+        return hashing.to_hash_bucket_fast(words, self._num_oov_buckets)
+
+
+class _Growing(_Lookup):
+    """What tables share that checkpoints keep."""
+
+    def _checkpoint_tensors(self):
+        """What a checkpoint keeps, by what the keys in it end with."""
+        ends = ("-keys", "-values")
+        return {"table": {end: functools.partial(self._exported, i) for i, end in enumerate(ends)}}
+
+    def _restore_tensors(self, found):
+        self._table.insert(np.asarray(found["-keys"]), np.asarray(found["-values"]), True)
+
+
+@public_methods
+class MutableHashTable(_Growing):
+    """A table that grows; values may be vectors.
+
+    Args:
+      default_value: the value of keys that are not in the table; its shape is that of all values.
+    """
+
+    __signature__ = _ANY
+
+    def __init__(
+        self,
+        key_dtype,
+        value_dtype,
+        default_value,
+        name="MutableHashTable",
+        checkpoint=True,
+        experimental_is_anonymous=False,
+    ):
+        self._default_value = convert_to_tensor(default_value, value_dtype)
+        key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
+        table = Table(key_dtype, value_dtype, (), tuple(self._default_value.shape.as_list()))
+        super().__init__(key_dtype, value_dtype, name, table)
+
+    def lookup(self, keys, dynamic_default_values=None, name=None):
+        """The values of keys; `dynamic_default_values` (one, or one for each key) for those that are missing."""
+        default = self._default_value if dynamic_default_values is None else dynamic_default_values
+        return self._find(keys, convert_to_tensor(default, self._value_dtype))
+
+    def _typed(self, keys, values):
+        return convert_to_tensor(keys, self._key_dtype), convert_to_tensor(
+            values, self._value_dtype
+        )
+
+    def insert(self, keys, values, name=None):
+        """Add entries, or replace those of keys that are there."""
+        return LookupTableInsertV2(self._resource_handle, *self._typed(keys, values))
+
+    def remove(self, keys, name=None):
+        """Take entries away; keys that are missing do nothing. Raises TypeError for keys of another dtype."""
+        return _removed(self, keys)
+
+    def _restore(self, keys, values):
+        return LookupTableImportV2(self._resource_handle, *self._typed(keys, values))
+
+
+def _removed(table, keys):
+    keys = convert_to_tensor(keys, None if hasattr(keys, "dtype") else table.key_dtype)
+    if keys.dtype != table.key_dtype:
+        raise TypeError(
+            f"Dtype of argument `keys` must be {table.key_dtype}, received: {keys.dtype}"
+        )
+    return LookupTableRemoveV2(table.resource_handle, keys)
+
+
+@public_methods
+class DenseHashTable(_Growing):
+    """A table that grows, with two keys that it keeps for itself; keys and values may be vectors."""
+
+    __signature__ = _ANY
+
+    def __init__(
+        self,
+        key_dtype,
+        value_dtype,
+        default_value,
+        empty_key,
+        deleted_key,
+        initial_num_buckets=None,
+        name="MutableDenseHashTable",
+        checkpoint=True,
+        experimental_is_anonymous=False,
+    ):
+        key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
+        self._default_value = convert_to_tensor(default_value, value_dtype, name="default_value")
+        empty = convert_to_tensor(empty_key, key_dtype, name="empty_key")
+        deleted = convert_to_tensor(deleted_key, key_dtype, name="deleted_key")
+        if empty.shape.as_list() != deleted.shape.as_list():
+            raise InvalidArgumentError(None, None, "Empty and deleted keys must have same shape")
+        kept: dict[Any, str] = {}
+        for tensor, what in ((empty, "empty_key"), (deleted, "deleted_key")):
+            known = static_value(tensor)
+            if known is not None:
+                key = tuple(known.tolist()) if known.ndim else known[()]
+                kept[key.item() if isinstance(key, np.generic) else key] = what
+        if static_value(empty) is not None and len(kept) < 2:
+            raise InvalidArgumentError(None, None, "Empty and deleted keys cannot be equal")
+        marks = list(kept) if len(kept) == 2 else [None, None]
+        table = DenseTable(key_dtype, value_dtype, tuple(empty.shape.as_list()),
+                           tuple(self._default_value.shape.as_list()), *marks, initial_num_buckets)  # fmt: skip
+        table.forbidden = kept
+        super().__init__(key_dtype, value_dtype, name, table)
+
+    def lookup(self, keys, name=None):
+        """The values of keys: a tensor, or a sparse or ragged tensor of the same form."""
+        return self._find(keys, self._default_value)
+
+    def insert_or_assign(self, keys, values, name=None):
+        """Add entries, or replace those of keys that are there."""
+        keys = convert_to_tensor(keys, self._key_dtype)
+        return LookupTableInsertV2(
+            self._resource_handle, keys, convert_to_tensor(values, self._value_dtype)
+        )
+
+    def insert(self, keys, values, name=None):
+        """`insert_or_assign`."""
+        return self.insert_or_assign(keys, values)
+
+    def erase(self, keys, name=None):
+        """Take entries away; keys that are missing do nothing. Raises TypeError for keys of another dtype."""
+        return _removed(self, keys)
+
+    def remove(self, keys, name=None):
+        """`erase`."""
+        return _removed(self, keys)
+
+
+@public
+def initialize_all_tables(name="init_all_tables"):
+    """`tables_initializer` under its older name."""
+    return tables_initializer(name)
+
+
+@public
+def tables_initializer(name="init_all_tables"):
+    """The operation that fills all tables of the graph; nothing eagerly, where tables are filled at once."""
+    graph = context.current_graph()
+    if graph is None:
+        return no_op()
+    ops = graph.get_collection(_COLLECTION)
+    return group(*ops, name=name)
+
+
+boundaries(globals())

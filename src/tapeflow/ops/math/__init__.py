@@ -1,0 +1,1 @@
+"""Elementwise functions, comparisons, reductions, and what counts, sorts or sums segments."""

@@ -1,0 +1,654 @@
+"""Arithmetic of two numbers: sums, products, quotients, powers, extremes. All broadcast."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes, promotion
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.math import comparison, elementwise
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.math.elementwise_samples import (
+    pairs,
+    per_element,
+    positive_pairs,
+    quotients,
+    whole_pairs,
+)
+from tapeflow.ops.table import (
+    COMPLEX,
+    FLOATING,
+    FLOATING_OR_COMPLEX,
+    NUMERIC,
+    REAL,
+    Sample,
+    op,
+)
+from tapeflow.ops.validate import invalid
+
+BROADCAST: dict[str, Any] = {"shape": shapes.broadcast_all, "broadcast": True}
+
+
+def _add_row(name, types):
+    @op(name, "x: T, y: T -> z: T", types={"T": types}, promotes="operands", **BROADCAST)
+    def row(xp, x, y):
+        return xp.add(x, y)
+
+    @row.gradient(needs="")
+    def _(call, dz):
+        return dz, dz
+
+    @row.samples
+    def _(rng):
+        yield from pairs(rng)
+        yield Sample(np.array([1, 2], np.int32), 3, expect=np.array([4, 5], np.int32))
+
+    row.reference(lambda x, y: x - -y)
+    return row
+
+
+AddV2 = _add_row("AddV2", NUMERIC)
+Add = _add_row("Add", (*NUMERIC, dtypes.string))
+
+
+@tensor_function
+def add(x, y, name=None):
+    """Add two tensors elementwise, with broadcasting; strings are joined.
+
+    Args:
+      x, y: tensors of one numeric or string dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape. Integers wrap around on overflow.
+
+    Raises:
+      InvalidArgumentError: for dtypes that differ and shapes that do not broadcast.
+
+    >>> tf.add([[1, 2], [3, 4]], [10, 20])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[11, 22],
+           [13, 24]], dtype=int32)>
+    >>> tf.add(["a", "b"], "!").numpy()
+    array([b'a!', b'b!'], dtype=object)
+    """
+    try:
+        return AddV2(x, y)
+    except (InvalidArgumentError, TypeError):
+        if dtypes.string == getattr(convert_to_tensor(x), "dtype", None):
+            return Add(x, y)
+        raise
+
+
+@op("Sub", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST, promotes="operands")
+def Sub(xp, x, y):
+    return xp.subtract(x, y)
+
+
+@Sub.gradient(needs="")
+def _(call, dz):
+    return dz, elementwise.Neg(dz)
+
+
+Sub.samples(pairs)
+Sub.reference(lambda x, y: x + y * -1.0)
+
+
+@tensor_function
+def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Subtract `y` from `x` elementwise, with broadcasting.
+
+    Args:
+      x, y: tensors of one numeric dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape. Integers wrap around on overflow.
+
+    >>> tf.math.subtract([5, 6], 2)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 4], dtype=int32)>
+    """
+    return Sub(x, y)
+
+
+@op("Mul", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST, promotes="operands")
+def Mul(xp, x, y):
+    return xp.multiply(x, y)
+
+
+@Mul.gradient(needs="x, y")
+def _(call, dz):
+    of_x = Mul(dz, conj(call.y)) if call.wants("x") else None
+    return of_x, Mul(dz, conj(call.x)) if call.wants("y") else None
+
+
+@Mul.samples
+def _(rng):
+    yield from pairs(rng)
+    yield Sample(np.array([3, -2], np.int64), 4, expect=np.array([12, -8], np.int64))
+
+
+Mul.reference(per_element(lambda x, y: x * y, lambda x, y: x * y))
+
+
+@tensor_function
+def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Multiply two tensors elementwise, with broadcasting.
+
+    Args:
+      x, y: tensors of one numeric dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape. Integers wrap around on overflow.
+
+    >>> tf.math.multiply([[1], [2]], [3, 4])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[3, 4],
+           [6, 8]], dtype=int32)>
+    """
+    return Mul(x, y)
+
+
+@tensor_function
+def scalar_mul(scalar, x, name=None):
+    """Multiply a tensor by a scalar.
+
+    Args:
+      scalar: a number or a tensor of rank 0; it is converted to the dtype of `x`.
+      x: a numeric tensor, or `tf.IndexedSlices`, of which the values are multiplied.
+      name: a name for the operation (optional).
+
+    Returns:
+      What `x` is, of its dtype and shape.
+
+    Raises:
+      ValueError: where `scalar` is not of rank 0.
+    """
+    base = x.values if isinstance(x, IndexedSlices) else convert_to_tensor(x)
+    scalar = convert_to_tensor(scalar, dtype=base.dtype)
+    if scalar.shape.rank not in (0, None):
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(Mul(scalar, base), x.indices, x.dense_shape)
+    return Mul(scalar, base)
+
+
+def _divided(call, dz):
+    """The gradients of x / y."""
+    x, y = conj(call.x), conj(call.y)
+    of_x = RealDiv(dz, y)
+    return of_x, elementwise.Neg(RealDiv(Mul(of_x, x), y))
+
+
+@op("RealDiv", "x: T, y: T -> z: T", types={"T": FLOATING_OR_COMPLEX}, **BROADCAST, promotes="operands")
+def RealDiv(xp, x, y):
+    return xp.divide(x, y)
+
+
+RealDiv.gradient(needs="x, y")(_divided)
+RealDiv.samples(quotients)
+RealDiv.reference(per_element(lambda x, y: x / y, lambda x, y: x / y))
+
+
+@op("Div", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST)
+def Div(xp, x, y):
+    return _truncated(xp, x, y) if x.dtype.kind in "iu" else xp.divide(x, y)
+
+
+Div.gradient(needs="x, y")(_divided)
+
+
+@Div.samples
+def _(rng):
+    yield from quotients(rng)
+    yield from whole_pairs(rng)
+
+
+@Div.reference
+def _(x, y):
+    divide = _exact_quotient if x.dtype.kind in "iu" else lambda a, b: a / b
+    return per_element(divide, divide)(x, y)
+
+
+def _exact_quotient(a, b):
+    q = abs(a) // abs(b)
+    return q if (a < 0) == (b < 0) else -q
+
+
+def _check_divisor(xp, x, y):
+    if xp is np and y.dtype.kind in "iu" and x.size and not y.all():  # nothing is divided where x is empty
+        raise invalid("Integer division by zero")
+
+
+def _truncated(xp, x, y):
+    """x / y of integers, rounded towards zero."""
+    _check_divisor(xp, x, y)
+    quotient = xp.floor_divide(x, y)
+    if x.dtype.kind == "u":
+        return quotient
+    return quotient + ((quotient * y != x) & ((x < 0) != (y < 0))).astype(x.dtype)
+
+
+@op("TruncateDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands")
+def TruncateDiv(xp, x, y):
+    return _truncated(xp, x, y) if x.dtype.kind in "iu" else xp.trunc(x / y)
+
+
+TruncateDiv.gradient(None)
+
+
+@TruncateDiv.samples
+def _(rng):
+    yield from whole_pairs(rng)
+    yield Sample(np.array([7.5, -7.5]), 2.0, expect=np.array([3.0, -3.0]))
+    yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
+
+
+TruncateDiv.reference(per_element(_exact_quotient))
+
+
+@tensor_function
+def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Divide two tensors elementwise and round towards zero, with broadcasting.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    Raises:
+      InvalidArgumentError: for a zero among integers `y`.
+
+    >>> tf.truncatediv([7, -7], 2)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 3, -3], dtype=int32)>
+    """
+    return TruncateDiv(x, y)
+
+
+@op("FloorDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands")
+def FloorDiv(xp, x, y):
+    _check_divisor(xp, x, y)
+    return xp.floor_divide(x, y) if x.dtype.kind in "iu" else xp.floor(x / y)
+
+
+FloorDiv.gradient(None)
+
+
+@FloorDiv.samples
+def _(rng):
+    yield from whole_pairs(rng)
+    yield Sample(np.array([7.5, -7.5]), 2.0, expect=np.array([3.0, -4.0]))
+    yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
+
+
+FloorDiv.reference(per_element(lambda x, y: x // y))
+
+
+@tensor_function
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Divide two tensors elementwise and round down, with broadcasting.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    Raises:
+      InvalidArgumentError: for a zero among integers `y`, and for dtypes that differ.
+
+    >>> tf.math.floordiv([7, -7], 2)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 3, -4], dtype=int32)>
+    """
+    return FloorDiv(x, y)
+
+
+@op("FloorMod", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands")
+def FloorMod(xp, x, y):
+    _check_divisor(xp, x, y)
+    return xp.mod(x, y)
+
+
+@FloorMod.gradient(needs="x, y")
+def _(call, dz):
+    return dz, Mul(dz, elementwise.Neg(FloorDiv(call.x, call.y)))
+
+
+@FloorMod.samples
+def _(rng):
+    yield from quotients(rng)
+    yield from whole_pairs(rng)
+    yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
+
+
+FloorMod.reference(per_element(lambda x, y: x - y * math.floor(x / y)))
+
+
+@tensor_function
+def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the remainder of `tf.math.floordiv`, which has the sign of `y`.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      `x - floordiv(x, y) * y`, of their dtype and broadcast shape.
+
+    Raises:
+      InvalidArgumentError: for a zero among integers `y`, and for dtypes that differ.
+
+    >>> tf.math.floormod([7, -7], 3)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+    """
+    return FloorMod(x, y)
+
+
+def _remainder(name):
+    """Mod and TruncateMod are one op under two names."""
+
+    @op(name, "x: T, y: T -> z: T", types={"T": REAL}, promotes="operands", **BROADCAST)
+    def row(xp, x, y):
+        _check_divisor(xp, x, y)
+        return xp.fmod(x, y)
+
+    @row.gradient(needs="x, y")
+    def _(call, dz):
+        return dz, Mul(dz, elementwise.Neg(TruncateDiv(call.x, call.y)))
+
+    @row.samples
+    def _(rng):
+        yield from quotients(rng)
+        yield from whole_pairs(rng)
+        yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
+
+    row.reference(per_element(lambda x, y: x - y * math.trunc(x / y)))
+    return row
+
+
+Mod = _remainder("Mod")
+TruncateMod = _remainder("TruncateMod")
+
+
+@tensor_function
+def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the remainder of `tf.truncatediv`, which has the sign of `x`.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      `x - truncatediv(x, y) * y`, of their dtype and broadcast shape.
+
+    Raises:
+      InvalidArgumentError: for a zero among integers `y`.
+
+    >>> tf.truncatemod([7, -7], 3)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -1], dtype=int32)>
+    """
+    return TruncateMod(x, y)
+
+
+TRUE_DIVISION = {
+    dtypes.uint8: dtypes.float32,
+    dtypes.int8: dtypes.float32,
+    dtypes.uint16: dtypes.float32,
+    dtypes.int16: dtypes.float32,
+    dtypes.uint32: dtypes.float64,
+    dtypes.int32: dtypes.float64,
+    dtypes.uint64: dtypes.float64,
+    dtypes.int64: dtypes.float64,
+}
+
+
+@tensor_function
+def truediv(x, y, name=None):
+    """Divide two tensors elementwise, integers in floating point, with broadcasting.
+
+    Args:
+      x, y: tensors of one numeric dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their broadcast shape: float32 for integers of 8 and 16 bits, float64 for wider ones, else of the
+      dtype of the arguments.
+
+    Raises:
+      TypeError: for dtypes that differ.
+
+    >>> tf.math.truediv(tf.constant([1, 2], tf.int8), tf.constant(4, tf.int8))
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.25, 0.5 ], dtype=float32)>
+    """
+    if promotion.automatic():
+        return promotion.promoting(_quotient, x, y)
+    return _quotient(x, y)
+
+
+def _quotient(x, y):
+    x = convert_to_tensor(x)
+    y = convert_to_tensor(y, dtype_hint=x.dtype)
+    kind = x.dtype
+    if kind != y.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {kind!r} != {y.dtype!r}.")
+    wide = TRUE_DIVISION.get(kind)
+    if wide is None:
+        return RealDiv(x, y)
+    from tapeflow.ops.math.casting import Cast
+
+    return RealDiv(Cast(x, wide), Cast(y, wide))
+
+
+@tensor_function
+def divide(x, y, name=None):
+    """Divide two tensors elementwise as Python's `/` does, with broadcasting.
+
+    Integers are divided in floating point, see `tf.math.truediv`.
+
+    Args:
+      x, y: tensors of one numeric dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their broadcast shape; a number by zero is an infinity, zero by zero NaN.
+
+    Raises:
+      TypeError: for dtypes that differ.
+
+    >>> tf.divide([1, 2, 3], 2)
+    <tf.Tensor: shape=(3,), dtype=float64, numpy=array([0.5, 1. , 1.5])>
+    """
+    if promotion.numpy_style():
+        return convert_to_tensor(x) / y
+    return truediv(x, y)
+
+
+@tensor_function
+def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Divide two floating or complex tensors elementwise, with broadcasting.
+
+    Args:
+      x, y: tensors of one floating or complex dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+    """
+    return RealDiv(x, y)
+
+
+@tensor_function
+def div(x, y, name=None):
+    """x / y as Python 2 divides: of integers rounded down."""
+    x = convert_to_tensor(x)
+    y = convert_to_tensor(y, dtype=x.dtype)
+    return FloorDiv(x, y) if x.dtype.is_integer else RealDiv(x, y)
+
+
+POWERS = (*FLOATING_OR_COMPLEX, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+
+
+@op("Pow", "x: T, y: T -> z: T", types={"T": POWERS}, **BROADCAST, promotes="operands")
+def Pow(xp, x, y):
+    if xp is np and x.dtype.kind == "i" and (y < 0).any():
+        raise invalid("Integers to negative integer powers are not allowed")
+    return xp.power(x, y)
+
+
+@Pow.gradient(needs="x, y, z")
+def _(call, dz):
+    x, y = conj(call.x), conj(call.y)
+    of_x = Mul(Mul(dz, y), Pow(x, Sub(y, 1))) if call.wants("x") else None
+    if not call.wants("y"):
+        return of_x, None
+    # Where the logarithm does not exist the power's derivative in y is taken as zero; so must be those of higher order.
+    exists = comparison.NotEqual(x, 0) if x.dtype.is_complex else comparison.Greater(x, 0)
+    log_x = elementwise.Log(comparison.SelectV2(exists, x, 1))
+    return of_x, Mul(Mul(dz, conj(call.z)), log_x)
+
+
+@Pow.samples
+def _(rng):
+    yield from positive_pairs(rng)
+    yield Sample(
+        np.array([2, -3], np.int32),
+        np.array([5, 3], np.int32),
+        expect=np.array([32, -27], np.int32),
+    )
+    yield Sample(np.array([2], np.int64), -1, raises=InvalidArgumentError)
+
+
+Pow.reference(per_element(lambda x, y: x**y, lambda x, y: x**y))
+
+
+@tensor_function
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Raise `x` to the power `y` elementwise, with broadcasting.
+
+    Args:
+      x: the bases: floating, complex or signed integers.
+      y: the exponents, of the dtype of `x`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; of real numbers NaN for a negative base and a fractional
+      exponent.
+
+    Raises:
+      InvalidArgumentError: for negative exponents of integers.
+
+    >>> tf.math.pow([[2, 2], [3, 3]], [[8, 16], [2, 3]])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[  256, 65536],
+           [    9,    27]], dtype=int32)>
+    """
+    return Pow(x, y)
+
+
+def _extreme(name, function, chooses_x, reference):
+    @op(name, "x: T, y: T -> z: T", types={"T": REAL}, promotes="choice", **BROADCAST)
+    def row(xp, x, y):
+        return getattr(xp, function)(x, y)
+
+    @row.gradient(needs="x, y")
+    def _(call, dz):
+        chosen = chooses_x(call.x, call.y)
+        return comparison.SelectV2(chosen, dz, 0), comparison.SelectV2(chosen, 0, dz)
+
+    row.samples(pairs)
+    row.reference(per_element(reference))
+    return row
+
+
+Maximum = _extreme(
+    "Maximum",
+    "maximum",
+    lambda x, y: comparison.GreaterEqual(x, y),
+    lambda x, y: x if x > y else y,
+)
+Minimum = _extreme(
+    "Minimum", "minimum", lambda x, y: comparison.LessEqual(x, y), lambda x, y: x if x < y else y
+)
+
+
+@tensor_function
+def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Take the larger of two elements, with broadcasting; NaN where either is NaN.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape. Where the two are equal, the gradient goes to `x`.
+
+    >>> tf.math.maximum([1.0, -2.0, float("nan")], 0.0)
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([ 1.,  0., nan], dtype=float32)>
+    """
+    return Maximum(x, y)
+
+
+@tensor_function
+def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Take the smaller of two elements, with broadcasting; NaN where either is NaN.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape. Where the two are equal, the gradient goes to `x`.
+
+    >>> tf.math.minimum([1, 5, 3], [4, 2, 3])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
+    """
+    return Minimum(x, y)
+
+
+SQUARED = (*FLOATING, dtypes.int32, dtypes.int64, *COMPLEX)
+
+
+@op("SquaredDifference", "x: T, y: T -> z: T", types={"T": SQUARED}, **BROADCAST)
+def SquaredDifference(xp, x, y):
+    difference = xp.subtract(x, y)
+    return xp.conj(difference) * difference if x.dtype.kind == "c" else xp.square(difference)
+
+
+@SquaredDifference.gradient(needs="x, y")
+def _(call, dz):
+    difference = Sub(call.x, call.y)
+    of_x = Mul(dz, AddV2(difference, difference))
+    return of_x, elementwise.Neg(of_x)
+
+
+SquaredDifference.samples(pairs)
+SquaredDifference.reference(
+    per_element(lambda x, y: x * x - 2 * x * y + y * y, lambda x, y: abs(x - y) ** 2)
+)
+
+
+@tensor_function
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compute `conj(x - y) * (x - y)` elementwise, with broadcasting.
+
+    Args:
+      x, y: tensors of one dtype, floating, complex, int32 or int64, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+    """
+    return SquaredDifference(x, y)

@@ -1,0 +1,413 @@
+"""Elementwise functions of one number: signs, powers, exponentials, logarithms, rounding."""
+
+from __future__ import annotations
+
+import cmath
+import math
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.math import arithmetic, complex_numbers
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.math.elementwise_samples import line, per_element, positive
+from tapeflow.ops.table import COMPLEX, FLOATING, FLOATING_OR_COMPLEX, NUMERIC, Sample, op
+
+SIGNED = (*FLOATING, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+CONTINUOUS = {"T": FLOATING_OR_COMPLEX}
+
+
+@op("Neg", "x: T -> y: T", types={"T": SIGNED + COMPLEX}, shape=shapes.same_as_first, promotes="weakness")
+def Neg(xp, x):
+    return xp.negative(x)
+
+
+@Neg.gradient(needs="")
+def _(call, dy):
+    return Neg(dy)
+
+
+@Neg.samples
+def _(rng):
+    yield from line(rng)
+    yield Sample(np.array([1, -2, 0], np.int32), expect=np.array([-1, 2, 0], np.int32))
+
+
+Neg.reference(lambda x: x * np.array(-1, x.dtype))
+
+
+@tensor_function
+def negative(x: TensorLike, name: str | None = None) -> Tensor:
+    """-x, elementwise."""
+    return Neg(x)
+
+
+@op("Abs", "x: T -> y: T", types={"T": SIGNED}, shape=shapes.same_as_first, promotes="weakness")
+def Abs(xp, x):
+    return xp.abs(x)
+
+
+@Abs.gradient(needs="x")
+def _(call, dy):
+    return arithmetic.Mul(dy, Sign(call.x))
+
+
+@Abs.samples
+def _(rng):
+    yield from line(rng)
+    yield Sample(np.array([3, -4], np.int64), expect=np.array([3, 4], np.int64))
+
+
+Abs.reference(per_element(lambda v: v if v > 0 else -v))
+
+
+@tensor_function
+def abs(x, name=None):
+    """The magnitude of each element; of complex elements as a float of their precision."""
+    x = convert_to_tensor(x)
+    if x.dtype.is_complex:
+        return complex_numbers.ComplexAbs(x, x.dtype.real_dtype)
+    return Abs(x)
+
+
+@op("Sign", "x: T -> y: T", types={"T": SIGNED + COMPLEX}, shape=shapes.same_as_first, promotes="weakness")
+def Sign(xp, x):
+    return xp.sign(x)
+
+
+@Sign.gradient(needs="")
+def _(call, dy):
+    return arithmetic.Mul(dy, 0)
+
+
+@Sign.samples
+def _(rng):
+    yield from line(rng)
+    yield Sample(np.array([3, -4, 0], np.int32), expect=np.array([1, -1, 0], np.int32))
+
+
+Sign.reference(per_element(lambda v: (v > 0) - (v < 0), lambda v: v / math.hypot(v.real, v.imag)))
+
+
+@tensor_function
+def sign(x: TensorLike, name: str | None = None) -> Tensor:
+    """-1, 0 or 1 as each element is negative, zero or positive; `x / |x|` of complex elements."""
+    return Sign(x)
+
+
+@op("Square", "x: T -> y: T", types={"T": NUMERIC}, shape=shapes.same_as_first, promotes="weakness")
+def Square(xp, x):
+    return xp.square(x)
+
+
+@Square.gradient(needs="x")
+def _(call, dy):
+    x = conj(call.x)
+    return arithmetic.Mul(dy, arithmetic.AddV2(x, x))
+
+
+Square.samples(line)
+Square.reference(lambda x: x * x)
+
+
+@tensor_function
+def square(x: TensorLike, name: str | None = None) -> Tensor:
+    """x * x, elementwise."""
+    return Square(x)
+
+
+@op("Sqrt", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+def Sqrt(xp, x):
+    return xp.sqrt(x)
+
+
+@Sqrt.gradient(needs="y")
+def _(call, dy):
+    return SqrtGrad(call.y, dy)
+
+
+Sqrt.samples(positive)
+Sqrt.reference(per_element("sqrt"))
+
+
+@tensor_function
+def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
+    """The square root of each element; NaN of negative ones."""
+    return Sqrt(x)
+
+
+@op("SqrtGrad", "y: T, dy: T -> z: T", types=CONTINUOUS, shape=shapes.merged)
+def SqrtGrad(xp, y, dy):
+    return dy * y.dtype.type(0.5) / xp.conj(y)
+
+
+@SqrtGrad.gradient(needs="y, z")
+def _(call, dz):
+    half = arithmetic.RealDiv(arithmetic.Mul(dz, 0.5), call.y)
+    slope = arithmetic.RealDiv(arithmetic.Mul(call.z, -1.0), conj(call.y))
+    return arithmetic.Mul(conj(dz), slope), half
+
+
+@SqrtGrad.samples
+def _(rng):
+    yield Sample(np.abs(rng.normal(3)) + 0.5, rng.normal(3))
+
+
+SqrtGrad.reference(lambda y, dy: dy / (2 * np.conj(y)))
+
+
+@op("Rsqrt", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+def Rsqrt(xp, x):
+    return xp.reciprocal(xp.sqrt(x))
+
+
+@Rsqrt.gradient(needs="y")
+def _(call, dy):
+    return RsqrtGrad(call.y, dy)
+
+
+Rsqrt.samples(positive)
+Rsqrt.reference(per_element(lambda v: 1 / math.sqrt(v), lambda v: 1 / cmath.sqrt(v)))
+
+
+@tensor_function
+def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
+    """1 / sqrt(x), elementwise."""
+    return Rsqrt(x)
+
+
+@op("RsqrtGrad", "y: T, dy: T -> z: T", types=CONTINUOUS, shape=shapes.merged)
+def RsqrtGrad(xp, y, dy):
+    y = xp.conj(y)
+    return dy * y.dtype.type(-0.5) * (y * y * y)
+
+
+@RsqrtGrad.gradient(needs="y, dy")
+def _(call, dz):
+    y, dy = call.y, call.dy
+    of_y = arithmetic.Mul(arithmetic.Mul(conj(dz), dy), arithmetic.Mul(Square(conj(y)), -1.5))
+    return of_y, RsqrtGrad(conj(y), dz)
+
+
+@RsqrtGrad.samples
+def _(rng):
+    yield Sample(np.abs(rng.normal(3)) + 0.5, rng.normal(3))
+
+
+RsqrtGrad.reference(lambda y, dy: -dy * np.conj(y) ** 3 / 2)
+
+
+def _reciprocal(name):
+    """Reciprocal and Inv are one op under two names."""
+
+    @op(name, "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+    def row(xp, x):
+        return xp.reciprocal(x)
+
+    @row.gradient(needs="y")
+    def _(call, dy):
+        return ReciprocalGrad(call.y, dy)
+
+    row.samples(positive)
+    row.reference(per_element(lambda v: 1 / v, lambda v: 1 / v))
+    return row
+
+
+Reciprocal = _reciprocal("Reciprocal")
+Inv = _reciprocal("Inv")
+
+
+@tensor_function
+def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
+    """1 / x, elementwise."""
+    return Reciprocal(x)
+
+
+def _reciprocal_grad(name):
+    @op(name, "y: T, dy: T -> z: T", types=CONTINUOUS, shape=shapes.merged)
+    def row(xp, y, dy):
+        y = xp.conj(y)
+        return -dy * (y * y)
+
+    @row.gradient(needs="y, dy")
+    def _(call, dz):
+        y, dy = call.y, call.dy
+        of_y = arithmetic.Mul(arithmetic.Mul(conj(dz), dy), arithmetic.Mul(conj(y), -2.0))
+        return of_y, ReciprocalGrad(conj(y), dz)
+
+    @row.samples
+    def _(rng):
+        yield Sample(np.abs(rng.normal(3)) + 0.5, rng.normal(3))
+
+    row.reference(lambda y, dy: -dy * np.conj(y) ** 2)
+    return row
+
+
+ReciprocalGrad = _reciprocal_grad("ReciprocalGrad")
+InvGrad = _reciprocal_grad("InvGrad")
+
+
+@op("Exp", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+def Exp(xp, x):
+    return xp.exp(x)
+
+
+@Exp.gradient(needs="y")
+def _(call, dy):
+    return arithmetic.Mul(dy, conj(call.y))
+
+
+Exp.samples(line)
+Exp.reference(per_element("exp"))
+
+
+@tensor_function
+def exp(x: TensorLike, name: str | None = None) -> Tensor:
+    """e to the power of each element."""
+    return Exp(x)
+
+
+@op("Expm1", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+def Expm1(xp, x):
+    return xp.expm1(x)
+
+
+@Expm1.gradient(needs="x")
+def _(call, dy):
+    return arithmetic.Mul(dy, conj(Exp(call.x)))
+
+
+Expm1.samples(line)
+Expm1.reference(per_element(math.expm1, lambda v: cmath.exp(v) - 1))
+
+
+@tensor_function
+def expm1(x: TensorLike, name: str | None = None) -> Tensor:
+    """exp(x) - 1, elementwise, exact for small x."""
+    return Expm1(x)
+
+
+@op("Log", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+def Log(xp, x):
+    return xp.log(x)
+
+
+@Log.gradient(needs="x")
+def _(call, dy):
+    return arithmetic.Mul(dy, Reciprocal(conj(call.x)))
+
+
+Log.samples(positive)
+Log.reference(per_element("log"))
+
+
+@tensor_function
+def log(x: TensorLike, name: str | None = None) -> Tensor:
+    """The natural logarithm of each element; -inf of 0, NaN of negative ones."""
+    return Log(x)
+
+
+@op("Log1p", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+def Log1p(xp, x):
+    return xp.log1p(x)
+
+
+@Log1p.gradient(needs="x")
+def _(call, dy):
+    return arithmetic.Mul(dy, Reciprocal(arithmetic.AddV2(conj(call.x), 1)))
+
+
+Log1p.samples(positive)
+Log1p.reference(per_element(math.log1p, lambda v: cmath.log(1 + v)))
+
+
+@tensor_function
+def log1p(x: TensorLike, name: str | None = None) -> Tensor:
+    """log(1 + x), elementwise, exact for small x."""
+    return Log1p(x)
+
+
+@op("Floor", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes="weakness")
+def Floor(xp, x):
+    return xp.floor(x)
+
+
+Floor.gradient(None)
+Floor.samples(line)
+Floor.reference(per_element(math.floor))
+
+
+@tensor_function
+def floor(x: TensorLike, name: str | None = None) -> Tensor:
+    """The largest integers not above `x`, in its dtype."""
+    return Floor(x)
+
+
+@op("Ceil", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes="weakness")
+def Ceil(xp, x):
+    return xp.ceil(x)
+
+
+Ceil.gradient(None)
+Ceil.samples(line)
+Ceil.reference(per_element(math.ceil))
+
+
+@tensor_function
+def ceil(x: TensorLike, name: str | None = None) -> Tensor:
+    """The smallest integers not below `x`, in its dtype."""
+    return Ceil(x)
+
+
+@op("Rint", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes="weakness")
+def Rint(xp, x):
+    return xp.rint(x)
+
+
+Rint.gradient(None)
+
+
+@Rint.samples
+def _(rng):
+    yield from line(rng)
+    yield Sample(
+        np.array([-1.7, -0.5, 0.5, 1.5, 2.5]), expect=np.array([-2.0, -0.0, 0.0, 2.0, 2.0])
+    )
+
+
+Rint.reference(per_element(lambda v: float(f"{v:.0f}")))
+
+
+@tensor_function
+def rint(x: TensorLike, name: str | None = None) -> Tensor:
+    """The nearest integers, halves to even, in the dtype of `x`."""
+    return Rint(x)
+
+
+@op("Round", "x: T -> y: T", types={"T": SIGNED}, shape=shapes.same_as_first, promotes="weakness")
+def Round(xp, x):
+    return x if np.issubdtype(x.dtype, np.integer) else xp.rint(x)
+
+
+Round.gradient(None)
+
+
+@Round.samples
+def _(rng):
+    yield from line(rng)
+    yield Sample(np.array([0.9, 2.5, 2.3, 1.5, -4.5]), expect=np.array([1.0, 2.0, 2.0, 2.0, -4.0]))
+
+
+Round.reference(per_element(lambda v: float(f"{v:.0f}") if isinstance(v, float) else v))
+
+
+@tensor_function
+def round(x, name=None):
+    """The nearest integers, halves to even, in the dtype of `x`; integers stay as they are."""
+    x = convert_to_tensor(x)
+    return x if x.dtype.is_integer else Round(x)

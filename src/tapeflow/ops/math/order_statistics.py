@@ -1,0 +1,72 @@
+"""Order statistics: the n-th smallest element of each row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.ops import shapes
+from tapeflow.ops.array.layout import ExpandDims
+from tapeflow.ops.math import casting, comparison
+from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.table import REAL, Sample, op
+from tapeflow.ops.validate import InvalidArgumentError, invalid
+
+
+def _rule(call):
+    shape = shapes.at_least(call.shape(0), 1)
+    if call.shape(1):
+        raise invalid(f"Input must be scalar but has rank {len(call.shape(1))}")
+    n = shapes.size_value(call, 1)
+    if shape is None:
+        return [None]
+    if n is not None and shape[-1] is not None and shape[-1] <= n:
+        raise invalid(f"Input must have last dimension > n = {n} but is {shape[-1]}")
+    return [shape[:-1]]
+
+
+@op(
+    "NthElement",
+    "input: T, n: int32 -> values: T",
+    types={"T": REAL},
+    attrs={"reverse": False},
+    shape=_rule,
+)
+def NthElement(xp, input, n, reverse):
+    if np.ndim(n):
+        raise invalid(f"N must be scalar but has rank {np.ndim(n)}")
+    n = int(n)
+    if n < 0:
+        raise invalid(f"n must be non-negative but is {n}")
+    if input.ndim < 1:
+        raise invalid(f"Input must be at least rank 1 but is rank {input.ndim}")
+    if input.shape[-1] <= n:
+        raise invalid(f"Input must have last dimension > n = {n}")
+    at = input.shape[-1] - 1 - n if reverse else n
+    return xp.partition(input, at, axis=-1)[..., at]
+
+
+NthElement.compiled(static="n")
+
+
+@NthElement.gradient(needs="input, values")
+def _(call, dy):
+    # Equal elements share.
+    hit = casting.cast(comparison.Equal(call.input, ExpandDims(call.values, -1)), dy.dtype)
+    return ExpandDims(dy, -1) * hit / reduce_sum(hit, -1, True), None
+
+
+@NthElement.samples
+def _(rng):
+    yield Sample(rng.normal(2, 5), 3)
+    yield Sample(rng.normal(4), 0, reverse=True)
+    yield Sample(np.array([3, 1, 2]), 1)
+    yield Sample(rng.normal(3), 3, raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), -1, raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [1], raises=InvalidArgumentError)
+    yield Sample(1.0, 0, raises=InvalidArgumentError)
+
+
+@NthElement.reference
+def _(input, n, reverse):
+    rows = np.sort(input, -1)
+    return (rows[..., ::-1] if reverse else rows)[..., int(n)]

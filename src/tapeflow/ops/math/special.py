@@ -1,0 +1,591 @@
+"""Special functions: error functions, gamma and beta functions, and related ones."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from functools import cache
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import graph_scope, tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.math import arithmetic, elementwise, reduction
+from tapeflow.ops.math.elementwise_samples import line, per_element, positive, positive_pairs, unit
+from tapeflow.ops.table import FLOATING, Preferring, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+SINGLE_DOUBLE = (dtypes.float32, dtypes.float64)
+
+
+@cache
+def _module(name):
+    return importlib.import_module(name)
+
+
+def library(xp):
+    """The special functions of `xp`, loaded when the first one is called."""
+    return _module("tapeflow.ops.numeric.special" if xp is np else "jax.scipy.special")
+
+
+def wide(xp, *inputs):
+    """The inputs as a special function takes them: NumPy's are computed in double, JAX's of halves in single."""
+    if xp is np:
+        return [np.asarray(x, np.float64) for x in inputs]
+    return [x.astype(np.float32) if x.dtype.itemsize == 2 else x for x in inputs]
+
+
+def apply(xp, function, *inputs):
+    """A special function, in the dtype of its inputs."""
+    with np.errstate(all="ignore"):
+        return getattr(library(xp), function)(*wide(xp, *inputs)).astype(inputs[0].dtype)
+
+
+def special_row(name, function, samples, slope, reference, needs="x", promotes=""):
+    """The row of a function of one number; `slope(call)` is its derivative, made of what it `needs`."""
+
+    @op(name, "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes=promotes)
+    def row(xp, x):
+        return apply(xp, function, x)
+
+    @row.gradient(needs=needs)
+    def _(call, dy):
+        return arithmetic.Mul(dy, slope(call))
+
+    row.samples(samples)
+    row.reference(per_element(reference))
+    return row
+
+
+def scaled_exp(factor, exponent):
+    return arithmetic.Mul(elementwise.Exp(exponent), factor)
+
+
+def _bisected(function, low, high):
+    """The inverse of an increasing function of one number."""
+
+    def inverse(v):
+        a, b = low, high
+        for _ in range(200):
+            middle = (a + b) / 2
+            a, b = (middle, b) if function(middle) < v else (a, middle)
+        return a
+
+    return inverse
+
+
+def _derivative_of_lgamma(v, step=1e-4):
+    ends = [math.lgamma(v + k * step) for k in (-2, -1, 1, 2)]
+    return (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
+
+
+def _inside(rng):
+    """Numbers inside (0, 1)."""
+    yield Sample(np.tanh(np.abs(rng.normal(3, 2)) + 0.1) * 0.9)
+    yield Sample(np.asarray(0.25))
+
+
+def squared(x):
+    return elementwise.Square(x)
+
+
+Erf = special_row(
+    "Erf",
+    "erf",
+    line,
+    lambda c: scaled_exp(2 / math.sqrt(math.pi), elementwise.Neg(squared(c.x))),
+    math.erf,
+    promotes="weakness",
+)
+Erfc = special_row(
+    "Erfc",
+    "erfc",
+    line,
+    lambda c: scaled_exp(-2 / math.sqrt(math.pi), elementwise.Neg(squared(c.x))),
+    math.erfc,
+    promotes="weakness",
+)
+Erfinv = special_row(
+    "Erfinv",
+    "erfinv",
+    unit,
+    lambda c: scaled_exp(math.sqrt(math.pi) / 2, squared(c.y)),
+    _bisected(math.erf, -6.0, 6.0),
+    needs="y",
+    promotes="weakness",
+)
+Ndtri = special_row(
+    "Ndtri",
+    "ndtri",
+    _inside,
+    lambda c: scaled_exp(math.sqrt(2 * math.pi), arithmetic.Mul(squared(c.y), 0.5)),
+    _bisected(lambda v: 0.5 * math.erfc(-v / math.sqrt(2)), -9.0, 9.0),
+    needs="y",
+    promotes="weakness",
+)
+Lgamma = special_row(
+    "Lgamma", "gammaln", positive, lambda c: Digamma(c.x), math.lgamma, promotes="weakness"
+)
+Digamma = special_row(
+    "Digamma", "digamma", positive, lambda c: Polygamma(1, c.x), _derivative_of_lgamma, promotes="weakness"
+)
+
+
+@tensor_function
+def erf(x: TensorLike, name: str | None = None) -> Tensor:
+    """The Gauss error function of each element."""
+    return Erf(x)
+
+
+@tensor_function
+def erfc(x: TensorLike, name: str | None = None) -> Tensor:
+    """1 - erf(x), exact for large x."""
+    return Erfc(x)
+
+
+@tensor_function
+@graph_scope("erfinv")
+def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
+    """The inverse of `erf`; NaN outside [-1, 1]."""
+    return Erfinv(x)
+
+
+@tensor_function
+@graph_scope("erfcinv")
+def erfcinv(x, name=None):
+    """The inverse of `erfc`; NaN outside [0, 2]."""
+    x = convert_to_tensor(x)
+    return arithmetic.Mul(Ndtri(arithmetic.Mul(x, 0.5)), -math.sqrt(0.5))
+
+
+@tensor_function
+@graph_scope("ndtri")
+def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
+    """The quantiles of the standard normal distribution; NaN outside [0, 1]."""
+    return Ndtri(x)
+
+
+@tensor_function
+def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
+    """The logarithm of |gamma(x)|."""
+    return Lgamma(x)
+
+
+@tensor_function
+def digamma(x: TensorLike, name: str | None = None) -> Tensor:
+    """The derivative of `lgamma`."""
+    return Digamma(x)
+
+
+def _pair_row(name, first, second, kernel, samples, reference, types=SINGLE_DOUBLE):
+    @op(
+        name,
+        f"{first}: T, {second}: T -> z: T",
+        types={"T": types},
+        shape=shapes.broadcast_all,
+        broadcast=True,
+    )
+    def row(xp, *inputs, **named):
+        return kernel(xp, *inputs, *named.values())
+
+    row.samples(samples)
+    row.reference(per_element(reference))
+    return row
+
+
+def _polygamma_kernel(xp, a, x):
+    whole = (a >= 0) & (a == xp.floor(a))
+    if xp is not np:
+        return xp.where(whole, library(xp).polygamma(xp.where(whole, a, 0).astype(int), x), xp.nan)
+    return np.where(whole, apply(np, "polygamma", np.where(whole, a, 0), x), np.nan).astype(x.dtype)
+
+
+def _orders(rng):
+    yield Sample(np.array([[1.0], [2.0]]), np.abs(rng.normal(3)) + 0.75)
+    yield Sample(0.0, np.abs(rng.normal(2)) + 0.75)
+    yield Sample(np.ones(2), np.ones(3), raises=InvalidArgumentError)
+
+
+def _zeta_sum(x, q):
+    """Summed up to N, the rest by Euler and Maclaurin's formula."""
+    n = 60
+    rest = (q + n) ** (1 - x) / (x - 1) + (q + n) ** -x / 2 + x * (q + n) ** (-x - 1) / 12
+    return math.fsum((q + k) ** -x for k in range(n)) + rest
+
+
+def _polygamma_sum(a, x):
+    if a == 0:
+        return _derivative_of_lgamma(x)
+    return (-1) ** int(a + 1) * math.factorial(int(a)) * _zeta_sum(a + 1, x)
+
+
+Polygamma = _pair_row("Polygamma", "a", "x", _polygamma_kernel, _orders, _polygamma_sum)
+
+
+@Polygamma.gradient(needs="a, x")
+def _(call, dz):
+    return None, arithmetic.Mul(dz, Polygamma(arithmetic.AddV2(call.a, 1), call.x))
+
+
+@tensor_function
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the derivative of order `a` of `tf.math.digamma` at `x`, elementwise with broadcasting.
+
+    Args:
+      a: the orders, whole numbers from 0 on in a float32 or float64 tensor.
+      x: a tensor of the dtype of `a`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; NaN for orders that are negative or not whole.
+
+    >>> tf.math.polygamma(1.0, [1.0])
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([1.644934], dtype=float32)>
+    """
+    return Polygamma(a, x)
+
+
+def _above_one(rng):
+    yield Sample(np.abs(rng.normal(2, 3)) + 1.5, np.abs(rng.normal(3)) + 0.5, differentiable=(1,))
+    yield Sample(2.5, np.abs(rng.normal(2)) + 0.5, differentiable=(1,))
+    yield Sample(np.ones(2), np.ones(3), raises=InvalidArgumentError)
+
+
+Zeta = _pair_row("Zeta", "x", "q", lambda xp, x, q: apply(xp, "zeta", x, q), _above_one, _zeta_sum)
+
+
+@Zeta.gradient(needs="x, q")
+def _(call, dz):
+    x = call.x
+    slope = arithmetic.Mul(elementwise.Neg(x), Zeta(arithmetic.AddV2(x, 1), call.q))
+    return None, arithmetic.Mul(dz, slope)
+
+
+@tensor_function
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the Hurwitz zeta function, the sum of (q + n)^-x over all n >= 0, elementwise with broadcasting.
+
+    Args:
+      x: the exponents, a float32 or float64 tensor; NaN results below 1.
+      q: where the sum starts, of the dtype of `x`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    >>> tf.math.zeta([2.0], [1.0])
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([1.644934], dtype=float32)>
+    """
+    return Zeta(x, q)
+
+
+def _lower_gamma(a, x):
+    """The series of P(a, x)."""
+    scale = math.exp(a * math.log(x) - x)
+    return math.fsum(scale * x**n / math.gamma(a + n + 1) for n in range(100))
+
+
+Igamma = _pair_row(
+    "Igamma",
+    "a",
+    "x",
+    lambda xp, a, x: apply(xp, "gammainc", a, x),
+    positive_pairs,
+    _lower_gamma,
+    FLOATING,
+)
+Igammac = _pair_row(
+    "Igammac",
+    "a",
+    "x",
+    lambda xp, a, x: apply(xp, "gammaincc", a, x),
+    positive_pairs,
+    lambda a, x: 1 - _lower_gamma(a, x),
+    FLOATING,
+)
+
+
+def _gamma_density(a, x):
+    logs = arithmetic.Mul(arithmetic.Sub(a, 1), elementwise.Log(x))
+    return elementwise.Exp(arithmetic.Sub(arithmetic.Sub(logs, x), Lgamma(a)))
+
+
+@Igamma.gradient(needs="a, x")
+def _(call, dz):
+    a, x = call.a, call.x
+    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
+
+
+@Igammac.gradient(needs="a, x")
+def _(call, dz):
+    a, x = call.a, call.x
+    dz = elementwise.Neg(dz)
+    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
+
+
+@tensor_function
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the lower regularised incomplete gamma function P(a, x), elementwise with broadcasting.
+
+    Args:
+      a: the exponents, a floating tensor of positive numbers.
+      x: the upper end of the integral, of the dtype of `a` and not negative.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; NaN outside of the domain.
+    """
+    return Igamma(a, x)
+
+
+@tensor_function
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the upper regularised incomplete gamma function Q(a, x) = 1 - P(a, x), elementwise with broadcasting.
+
+    Args:
+      a: the exponents, a floating tensor of positive numbers.
+      x: the lower end of the integral, of the dtype of `a` and not negative.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; NaN outside of the domain.
+    """
+    return Igammac(a, x)
+
+
+MOST_SERIES_A = 50.0  # up to here the series needs few terms
+
+
+def _igamma_slope(xp, a, x):
+    """The derivative of P(a, x) by a, NaN outside a > 0, x >= 0.
+
+    For x below a + 1 it is the series of P term by term. Elsewhere, and for large a, it is a central difference of the
+    smaller one of P and 1 - P, which is exact to ten digits, since they change over distances of sqrt(a).
+    """
+    kind = a.dtype
+    if xp is not np:
+        return _module("jax.lax").igamma_grad_a(*xp.broadcast_arrays(a, x))
+    a, x = np.broadcast_arrays(a.astype(np.float64), x.astype(np.float64))
+    inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
+    edge = np.where((x == 0) | (x > 0) & ((a == np.inf) | (a > 0) & (x == np.inf)), 0.0, np.nan)
+    valid_a, valid_x = np.where(inside, a, 1), np.where(inside, x, 1)
+    out = np.empty(x.shape)
+    upper, series = valid_x > valid_a + 1, (valid_x <= valid_a + 1) & (valid_a <= MOST_SERIES_A)
+    with np.errstate(all="ignore"):
+        for at, function, sign in ((upper, "gammaincc", -1), (~upper & ~series, "gammainc", 1)):
+            out[at] = sign * _central_difference(getattr(library(np), function), valid_a[at], valid_x[at])
+        out[series] = _slope_series(valid_a[series], valid_x[series])
+    return np.where(np.isnan(a + x), np.nan, np.where(inside, out, edge)).astype(kind)
+
+
+def _central_difference(function, at, x):
+    """Of sixth order, of the function's logarithm: that of a tail is almost a polynomial."""
+    step = 1e-2 * np.where(at < 1, at, np.sqrt(at))
+    near, middle, far = (np.log(function(at + k * step, x) / function(at - k * step, x)) for k in (1, 2, 3))
+    value = function(at, x)
+    return np.where(value > 0, value * (45 * near - 9 * middle + far) / (60 * step), 0)
+
+
+def _slope_series(a, x):
+    if not x.size:
+        return x
+    functions, total = library(np), np.zeros(x.shape)
+    log_x = np.log(np.where(x > 0, x, 1))
+    for n in range(int(x.max() + 14 * math.sqrt(x.max())) + 40):
+        weight = np.exp((a + n) * log_x - x - functions.gammaln(a + n + 1))
+        total += weight * (log_x - functions.digamma(a + n + 1))
+    return np.where(x > 0, total, 0)
+
+
+def _difference(a, x, step=1e-4):
+    ends = [_lower_gamma(a + k * step, x) for k in (-2, -1, 1, 2)]
+    return (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
+
+
+IgammaGradA = _pair_row("IgammaGradA", "a", "x", _igamma_slope, positive_pairs, _difference)
+
+
+@op(
+    "RandomGammaGrad",
+    "alpha: T, sample: T -> output: T",
+    types={"T": SINGLE_DOUBLE},
+    shape=shapes.broadcast_all,
+    broadcast=True,
+)
+def RandomGammaGrad(xp, alpha, sample):
+    slope = _igamma_slope(xp, alpha, sample)
+    log_density = (alpha - 1) * xp.log(sample) - sample - apply(xp, "gammaln", alpha)
+    with np.errstate(all="ignore"):
+        return xp.where(slope == 0, 0, -slope * xp.exp(-log_density)).astype(alpha.dtype)
+
+
+RandomGammaGrad.samples(positive_pairs)
+RandomGammaGrad.reference(
+    per_element(
+        lambda a, x: -_difference(a, x) / math.exp((a - 1) * math.log(x) - x - math.lgamma(a))
+    )
+)
+
+
+def _betainc_rule(call):
+    return [shapes.merged_or_scalar(call)]
+
+
+@op(
+    "Betainc",
+    "a: T, b: T, x: T -> z: T",
+    types={"T": SINGLE_DOUBLE},
+    shape=_betainc_rule,
+    broadcast=True,
+)
+def Betainc(xp, a, b, x):
+    shapes_given = {v.shape for v in (a, b, x) if v.ndim}
+    if len(shapes_given) > 1:
+        raise invalid(
+            f"Shapes of a, b and x are inconsistent: {shape_text(a.shape)} vs. {shape_text(b.shape)} vs. "
+            f"{shape_text(x.shape)}"
+        )
+    return apply(xp, "betainc", a, b, x)
+
+
+@Betainc.gradient(needs="a, b, x")
+def _(call, dz):
+    a, b, x = call.a, call.b, call.x
+    log_beta = arithmetic.Sub(
+        arithmetic.AddV2(Lgamma(a), Lgamma(b)), Lgamma(arithmetic.AddV2(a, b))
+    )
+    left = arithmetic.Mul(arithmetic.Sub(a, 1), elementwise.Log(x))
+    right = arithmetic.Mul(arithmetic.Sub(b, 1), elementwise.Log1p(elementwise.Neg(x)))
+    density = elementwise.Exp(arithmetic.Sub(arithmetic.AddV2(left, right), log_beta))
+    return None, None, arithmetic.Mul(dz, density)
+
+
+@Betainc.samples
+def _(rng):
+    a, b, x = np.array([0.5, 1.5]), np.array([2.0, 3.0]), np.array([0.25, 0.75])
+    yield Sample(a, b, x, differentiable=(2,))
+    yield Sample(1.0, np.array([[2.0, 0.75]]), 0.125, differentiable=(2,))
+    yield Sample(np.ones(2), np.ones(3), 0.5, raises=InvalidArgumentError)
+
+
+@Betainc.reference
+@per_element
+def _(a, b, x):
+    """The integral of t^(a-1) (1-t)^(b-1) by its power series."""
+    term, total = 1.0, 1.0 / a
+    for n in range(1, 2000):
+        term *= (n - b) * x / n
+        total += term / (a + n)
+    return x**a * total * math.gamma(a + b) / math.gamma(a) / math.gamma(b)
+
+
+@tensor_function
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the regularised incomplete beta function I_x(a, b), elementwise with broadcasting.
+
+    Args:
+      a, b: the exponents, float32 or float64 tensors of positive numbers.
+      x: the upper end of the integral, of their dtype, in [0, 1].
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; NaN outside of the domain.
+
+    >>> tf.math.betainc(2.0, 3.0, [0.0, 0.5, 1.0])
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0.    , 0.6875, 1.    ], dtype=float32)>
+    """
+    return Betainc(a, b, x)
+
+
+@tensor_function
+def lbeta(x, name=None):
+    """log|Beta(x)| along the last axis: the sum of the lgammas less the lgamma of the sum."""
+    x = convert_to_tensor(x)
+    return arithmetic.Sub(
+        reduction.reduce_sum(Lgamma(x), [-1]), Lgamma(reduction.reduce_sum(x, [-1]))
+    )
+
+
+@op(
+    "NextAfter",
+    "x1: T, x2: T -> output: T",
+    types={"T": Preferring(SINGLE_DOUBLE)},
+    shape=shapes.broadcast_all,
+    broadcast=True,
+)
+def NextAfter(xp, x1, x2):
+    return xp.nextafter(x1, x2)
+
+
+@NextAfter.gradient(needs="")
+def _(call, dy):
+    return dy, arithmetic.Mul(dy, 0)
+
+
+@NextAfter.samples
+def _(rng):
+    yield Sample(np.array([0.5, -0.5, 2.0]), np.array([1.0, 1.0, 2.0]), differentiable=False)
+    yield Sample(np.asarray(1.5), rng.normal(2, 2), differentiable=False)
+    yield Sample(np.ones(2), np.ones(3), raises=InvalidArgumentError)
+
+
+@NextAfter.reference
+def _(x1, x2):
+    x1, x2 = np.broadcast_arrays(x1, x2)
+    return np.where(x1 == x2, x1, x1 + np.sign(x2 - x1) * np.spacing(np.abs(x1) * (1 - 1e-17)))
+
+
+@tensor_function
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
+    """Return the next number of the dtype after `x1` on the way to `x2`, elementwise with broadcasting.
+
+    Args:
+      x1: where to start, a float32 or float64 tensor.
+      x2: where to go, of the dtype of `x1`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; `x2` where the two are equal.
+
+    >>> tf.math.nextafter([1.0], [2.0]) - 1.0
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([1.1920929e-07], dtype=float32)>
+    """
+    return NextAfter(x1, x2)
+
+
+@tensor_function
+@graph_scope("polyval")
+def polyval(coeffs, x, name=None):
+    """Evaluate a polynomial at `x`, elementwise, by Horner's rule.
+
+    Args:
+      coeffs: a list of the coefficients, the highest power first: numbers or tensors that broadcast with `x`.
+      x: a numeric tensor.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `x`; zeros where `coeffs` is empty.
+
+    Raises:
+      ValueError: where `coeffs` is not a list.
+
+    >>> tf.math.polyval([2.0, 0.0, 1.0], [1.0, 2.0])  # 2 x**2 + 1
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([3., 9.], dtype=float32)>
+    """
+    if not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    x = convert_to_tensor(x)
+    if not coeffs:
+        return zeros_like(x)
+    value = convert_to_tensor(coeffs[0], dtype_hint=x.dtype)
+    for coefficient in coeffs[1:]:
+        value = arithmetic.AddV2(
+            convert_to_tensor(coefficient, dtype_hint=x.dtype), arithmetic.Mul(value, x)
+        )
+    return value

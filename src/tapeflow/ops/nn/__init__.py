@@ -1,0 +1,1 @@
+"""Activations, losses, normalization, dropout, embeddings and sampled softmax."""

@@ -1,0 +1,512 @@
+"""Activations of neural networks: the relu family, softplus and similar functions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import graph_scope, tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array.construction import ZerosLike
+from tapeflow.ops.array.joining import ConcatV2
+from tapeflow.ops.array.rows import StopGradient
+from tapeflow.ops.linalg import matmul
+from tapeflow.ops.math import casting, comparison, elementwise, special, trigonometric
+from tapeflow.ops.nn import bias
+from tapeflow.ops.static import static_value
+from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+# Points on both sides of every kink, none on one.
+_LINE = np.array([-7.5, -2.0, -0.5, -1e-3, 1e-3, 0.5, 2.0, 5.5, 6.5, 30.0])
+
+
+def _line_samples(rng):
+    yield Sample(_LINE)
+    yield Sample(rng.normal(2, 3))
+    yield Sample(rng.normal())
+    yield Sample(rng.normal(0, 3))
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -1000.0, 1000.0])
+    yield Sample(special, differentiable=False)
+
+
+def _require_same_shape(name: str, a, b) -> None:
+    if a.shape != b.shape:
+        raise invalid(
+            f"Inputs to operation {name} of type {name} must have the same size and shape.  "
+            f"Input 0: {shape_text(a.shape)} != input 1: {shape_text(b.shape)}"
+        )
+
+
+def _pair_samples(rng):
+    yield Sample(rng.normal(len(_LINE)), _LINE)
+    yield Sample(rng.normal(2, 0), rng.normal(2, 0))
+    yield Sample(rng.normal(2), rng.normal(1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2), rng.normal(2, 1), raises=InvalidArgumentError)
+
+
+def _zero(dy):
+    """The gradient of a step function: zeros."""
+    return ZerosLike(dy)
+
+
+@op("Relu", "features: T -> activations: T", types={"T": REAL}, shape=shapes.same_as_first, promotes="weakness")
+def Relu(xp, features):
+    return xp.maximum(features, features.dtype.type(0))
+
+
+@Relu.gradient(needs="activations")
+def _(call, dy):
+    return ReluGrad(dy, call.activations)
+
+
+Relu.samples(_line_samples)
+Relu.reference(
+    lambda features: np.where(np.less_equal(features, 0), np.zeros_like(features), features)
+)
+
+
+@op("ReluGrad", "gradients: T, features: T -> backprops: T", types={"T": REAL}, shape=shapes.merged)
+def ReluGrad(xp, gradients, features):
+    _require_same_shape("ReluGrad", gradients, features)
+    return xp.where(features > 0, gradients, gradients.dtype.type(0))
+
+
+@ReluGrad.gradient(needs="features")
+def _(call, dy):
+    return ReluGrad(dy, call.features), _zero(dy)
+
+
+ReluGrad.samples(_pair_samples)
+ReluGrad.reference(
+    lambda gradients, features: gradients * np.heaviside(features, 0).astype(features.dtype)
+)
+
+
+@tensor_function
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
+    """max(features, 0), elementwise."""
+    return Relu(features)
+
+
+@op("Relu6", "features: T -> activations: T", types={"T": REAL}, shape=shapes.same_as_first, promotes="weakness")
+def Relu6(xp, features):
+    return xp.minimum(xp.maximum(features, features.dtype.type(0)), features.dtype.type(6))
+
+
+@Relu6.gradient(needs="activations")
+def _(call, dy):
+    return Relu6Grad(dy, call.activations)
+
+
+Relu6.samples(_line_samples)
+
+
+@Relu6.reference
+def _(features):
+    return np.where(features < 0, 0, np.where(features > 6, 6, features)).astype(features.dtype)
+
+
+@op(
+    "Relu6Grad", "gradients: T, features: T -> backprops: T", types={"T": REAL}, shape=shapes.merged
+)
+def Relu6Grad(xp, gradients, features):
+    _require_same_shape("Relu6Grad", gradients, features)
+    return xp.where((features > 0) & (features < 6), gradients, gradients.dtype.type(0))
+
+
+@Relu6Grad.gradient(needs="features")
+def _(call, dy):
+    return Relu6Grad(dy, call.features), _zero(dy)
+
+
+Relu6Grad.samples(_pair_samples)
+Relu6Grad.reference(
+    lambda gradients, features: gradients * ((features > 0) * (features < 6)).astype(features.dtype)
+)
+
+
+@tensor_function
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
+    """min(max(features, 0), 6), elementwise."""
+    return Relu6(features)
+
+
+@op("LeakyRelu", "features: T -> activations: T", types={"T": Preferring(FLOATING)}, attrs={"alpha": 0.2},
+    shape=shapes.same_as_first, promotes="weakness")  # fmt: skip
+def LeakyRelu(xp, features, alpha):
+    return xp.where(features > 0, features, features * features.dtype.type(alpha))
+
+
+@LeakyRelu.gradient(needs="features")
+def _(call, dy):
+    return LeakyReluGrad(dy, call.features, call.alpha)
+
+
+@LeakyRelu.samples
+def _(rng):
+    yield from _line_samples(rng)
+    yield Sample(_LINE, alpha=-0.5)
+    yield Sample(_LINE, alpha=1.5)
+
+
+@LeakyRelu.reference
+def _(features, alpha):
+    return features * np.where(features > 0, 1, alpha).astype(features.dtype)
+
+
+@op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", types={"T": Preferring(FLOATING)},
+    attrs={"alpha": 0.2}, shape=shapes.merged)  # fmt: skip
+def LeakyReluGrad(xp, gradients, features, alpha):
+    _require_same_shape("LeakyReluGrad", gradients, features)
+    return xp.where(features > 0, gradients, gradients * gradients.dtype.type(alpha))
+
+
+@LeakyReluGrad.gradient(needs="features")
+def _(call, dy):
+    return LeakyReluGrad(dy, call.features, call.alpha), _zero(dy)
+
+
+LeakyReluGrad.samples(_pair_samples)
+
+
+@LeakyReluGrad.reference
+def _(gradients, features, alpha):
+    return gradients * np.where(features > 0, 1, alpha).astype(features.dtype)
+
+
+@tensor_function
+@graph_scope("LeakyRelu")
+def leaky_relu(features, alpha=0.2, name=None):
+    """Return `x` where it is positive, and `alpha * x` elsewhere.
+
+    Args:
+      features: a floating tensor; integers become float32.
+      alpha: the slope for negative numbers, a scalar.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the shape of `features`.
+
+    >>> tf.nn.leaky_relu([-1.0, 0.0, 2.0])
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([-0.2,  0. ,  2. ], dtype=float32)>
+    """
+    features = convert_to_tensor(features)
+    if features.dtype.is_integer:
+        features = casting.cast(features, dtypes.float32)
+    if hasattr(alpha, "shape"):
+        known = static_value(alpha)
+        if known is None:
+            slope = StopGradient(convert_to_tensor(alpha, features.dtype))
+            return comparison.SelectV2(features > 0, features, features * slope)
+        alpha = float(known)
+    return LeakyRelu(features, alpha)
+
+
+@op("Elu", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes="weakness")
+def Elu(xp, features):
+    # The branch that is not taken must not overflow either.
+    return xp.where(features < 0, xp.expm1(xp.minimum(features, features.dtype.type(0))), features)
+
+
+@Elu.gradient(needs="activations")
+def _(call, dy):
+    return EluGrad(dy, call.activations)
+
+
+Elu.samples(_line_samples)
+
+
+@Elu.reference
+def _(features):
+    with np.errstate(over="ignore"):
+        return np.where(features < 0, np.exp(features.astype(np.float64)) - 1, features).astype(
+            features.dtype
+        )
+
+
+@op(
+    "EluGrad",
+    "gradients: T, outputs: T -> backprops: T",
+    types={"T": FLOATING},
+    shape=shapes.merged,
+)
+def EluGrad(xp, gradients, outputs):
+    _require_same_shape("EluGrad", gradients, outputs)
+    return xp.where(outputs < 0, gradients * (outputs + outputs.dtype.type(1)), gradients)
+
+
+@EluGrad.gradient(needs="gradients, outputs")
+def _(call, dy):
+    below = _step_below(call.outputs)
+    return EluGrad(dy, call.outputs), dy * call.gradients * below
+
+
+def _step_below(x):
+    """1 where x < 0, else 0, in the dtype of `x`."""
+    return casting.cast(comparison.less(x, ZerosLike(x)), x.dtype)
+
+
+EluGrad.samples(_pair_samples)
+EluGrad.reference(
+    lambda gradients, outputs: gradients * (1 + np.minimum(outputs, np.zeros_like(outputs)))
+)
+
+
+@tensor_function
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
+    """`features` where not negative, else exp(features) - 1."""
+    return Elu(features)
+
+
+# Klambauer et al., "Self-Normalizing Neural Networks" (2017).
+_SELU_SCALE = 1.0507009873554804934193349852946
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_PRODUCT = _SELU_SCALE * _SELU_ALPHA
+
+
+@op("Selu", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes="weakness")
+def Selu(xp, features):
+    kind = features.dtype.type
+    below = xp.expm1(xp.minimum(features, kind(0))) * kind(_SELU_PRODUCT)
+    return xp.where(features < 0, below, features * kind(_SELU_SCALE))
+
+
+@Selu.gradient(needs="activations")
+def _(call, dy):
+    return SeluGrad(dy, call.activations)
+
+
+Selu.samples(_line_samples)
+
+
+@Selu.reference
+def _(features):
+    x = features.astype(np.float64)
+    with np.errstate(over="ignore"):
+        y = np.where(x < 0, 1.6732632423543772 * (np.exp(x) - 1), x) * 1.0507009873554805
+    return y.astype(features.dtype)
+
+
+@op(
+    "SeluGrad",
+    "gradients: T, outputs: T -> backprops: T",
+    types={"T": FLOATING},
+    shape=shapes.merged,
+)
+def SeluGrad(xp, gradients, outputs):
+    _require_same_shape("SeluGrad", gradients, outputs)
+    kind = outputs.dtype.type
+    return gradients * xp.where(outputs < 0, outputs + kind(_SELU_PRODUCT), kind(_SELU_SCALE))
+
+
+@SeluGrad.gradient(needs="gradients, outputs")
+def _(call, dy):
+    return SeluGrad(dy, call.outputs), dy * call.gradients * _step_below(call.outputs)
+
+
+SeluGrad.samples(_pair_samples)
+
+
+@SeluGrad.reference
+def _(gradients, outputs):
+    slope = np.where(
+        outputs < 0,
+        outputs.astype(np.float64) + 1.0507009873554805 * 1.6732632423543772,
+        1.0507009873554805,
+    )
+    return (gradients * slope).astype(outputs.dtype)
+
+
+@tensor_function
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
+    """The self-normalising exponential linear unit of Klambauer et al. (2017)."""
+    return Selu(features)
+
+
+@op(
+    "Softplus", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.same_as_first,
+    promotes="weakness",
+)
+def Softplus(xp, features):
+    return xp.maximum(features, features.dtype.type(0)) + xp.log1p(xp.exp(-xp.abs(features)))
+
+
+@Softplus.gradient(needs="features")
+def _(call, dy):
+    return SoftplusGrad(dy, call.features)
+
+
+Softplus.samples(_line_samples)
+Softplus.reference(
+    lambda features: np.logaddexp(0.0, features.astype(np.float64)).astype(features.dtype)
+)
+
+
+@op("SoftplusGrad", "gradients: T, features: T -> backprops: T", types={"T": FLOATING},
+    shape=shapes.merged)  # fmt: skip
+def SoftplusGrad(xp, gradients, features):
+    _require_same_shape("SoftplusGrad", gradients, features)
+    small = xp.exp(-xp.abs(features))
+    one = features.dtype.type(1)
+    return gradients * (xp.where(features < 0, small, one) / (one + small))
+
+
+@SoftplusGrad.gradient(needs="gradients, features")
+def _(call, dy):
+    s = trigonometric.sigmoid(call.features)
+    return SoftplusGrad(dy, call.features), dy * call.gradients * s * (1 - s)
+
+
+SoftplusGrad.samples(_pair_samples)
+
+
+@SoftplusGrad.reference
+def _(gradients, features):
+    return (gradients / (1 + np.exp(-features.astype(np.float64)))).astype(features.dtype)
+
+
+@tensor_function
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
+    """log(1 + exp(features)), without overflow."""
+    return Softplus(features)
+
+
+@op(
+    "Softsign", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.same_as_first,
+    promotes="weakness",
+)
+def Softsign(xp, features):
+    return features / (xp.abs(features) + features.dtype.type(1))
+
+
+@Softsign.gradient(needs="features")
+def _(call, dy):
+    return SoftsignGrad(dy, call.features)
+
+
+Softsign.samples(_line_samples)
+
+
+@Softsign.reference
+def _(features):
+    with np.errstate(invalid="ignore"):
+        return np.where(features >= 0, features / (1 + features), features / (1 - features)).astype(
+            features.dtype
+        )
+
+
+@op("SoftsignGrad", "gradients: T, features: T -> backprops: T", types={"T": FLOATING},
+    shape=shapes.merged)  # fmt: skip
+def SoftsignGrad(xp, gradients, features):
+    _require_same_shape("SoftsignGrad", gradients, features)
+    return gradients / xp.square(xp.abs(features) + features.dtype.type(1))
+
+
+@SoftsignGrad.gradient(needs="gradients, features")
+def _(call, dy):
+    x = call.features
+    slope = -2 * elementwise.sign(x) / (1 + elementwise.abs(x)) ** 3
+    return SoftsignGrad(dy, x), dy * call.gradients * slope
+
+
+SoftsignGrad.samples(_pair_samples)
+SoftsignGrad.reference(
+    lambda gradients, features: (gradients * (1 + np.abs(features)) ** -2.0).astype(features.dtype)
+)
+
+
+@tensor_function
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
+    """features / (1 + |features|)."""
+    return Softsign(features)
+
+
+@tensor_function
+def crelu(features, axis=-1, name=None):
+    """Join the positive and the negative part of a tensor, both as positive numbers.
+
+    Args:
+      features: a real tensor.
+      axis: the axis along which the two are joined.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of that dtype, twice as large along `axis`.
+
+    >>> tf.nn.crelu([1.0, -2.0])
+    <tf.Tensor: shape=(4,), dtype=float32, numpy=array([1., 0., 0., 2.], dtype=float32)>
+    """
+    features = convert_to_tensor(features)
+    return Relu(ConcatV2([features, -features], axis))
+
+
+@tensor_function
+@graph_scope("CRelu")
+def crelu_v1(features, name=None, axis=-1):
+    """`crelu` with the 1.x order of arguments."""
+    return crelu(features, axis)
+
+
+@tensor_function
+@graph_scope("Gelu")
+def gelu(features, approximate=False, name=None):
+    """Compute the Gaussian error linear unit, `x * P(X <= x)` of a normally distributed X.
+
+    Args:
+      features: a floating tensor.
+      approximate: whether to use the approximation by tanh, `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 *
+        x**3)))`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `features`.
+
+    Raises:
+      ValueError: for other dtypes.
+
+    >>> tf.nn.gelu([-1.0, 0.0, 1.0]).numpy().round(4)
+    array([-0.1587,  0.    ,  0.8413], dtype=float32)
+    """
+    features = convert_to_tensor(features)
+    if not features.dtype.is_floating:
+        raise ValueError(
+            f"`features.dtype` must be a floating point tensor.Received:features.dtype={features.dtype}"
+        )
+    if approximate:
+        cubic = 0.044715 * features**3
+        return (
+            0.5 * features * (1.0 + trigonometric.tanh(math.sqrt(2 / math.pi) * (features + cubic)))
+        )
+    return 0.5 * features * (1.0 + special.erf(features / math.sqrt(2)))
+
+
+@tensor_function
+def silu(features, beta=1.0):
+    """Compute `x * sigmoid(beta * x)`, also known as swish.
+
+    Args:
+      features: a floating tensor.
+      beta: the steepness, a number or a tensor that broadcasts with `features`.
+
+    Returns:
+      A tensor of the dtype of `features`.
+
+    >>> tf.nn.silu([-1.0, 0.0, 1.0]).numpy().round(4)
+    array([-0.2689,  0.    ,  0.7311], dtype=float32)
+    """
+    features = convert_to_tensor(features)
+    return features * trigonometric.sigmoid(beta * features)
+
+
+@tensor_function
+@graph_scope("relu_layer")
+def relu_layer(x, weights, biases, name=None):
+    """relu(x @ weights + biases)."""
+    return Relu(bias.bias_add(matmul.matmul(x, weights), biases))

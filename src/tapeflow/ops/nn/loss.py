@@ -1,0 +1,500 @@
+"""Losses of neural networks: cross-entropies and the sum of squares."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import graph_scope, tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array import layout
+from tapeflow.ops.array.broadcasting import sum_to_shape
+from tapeflow.ops.array.construction import ZerosLike, ones_like, zeros_like
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.joining import ConcatV2
+from tapeflow.ops.array.layout import ExpandDims, Reshape, Transpose
+from tapeflow.ops.array.rows import Rank, Shape, StopGradient
+from tapeflow.ops.linalg.matmul import BatchMatMulV2
+from tapeflow.ops.math import casting, comparison, elementwise, reduction
+from tapeflow.ops.nn.softmax import LogSoftmax, Softmax
+from tapeflow.ops.static import as_shape, product, size_of, sizes_of
+from tapeflow.ops.table import FLOATING, INDEX, Preferring, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+def _surprise(xp, x):
+    """-log(softmax(x)), which is never negative."""
+    if x.size == 0:
+        return x
+    shifted = x - x.max(-1, keepdims=True)
+    return xp.log(xp.exp(shifted).sum(-1, keepdims=True)) - shifted
+
+
+def _cross_entropy_rule(call):
+    if call.shape(0) is None or call.shape(1) is None:
+        # The other one may be smaller, but with a known rank of 2 there is a least known.
+        shape = shapes.broadcast((None, None), call.shape(0) or call.shape(1) or (None, None))
+    else:
+        shape = shapes.broadcast(call.shape(0), call.shape(1))
+    if shape is not None and len(shape) != 2:
+        raise invalid(f"Shape must be broadcasted with rank 2, but is rank {len(shape)}")
+    shape = shapes.with_rank(shape, 2)
+    return [shape[:1], shape]
+
+
+@op(
+    "SoftmaxCrossEntropyWithLogits",
+    "features: T, labels: T -> loss: T, backprop: T",
+    types={"T": FLOATING},
+    shape=_cross_entropy_rule,
+)
+def SoftmaxCrossEntropyWithLogits(xp, features, labels):
+    fits = all(
+        a in (1, b) or b == 1
+        for a, b in zip(features.shape[::-1], labels.shape[::-1], strict=False)
+    )
+    if not fits:
+        raise invalid(
+            f"logits and labels must be broadcastable: logits_size={shape_text(features.shape)} "
+            f"labels_size={shape_text(labels.shape)}"
+        )
+    if max(features.ndim, labels.ndim) != 2:
+        raise invalid(
+            "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional"
+        )
+    features, labels = xp.broadcast_arrays(features, labels)
+    surprise = _surprise(xp, features)
+    # A label of 0 contributes nothing, also where the logarithm is infinite.
+    terms = xp.where(labels == 0, labels.dtype.type(0), labels * surprise)
+    return terms.sum(-1), xp.exp(-surprise) - labels
+
+
+def _through_backprop(call, dbackprop, logits):
+    """What the second output, softmax(logits) - labels, passes on to the logits."""
+    p = Softmax(logits)
+    inner = BatchMatMulV2(ExpandDims(dbackprop, 1), ExpandDims(p, 2))
+    return (dbackprop - layout.Squeeze(inner, [1])) * p
+
+
+@SoftmaxCrossEntropyWithLogits.gradient(needs="features, backprop", none=True)
+def _(call, dloss, dbackprop):
+    logits = call.features
+    dlogits = dlabels = None
+    if dloss is not None:
+        dloss = ExpandDims(dloss, -1)
+        dlogits = dloss * call.backprop
+        dlabels = -dloss * LogSoftmax(logits)
+    if dbackprop is not None:
+        extra = _through_backprop(call, dbackprop, logits)
+        dlogits = extra if dlogits is None else dlogits + extra
+        dlabels = -dbackprop if dlabels is None else dlabels - dbackprop
+    return tuple(
+        sum_to_shape(d, call.static_shape(name), call.shape(name))
+        for name, d in (("features", dlogits), ("labels", dlabels))
+    )
+
+
+@SoftmaxCrossEntropyWithLogits.samples
+def _(rng):
+    # The gradient by the logits supposes labels that sum up to 1.
+    yield Sample(rng.normal(3, 4), np.array([[0.1, 0.2, 0.3, 0.4], [1.0, 0, 0, 0], [0.25] * 4]))
+    yield Sample(rng.normal(2, 3), np.array([[0.0, 1, 0], [1, 0, 0]]))
+    yield Sample(rng.normal(2, 3), np.array([[0.5, 0.2, 0.3]]))
+    yield Sample(
+        np.array([[1000.0, 0.0, -1000.0]]), np.array([[0.5, 0.5, 0.0]]), differentiable=False
+    )
+    yield Sample(rng.normal(0, 3), rng.normal(0, 3))
+    yield Sample(rng.normal(2, 3), rng.normal(2, 2), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), rng.normal(3, 3), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), rng.normal(3), raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 2, 3), rng.normal(1, 2, 3), raises=InvalidArgumentError)
+
+
+@SoftmaxCrossEntropyWithLogits.reference
+def _(features, labels):
+    kind = features.dtype
+    x, y = np.broadcast_arrays(features.astype(np.float64), labels.astype(np.float64))
+    log_p = x - np.logaddexp.reduce(x, 1, keepdims=True)
+    return (-(y * log_p).sum(1)).astype(kind), (np.exp(log_p) - y).astype(kind)
+
+
+def _sparse_rule(call):
+    features, labels = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 1)
+    batch = shapes.same_dimension(features[0], labels[0])
+    return [(batch,), (batch, features[1])]
+
+
+@op(
+    "SparseSoftmaxCrossEntropyWithLogits",
+    "features: T, labels: Tlabels -> loss: T, backprop: T",
+    types={"T": FLOATING, "Tlabels": Preferring(INDEX[::-1])},
+    shape=_sparse_rule,
+)
+def SparseSoftmaxCrossEntropyWithLogits(xp, features, labels):
+    if features.ndim != 2:
+        raise invalid(f"logits must be 2-D, but got shape {shape_text(features.shape)}")
+    if labels.ndim != 1:
+        raise invalid(f"labels must be 1-D, but got shape {shape_text(labels.shape)}")
+    rows, classes = features.shape
+    if rows != labels.shape[0]:
+        raise invalid(
+            "logits and labels must have the same first dimension, got logits shape "
+            f"{shape_text(features.shape)} and labels shape {shape_text(labels.shape)}"
+        )
+    if classes == 0:
+        raise invalid(
+            f"Must have at least one class, but got logits shape {shape_text(features.shape)}"
+        )
+    if xp is np and rows:
+        outside = labels[(labels < 0) | (labels >= classes)]
+        if outside.size:
+            raise invalid(
+                f"Received a label value of {int(outside[0])} which is outside the valid range of "
+                f"[0, {classes}).  Label values: {' '.join(str(int(v)) for v in labels)}"
+            )
+    surprise = _surprise(xp, features)
+    own = xp.take_along_axis(surprise, labels[:, None], 1)[:, 0] if rows else surprise[:, 0]
+    hit = (np.arange(classes) == labels[:, None]).astype(features.dtype)
+    return own, xp.exp(-surprise) - hit
+
+
+@SparseSoftmaxCrossEntropyWithLogits.gradient(needs="features, backprop", none=True)
+def _(call, dloss, dbackprop):
+    dlogits = None if dloss is None else ExpandDims(dloss, -1) * call.backprop
+    if dbackprop is not None:
+        extra = _through_backprop(call, dbackprop, call.features)
+        dlogits = extra if dlogits is None else dlogits + extra
+    return dlogits, None
+
+
+@SparseSoftmaxCrossEntropyWithLogits.samples
+def _(rng):
+    yield Sample(rng.normal(3, 4), [0, 3, 1])
+    yield Sample(rng.normal(2, 1), np.array([0, 0]))
+    yield Sample(rng.normal(0, 2), np.zeros(0, np.int64))
+    yield Sample(rng.normal(1, 3), [3], raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 3), [-1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 3), [1, 2], raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 3), [[1]], raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 0), [0], raises=InvalidArgumentError)
+
+
+@SparseSoftmaxCrossEntropyWithLogits.reference
+def _(features, labels):
+    if not len(labels):
+        return np.zeros(0, features.dtype), features
+    x = features.astype(np.float64)
+    log_p = x - np.logaddexp.reduce(x, 1, keepdims=True)
+    one_hot = np.eye(features.shape[1])[labels]
+    loss = -(log_p * one_hot).sum(1)
+    return loss.astype(features.dtype), (np.exp(log_p) - one_hot).astype(features.dtype)
+
+
+_NARROW = (dtypes.float16, dtypes.bfloat16)
+
+
+@tensor_function
+@graph_scope("softmax_cross_entropy_with_logits/")
+def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
+    """Compute the cross-entropy of distributions over classes with the softmax of logits.
+
+    It is `-sum(labels * log_softmax(logits))` along `axis`. The gradient flows to both arguments: stop it where
+    labels are computed and must not change.
+
+    Args:
+      labels: the true probabilities of the classes, of the shape of `logits`; they should sum up to 1 along `axis`.
+      logits: a floating tensor.
+      axis: the axis of the classes.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of losses of the dtype of `logits`, of their shape without `axis`.
+
+    Raises:
+      InvalidArgumentError: for shapes that do not fit, and an axis out of range.
+
+    >>> tf.nn.softmax_cross_entropy_with_logits([[0.0, 1.0]], [[0.0, 0.0]]).numpy().round(4)
+    array([0.6931], dtype=float32)
+    """
+    logits = convert_to_tensor(logits)
+    labels = casting.cast(labels, logits.dtype)
+    kind = logits.dtype
+    if kind in _NARROW:
+        logits, labels = casting.cast(logits, dtypes.float32), casting.cast(labels, dtypes.float32)
+    rank = logits.shape.rank
+    if rank == 2 and axis in (-1, 1) and labels.shape.rank == 2:
+        loss = SoftmaxCrossEntropyWithLogits(logits, labels)[0]
+        return casting.cast(loss, kind) if kind in _NARROW else loss
+    if rank is None:
+        loss = _cross_entropy_of_any_rank(logits, labels, axis)
+        return casting.cast(loss, kind) if kind in _NARROW else loss
+    if not -rank <= axis < rank:
+        raise invalid(
+            f"axis = {axis} is not in [{-rank}, {rank}) of logits of shape {logits.shape}"
+        )
+    last = rank - 1
+    if axis % rank != last:
+        perm = [i for i in range(rank) if i != axis % rank] + [axis % rank]
+        logits, labels = Transpose(logits, perm), Transpose(labels, perm)
+    sizes = sizes_of(logits)
+    rows = as_shape([product(sizes[:-1]), sizes[-1]])
+    labels = Reshape(labels, rows if labels.shape.rank == 0 else as_shape([-1, size_of(labels, -1)]))
+    loss = SoftmaxCrossEntropyWithLogits(Reshape(logits, rows), labels)[0]
+    loss = Reshape(loss, as_shape(sizes[:-1]))
+    return casting.cast(loss, kind) if kind in _NARROW else loss
+
+
+def _cross_entropy_of_any_rank(logits, labels, axis):
+    if axis != -1:
+        every = range_(Rank(logits))
+        axis = axis if axis >= 0 else Rank(logits) + axis
+        perm = ConcatV2([every[:axis], every[axis + 1 :], every[axis : axis + 1]], 0)
+        logits, labels = Transpose(logits, perm), Transpose(labels, perm)
+    shape = Shape(logits)
+    rows = as_shape([reduction.reduce_prod(shape[:-1]), shape[-1]])
+    loss = SoftmaxCrossEntropyWithLogits(
+        Reshape(logits, rows), Reshape(labels, as_shape([-1, size_of(labels, -1)]))
+    )[0]
+    return Reshape(loss, shape[:-1])
+
+
+@tensor_function
+@graph_scope("softmax_cross_entropy_with_logits_sg/")
+def softmax_cross_entropy_with_logits_v1(labels=None, logits=None, dim=-1, name=None, axis=None):
+    """`softmax_cross_entropy_with_logits` of 1.x: no gradient flows into `labels`."""
+    _require_both("softmax_cross_entropy_with_logits", labels, logits)
+    return softmax_cross_entropy_with_logits(
+        StopGradient(labels), logits, dim if axis is None else axis
+    )
+
+
+@tensor_function
+@graph_scope("softmax_cross_entropy_with_logits/")
+def softmax_cross_entropy_with_logits_v2_v1(labels, logits, axis=None, name=None, dim=None):
+    """`tf.nn.softmax_cross_entropy_with_logits_v2` of 1.x."""
+    if axis is not None and dim is not None:
+        raise ValueError("Cannot specify both 'dim' and 'axis'.")
+    axis = dim if axis is None else axis
+    return softmax_cross_entropy_with_logits(labels, logits, -1 if axis is None else axis)
+
+
+def _require_both(name: str, labels, logits) -> None:
+    if labels is None or logits is None:
+        raise ValueError(
+            f"Both `labels` and `logits` must be provided for {name}"
+            f"Received: labels={labels} and logits={logits}"
+        )
+
+
+@tensor_function
+@graph_scope("SparseSoftmaxCrossEntropyWithLogits/")
+def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
+    """Compute the cross-entropy of classes, given by their numbers, with the softmax of logits.
+
+    Args:
+      labels: the numbers of the true classes, int32 or int64 `[...]`.
+      logits: a floating tensor `[..., classes]`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of losses `[...]` of the dtype of `logits`.
+
+    Raises:
+      ValueError: where the shape of `labels` is not that of `logits` without the last dimension.
+      InvalidArgumentError: for a class that is not in [0, classes).
+
+    >>> tf.nn.sparse_softmax_cross_entropy_with_logits([1], [[0.0, 0.0]]).numpy().round(4)
+    array([0.6931], dtype=float32)
+    """
+    logits = convert_to_tensor(logits)
+    labels = convert_to_tensor(labels)
+    kind = logits.dtype
+    if kind in _NARROW:
+        logits = casting.cast(logits, dtypes.float32)
+    rank, label_rank = logits.shape.rank, labels.shape.rank
+    if rank == 0:
+        raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
+    if rank is not None and label_rank is not None and label_rank != rank - 1:
+        raise ValueError(
+            "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
+            f"labels.shape={labels.shape} of rank {label_rank} and logits.shape={logits.shape} of rank {rank}"
+        )
+    if not labels.shape.is_compatible_with(logits.shape[:-1]):
+        raise ValueError(
+            "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
+            f"labels.shape={labels.shape} and logits.shape={logits.shape}"
+        )
+    if rank == 2:
+        loss = SparseSoftmaxCrossEntropyWithLogits(logits, labels)[0]
+    else:
+        rows = Reshape(logits, as_shape([-1, size_of(logits, -1)]))
+        loss = SparseSoftmaxCrossEntropyWithLogits(rows, Reshape(labels, [-1]))[0]
+        known = logits.shape.rank is not None
+        loss = Reshape(loss, as_shape(sizes_of(logits)[:-1]) if known else Shape(labels))
+    return casting.cast(loss, kind) if kind in _NARROW else loss
+
+
+@tensor_function
+@graph_scope("SparseSoftmaxCrossEntropyWithLogits/")
+def sparse_softmax_cross_entropy_with_logits_v1(labels=None, logits=None, name=None):
+    """`sparse_softmax_cross_entropy_with_logits`, whose arguments 1.x wants by keyword."""
+    _require_both("sparse_softmax_cross_entropy_with_logits", labels, logits)
+    return sparse_softmax_cross_entropy_with_logits(labels, logits)
+
+
+def _pair(labels, logits):
+    logits = convert_to_tensor(logits)
+    labels = convert_to_tensor(labels, dtype=logits.dtype)
+    if not logits.shape.is_compatible_with(labels.shape):
+        raise ValueError(
+            f"`logits` and `labels` must have the same shape, received ({logits.shape} vs {labels.shape})."
+        )
+    return labels, logits
+
+
+@tensor_function
+@graph_scope("logistic_loss")
+def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
+    """Compute the cross-entropy of independent probabilities, given as logits, without overflow.
+
+    It is `-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`.
+
+    Args:
+      labels: the true probabilities, of the shape and dtype of `logits`.
+      logits: a floating tensor.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of losses of their dtype and shape.
+
+    Raises:
+      ValueError: where the shapes differ, or one is missing.
+
+    >>> tf.nn.sigmoid_cross_entropy_with_logits([1.0, 0.0], [0.0, 0.0]).numpy().round(4)
+    array([0.6931, 0.6931], dtype=float32)
+    """
+    _require_both("sigmoid_cross_entropy_with_logits", labels, logits)
+    labels, logits = _pair(labels, logits)
+    # max(x, 0) - x * z + log(1 + exp(-|x|)), with branches chosen so that the gradient at 0 is right.
+    zeros = ZerosLike(logits)
+    positive = comparison.greater_equal(logits, zeros)
+    upper = comparison.where(positive, logits, zeros)
+    size = comparison.where(positive, -logits, logits)
+    return upper - logits * labels + elementwise.log1p(elementwise.exp(size))
+
+
+@tensor_function
+@graph_scope("logistic_loss")
+def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
+    """Compute `tf.nn.sigmoid_cross_entropy_with_logits` with the term of positive labels multiplied by a weight.
+
+    It is `-pos_weight * labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`.
+
+    Args:
+      labels: the true probabilities, of the shape and dtype of `logits`.
+      logits: a floating tensor.
+      pos_weight: the weight, a number or a tensor that broadcasts: above 1, what is missed costs more than what is
+        wrongly found.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of losses of their dtype and shape.
+
+    Raises:
+      ValueError: where the shapes differ.
+    """
+    labels, logits = _pair(labels, logits)
+    weight = 1 + (pos_weight - 1) * labels
+    zeros = ZerosLike(logits)
+    negative = comparison.where(comparison.less(logits, zeros), -logits, zeros)
+    return (1 - labels) * logits + weight * (
+        elementwise.log1p(elementwise.exp(-elementwise.abs(logits))) + negative
+    )
+
+
+@tensor_function
+@graph_scope("logistic_loss")
+def weighted_cross_entropy_with_logits_v1(
+    labels=None, logits=None, pos_weight=None, name=None, targets=None
+):
+    """`weighted_cross_entropy_with_logits` with the 1.x spelling `targets` of `labels`."""
+    if labels is not None and targets is not None:
+        raise ValueError("Cannot specify both 'targets' and 'labels'.")
+    return weighted_cross_entropy_with_logits(
+        targets if labels is None else labels, logits, pos_weight
+    )
+
+
+@tensor_function
+@graph_scope("log_poisson_loss")
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+    """Compute `exp(log_input) - log_input * targets`, the loss of a Poisson rate given as its logarithm.
+
+    Args:
+      targets: a floating tensor of counts.
+      log_input: the logarithms of the rates, of the shape and dtype of `targets`.
+      compute_full_loss: whether to add Stirling's approximation of `log(targets!)`, for targets above 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of losses of their dtype and shape.
+
+    Raises:
+      ValueError: where the shapes differ.
+    """
+    log_input = convert_to_tensor(log_input)
+    targets = convert_to_tensor(targets, dtype=log_input.dtype)
+    if not log_input.shape.is_compatible_with(targets.shape):
+        raise ValueError(
+            "`log_input` and `targets` must have the same shape, received "
+            f"({log_input.shape} vs {targets.shape})."
+        )
+    loss = elementwise.exp(log_input) - log_input * targets
+    if compute_full_loss:
+        stirling = (
+            targets * elementwise.log(targets)
+            - targets
+            + 0.5 * elementwise.log(2 * math.pi * targets)
+        )
+        small = comparison.logical_and(
+            comparison.greater_equal(targets, ZerosLike(targets)),
+            comparison.less_equal(targets, ones_like(targets)),
+        )
+        loss = loss + comparison.where(small, zeros_like(targets), stirling)
+    return loss
+
+
+@op("L2Loss", "t: T -> output: T", types={"T": FLOATING}, shape=shapes.scalar)
+def L2Loss(xp, t):
+    return (xp.square(t).sum() / t.dtype.type(2)).astype(t.dtype)
+
+
+@L2Loss.gradient(needs="t")
+def _(call, dy):
+    return call.t * dy
+
+
+@L2Loss.samples
+def _(rng):
+    yield Sample(rng.normal(3))
+    yield Sample(rng.normal(2, 3))
+    yield Sample(rng.normal())
+    yield Sample(rng.normal(0))
+
+
+@L2Loss.reference
+def _(t):
+    return np.array(sum(float(v) ** 2 for v in np.ravel(t)) / 2, t.dtype)
+
+
+@tensor_function
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
+    """Half the sum of the squares of `t`, a scalar."""
+    return L2Loss(t)

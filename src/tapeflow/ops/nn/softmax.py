@@ -1,0 +1,153 @@
+"""Softmax and its logarithm, along any axis."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array.layout import Transpose, axis_swapped
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.math import elementwise, reduction
+from tapeflow.ops.table import FLOATING, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+def _require_rows(x, name: str) -> None:
+    if x.ndim < 1:
+        raise invalid(f"{name} must have >= 1 dimension, got {shape_text(x.shape)}")
+
+
+def _softmax_samples(rng):
+    yield Sample(rng.normal(4))
+    yield Sample(rng.normal(2, 3))
+    yield Sample(rng.normal(2, 1, 3))
+    yield Sample(np.array([[1000.0, 0.0, -1000.0], [5.0, 5.0, 5.0]]))
+    yield Sample(rng.normal(0, 3))
+    yield Sample(rng.normal(3, 0))
+    yield Sample(rng.normal(), raises=InvalidArgumentError)
+
+
+@op("Softmax", "logits: T -> softmax: T", types={"T": FLOATING}, shape=shapes.same_as(0, least=1))
+def Softmax(xp, logits):
+    _require_rows(logits, "logits")
+    if logits.size == 0:
+        return xp.array(logits)
+    e = xp.exp(logits - logits.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@Softmax.gradient(needs="softmax")
+def _(call, dy):
+    y = call.softmax
+    return (dy - reduction.reduce_sum(dy * y, -1, True)) * y
+
+
+Softmax.samples(_softmax_samples)
+
+
+@Softmax.reference
+def _(logits):
+    x = logits.astype(np.float64)
+    return np.exp(x - np.logaddexp.reduce(x, -1, keepdims=True)).astype(logits.dtype)
+
+
+@op(
+    "LogSoftmax", "logits: T -> logsoftmax: T", types={"T": FLOATING}, shape=shapes.same_as(0, least=1),
+    promotes="weakness",
+)
+def LogSoftmax(xp, logits):
+    _require_rows(logits, "logits")
+    if logits.size == 0:
+        return xp.array(logits)
+    shifted = logits - logits.max(-1, keepdims=True)
+    return shifted - xp.log(xp.exp(shifted).sum(-1, keepdims=True))
+
+
+@LogSoftmax.gradient(needs="logsoftmax")
+def _(call, dy):
+    return dy - reduction.reduce_sum(dy, -1, True) * elementwise.exp(call.logsoftmax)
+
+
+LogSoftmax.samples(_softmax_samples)
+
+
+@LogSoftmax.reference
+def _(logits):
+    x = logits.astype(np.float64)
+    return (x - np.logaddexp.reduce(x, -1, keepdims=True)).astype(logits.dtype)
+
+
+def along_axis(row, logits, axis):
+    """`row`, which works on the last dimension, applied along `axis`."""
+    if axis == -1:
+        return row(logits)
+    logits = convert_to_tensor(logits)
+    rank = logits.shape.rank
+    if rank == 0 and axis in (0, -1):
+        return row(logits)
+    if rank is not None and not -rank <= axis < rank:
+        raise invalid(
+            f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of dimensions in "
+            f"the input. Received: dim={axis}"
+        )
+    perm = axis_swapped(logits, axis)
+    if perm is None:
+        return row(logits)
+    return Transpose(row(Transpose(logits, perm)), perm)
+
+
+@tensor_function
+def softmax(logits, axis=None, name=None):
+    """Compute exponentials, scaled to sum up to 1 along an axis.
+
+    Args:
+      logits: a floating tensor.
+      axis: the axis along which they are summed; None: the last.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `logits`.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range.
+
+    >>> tf.nn.softmax([0.0, 0.0, -1e9])
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0.5, 0.5, 0. ], dtype=float32)>
+    """
+    return along_axis(Softmax, logits, -1 if axis is None else axis)
+
+
+@tensor_function
+def softmax_v1(logits, axis=None, name=None, dim=None):
+    """`softmax` with the 1.x spelling `dim` of `axis`."""
+    return along_axis(Softmax, logits, renamed("axis", axis, "dim", dim, -1))
+
+
+@tensor_function
+def log_softmax(logits, axis=None, name=None):
+    """Compute the logarithm of `tf.nn.softmax`, exact also where softmax underflows.
+
+    Args:
+      logits: a floating tensor.
+      axis: the axis along which the exponentials are summed; None: the last.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `logits`.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range.
+
+    >>> tf.nn.log_softmax([1.0, 1.0]).numpy().round(4)
+    array([-0.6931, -0.6931], dtype=float32)
+    """
+    return along_axis(LogSoftmax, logits, -1 if axis is None else axis)
+
+
+@tensor_function
+def log_softmax_v1(logits, axis=None, name=None, dim=None):
+    """`log_softmax` with the 1.x spelling `dim` of `axis`."""
+    return along_axis(LogSoftmax, logits, renamed("axis", axis, "dim", dim, -1))

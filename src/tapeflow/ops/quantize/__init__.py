@@ -1,0 +1,1 @@
+"""Quantization, fake quantization, and arithmetic on quantized numbers."""

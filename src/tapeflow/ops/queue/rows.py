@@ -1,0 +1,110 @@
+"""The ops of queues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.ops.queue.queue_state import PaddingQueue, PriorityQueue, Queue, RandomQueue
+from tapeflow.ops.state.resource_op import expect, resource_op
+
+_NAMED = {"container": ("string", ""), "shared_name": ("string", "")}
+_TYPES = {"component_types": ("list(type)",)}
+_SHAPES: dict[str, Any] = {"shapes": ("list(shape)", [])}
+
+
+def _scalar(attrs: Any, inputs: Any) -> list[Any]:
+    return [()]
+
+
+def _queue(handle: Any) -> Queue:
+    return expect(handle, Queue, "queue")
+
+
+@resource_op("FIFOQueueV2", "-> handle: resource", {**_TYPES, **_SHAPES, "capacity": ("int", -1), **_NAMED},
+             _scalar, makes=True)  # fmt: skip
+def FIFOQueueV2(name, component_types, shapes, capacity):
+    return Queue(name, component_types, shapes, capacity)
+
+
+@resource_op("PaddingFIFOQueueV2", "-> handle: resource", {**_TYPES, **_SHAPES, "capacity": ("int", -1), **_NAMED},
+             _scalar, makes=True)  # fmt: skip
+def PaddingFIFOQueueV2(name, component_types, shapes, capacity):
+    return PaddingQueue(name, component_types, shapes, capacity)
+
+
+@resource_op(
+    "RandomShuffleQueueV2", "-> handle: resource",
+    {**_TYPES, **_SHAPES, "capacity": ("int", -1), "min_after_dequeue": ("int", 0), "seed": ("int", 0),
+     "seed2": ("int", 0), **_NAMED}, _scalar, makes=True,
+)  # fmt: skip
+def RandomShuffleQueueV2(name, component_types, shapes, capacity, min_after_dequeue, seed, seed2):
+    return RandomQueue(name, component_types, shapes, capacity, min_after_dequeue, seed, seed2)
+
+
+@resource_op(
+    "PriorityQueueV2", "-> handle: resource",
+    {"component_types": ("list(type)", []), "shapes": ("list(shape)",), "capacity": ("int", -1), **_NAMED},
+    _scalar, makes=True,
+)  # fmt: skip
+def PriorityQueueV2(name, component_types, shapes, capacity):
+    return PriorityQueue(name, component_types, shapes, capacity)
+
+
+_WAIT = {"timeout_ms": ("int", -1)}
+
+
+def _without_timeout(timeout_ms):
+    if timeout_ms != -1:
+        raise InvalidArgumentError(None, None, "Timeout not supported yet.")
+
+
+@resource_op("QueueEnqueueV2", "handle: resource, components: Tcomponents ->",
+             {"Tcomponents": ("list(type)",), **_WAIT}, patience=1)  # fmt: skip
+def QueueEnqueueV2(handle, components, timeout_ms, **types):
+    _without_timeout(timeout_ms)
+    _queue(handle).enqueue(components)
+
+
+@resource_op("QueueEnqueueManyV2", "handle: resource, components: Tcomponents ->",
+             {"Tcomponents": ("list(type)",), **_WAIT}, patience=1)  # fmt: skip
+def QueueEnqueueManyV2(handle, components, timeout_ms, **types):
+    _without_timeout(timeout_ms)
+    _queue(handle).enqueue_many(components)
+
+
+@resource_op("QueueDequeueV2", "handle: resource -> components: component_types", {**_TYPES, **_WAIT},
+             patience=2)  # fmt: skip
+def QueueDequeueV2(handle, component_types, timeout_ms):
+    _without_timeout(timeout_ms)
+    return _queue(handle).dequeue()
+
+
+@resource_op("QueueDequeueManyV2", "handle: resource, n: int32 -> components: component_types",
+             {**_TYPES, **_WAIT}, patience=2)  # fmt: skip
+def QueueDequeueManyV2(handle, n, component_types, timeout_ms):
+    _without_timeout(timeout_ms)
+    return _queue(handle).dequeue_many(int(n.numpy()), False)
+
+
+@resource_op("QueueDequeueUpToV2", "handle: resource, n: int32 -> components: component_types",
+             {**_TYPES, **_WAIT}, patience=2)  # fmt: skip
+def QueueDequeueUpToV2(handle, n, component_types, timeout_ms):
+    _without_timeout(timeout_ms)
+    return _queue(handle).dequeue_many(int(n.numpy()), True)
+
+
+@resource_op("QueueCloseV2", "handle: resource ->", {"cancel_pending_enqueues": ("bool", False)},
+             patience=1)  # fmt: skip
+def QueueCloseV2(handle, cancel_pending_enqueues):
+    _queue(handle).close(cancel_pending_enqueues)
+
+
+@resource_op("QueueSizeV2", "handle: resource -> size: int32", shapes=_scalar)
+def QueueSizeV2(handle):
+    return _queue(handle).size()
+
+
+@resource_op("QueueIsClosedV2", "handle: resource -> is_closed: bool", shapes=_scalar)
+def QueueIsClosedV2(handle):
+    return _queue(handle).closed

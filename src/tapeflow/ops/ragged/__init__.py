@@ -1,0 +1,1 @@
+"""`tf.RaggedTensor`: its rows, and the functions composed of them."""

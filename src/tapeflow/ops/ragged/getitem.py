@@ -1,0 +1,157 @@
+"""`ragged[key]`: rows by number and slice, and slices inside of rows."""
+
+from __future__ import annotations
+
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.gather import boolean_mask, gather
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.math import arithmetic
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import logical_and, where
+from tapeflow.ops.math.comparison import where as places
+from tapeflow.ops.math.segment import unsorted_segment_sum
+from tapeflow.ops.ragged.convert import columns_of
+from tapeflow.ops.ragged.functions import boolean_mask as masked
+from tapeflow.ops.ragged.functions import expand_dims, gather_rows, ranges_of
+from tapeflow.ops.ragged.tensor import RaggedTensor
+from tapeflow.ops.static import static_value
+
+
+def getitem(ragged, key):
+    """Raises ValueError for a number inside of a ragged dimension, as rows may be shorter than that."""
+    if isinstance(key, RaggedTensor):
+        return masked(ragged, key)
+    return _picked(ragged, list(key) if isinstance(key, tuple) else [key])
+
+
+def _picked(ragged, keys):
+    if not keys:
+        return ragged
+    if not isinstance(ragged, RaggedTensor):
+        return ragged[tuple(keys)]
+    first, rest = keys[0], keys[1:]
+    if first is Ellipsis:
+        missing = ragged.shape.rank - sum(k is not None and k is not Ellipsis for k in rest)
+        return _picked(ragged, [slice(None)] * missing + rest)
+    if first is None:
+        whole = _picked(ragged, rest) if rest else ragged
+
+        return expand_dims(whole, 0)
+    if isinstance(first, slice):
+        return _inside(_rows(ragged, first), rest)
+    number = _number(first, ragged)
+    splits = ragged.row_splits
+    starts, limits = splits[:-1], splits[1:]
+    row = ragged.values[starts[number] : limits[number]]
+    return _picked(row, rest)
+
+
+def _number(key, ragged):
+    """The number of a row. Raises TypeError for what is none, IndexError where it is known to be out of range."""
+    if isinstance(key, (str, bytes, float)) or not hasattr(key, "__index__"):
+        kind = getattr(key, "dtype", None)
+        if kind is None or not getattr(kind, "is_integer", False):
+            raise TypeError(f"Ragged tensors are indexed by integers, slices and `...`, got {key!r}")
+    known, rows = static_value(key), static_value(ragged.nrows())
+    if known is not None and rows is not None and not known.ndim:
+        if not -int(rows) <= int(known) < int(rows):
+            raise IndexError(f"index {int(known)} is out of range for a RaggedTensor with {int(rows)} rows")
+    return cast(key, ragged.row_splits.dtype)
+
+
+def _rows(ragged, part):
+    if part == slice(None):
+        return ragged
+    if part.step in (None, 1):
+        starts, limits = ragged.row_starts()[part], ragged.row_limits()[part]
+        return gather_ranges(ragged, starts, limits)
+
+    return gather_rows(ragged, range_(ragged.nrows())[part])
+
+
+def gather_ranges(ragged, starts, limits):
+    """The rows that begin and end in these places of the values."""
+    lengths = limits - starts
+    return RaggedTensor.from_row_lengths(
+        gather_rows(ragged.values, ranges_of(starts, lengths)), lengths, validate=False
+    )
+
+
+def _inside(ragged, keys):
+    """The rest of a key, applied to each row."""
+    if not keys:
+        return ragged
+    first, rest = keys[0], keys[1:]
+    if first is Ellipsis:
+        missing = ragged.shape.rank - 1 - sum(k is not None and k is not Ellipsis for k in rest)
+        return _inside(ragged, [slice(None)] * missing + rest)
+    if first is None:
+        return _inside(expand_dims(ragged, 1), [slice(None), *rest])
+    if not isinstance(first, slice):
+        if ragged.uniform_row_length is None:
+            raise ValueError("Cannot index into an inner ragged dimension.")
+        length = cast(ragged.uniform_row_length, ragged.row_splits.dtype)
+        number = cast(first, length.dtype)
+        at = ragged.row_starts() + where(number < 0, number + length, number)
+        return _inside_values(gather_rows(ragged.values, at), rest)
+    cut = ragged if first == slice(None) else _cut(ragged, first)
+    return cut.with_values(_inside_values(cut.values, rest)) if rest else cut
+
+
+def _inside_values(values, keys):
+    if not keys:
+        return values
+    if isinstance(values, RaggedTensor):
+        return _inside(values, keys)
+    return values[(slice(None), *keys)]
+
+
+def _cut(ragged, part):
+    step = 1 if part.step is None else part.step
+    if isinstance(step, int) and step < 0:
+        return _cut_backwards(ragged, part, step)
+    if isinstance(step, int) and step == 0:
+        raise ValueError("slice step cannot be zero")
+    kind = ragged.row_splits.dtype
+    row, column = columns_of(ragged)
+    length = gather(ragged.row_lengths(), row)
+
+    def bound(value, default):
+        if value is None:
+            return default
+        value = cast(value, kind)
+        return where(value < 0, arithmetic.maximum(length + value, 0), value)
+
+    start, stop = bound(part.start, column * 0), bound(part.stop, length)
+    kept = logical_and(column >= start, column < stop)
+    if step != 1:
+        kept = logical_and(kept, arithmetic.floormod(column - start, step) == 0)
+    lengths = unsorted_segment_sum(cast(kept, kind), row, ragged.nrows())
+    values = ragged.values
+    if isinstance(values, RaggedTensor):
+        values = gather_rows(values, reshape(places(kept), [-1]))
+    else:
+        values = boolean_mask(values, kept)
+    return RaggedTensor.from_row_lengths(values, lengths, validate=False)
+
+
+def _cut_backwards(ragged, part, step):
+    """A slice with a negative step: the places that Python's slices would take of each row."""
+    kind = ragged.row_splits.dtype
+    lengths = ragged.row_lengths()
+
+    def bound(value, default):
+        if value is None:
+            return default
+        value = cast(value, kind)
+        value = where(value < 0, value + lengths, value)
+        return arithmetic.minimum(arithmetic.maximum(value, -1), lengths - 1)
+
+    start, stop = bound(part.start, lengths - 1), bound(part.stop, lengths * 0 - 1)
+    counts = arithmetic.maximum(-arithmetic.floordiv(start - stop, step), 0)
+    picked = RaggedTensor.from_row_lengths(
+        ranges_of(counts * 0, counts), counts, validate=False
+    )
+    rows = picked.value_rowids()
+    at = gather(ragged.row_starts() + start, rows) + picked.values * step
+    return picked.with_values(gather_rows(ragged.values, at))

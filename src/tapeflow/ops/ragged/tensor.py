@@ -1,0 +1,626 @@
+"""`RaggedTensor`: rows of different lengths, kept as the values of all rows and the places where rows begin."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import dtypes, tensor_shape
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import dispatched_class_methods, public_methods
+from tapeflow.core.specs import type_spec_registry
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.broadcasting import repeat
+from tapeflow.ops.array.construction import fill, ones_like, zeros
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.math import reduction
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.math.segment import unsorted_segment_sum
+from tapeflow.ops.ragged.axis import positive_axis
+from tapeflow.ops.ragged.partitions import (
+    INDEX,
+    LENGTHS,
+    ROWIDS,
+    SPLITS,
+    UNIFORM,
+    partition,
+    required,
+    row_count,
+    static_rows,
+)
+from tapeflow.ops.ragged.value import RaggedTensorValue
+from tapeflow.ops.static import static_value
+
+
+def is_ragged(value: Any) -> bool:
+    return isinstance(value, RaggedTensor)
+
+
+def as_ragged_or_tensor(value: Any, dtype: Any = None) -> Any:
+    """A ragged tensor as it is, a `RaggedTensorValue` as a ragged tensor, anything else as a tensor."""
+    if isinstance(value, RaggedTensor):
+        return value
+    if isinstance(value, RaggedTensorValue):
+        return RaggedTensor.from_row_splits(
+            as_ragged_or_tensor(value.values), convert_to_tensor(value.row_splits), validate=False
+        )
+    return convert_to_tensor(value, dtype)
+
+
+@public_methods
+@dispatched_class_methods
+class RaggedTensor:
+    """A tensor with rows of different lengths; made by `tf.ragged.constant` or `RaggedTensor.from_...`."""
+
+    _counts_as_tensor = True  # for tf.is_tensor
+
+    __slots__ = ("__weakref__", "_row_splits", "_uniform_row_length", "_values")
+    __array_priority__ = 100
+
+    def __init__(self, values, row_partition, internal=False):
+        if not internal:
+            raise ValueError(
+                "RaggedTensor constructor is private; please use one of the factory methods instead "
+                "(e.g., RaggedTensor.from_row_lengths())"
+            )
+        self._values = values
+        self._row_splits = row_partition
+        self._uniform_row_length = None
+
+    # Making
+
+    @classmethod
+    def from_row_splits(cls, values, row_splits, name=None, validate=True):
+        """Row i is `values[row_splits[i]:row_splits[i + 1]]`.
+
+        Raises InvalidArgumentError for splits that do not cut `values` into rows.
+        """
+        values, row_splits = _made(values), partition(row_splits, "row_splits")
+        row_splits.shape.assert_has_rank(1)
+        if row_splits.shape.rank == 1 and row_splits.shape.as_list() == [0]:
+            raise ValueError("row_splits tensor may not be empty.")
+        row_splits = required(validate, values, row_splits, SPLITS)
+        if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
+            values, row_splits = (
+                values.with_row_splits_dtype(dtypes.int64),
+                cast(row_splits, dtypes.int64),
+            )
+        return cls(values, row_splits, internal=True)
+
+    @classmethod
+    def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
+        """Row i has `row_lengths[i]` values."""
+        values, lengths = _made(values), partition(row_lengths, "row_lengths")
+        lengths.shape.assert_has_rank(1)
+        lengths = required(validate, values, lengths, LENGTHS)
+        return cls.from_row_splits(values, splits_of_lengths(lengths), validate=False)
+
+    @classmethod
+    def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
+        """Value j is in row `value_rowids[j]`; these must not decrease."""
+        values, rowids = _made(values), partition(value_rowids, "value_rowids")
+        rowids.shape.assert_has_rank(1)
+        if isinstance(nrows, int) and nrows < 0:
+            raise ValueError(f"Expected nrows >= 0; got {nrows}")
+        count, ids = static_rows(values), static_rows(rowids)
+        if count is not None and ids is not None and ids != count:
+            raise ValueError(f"There are {ids} value_rowids, but {count} values")
+        bound = [] if nrows is None else [convert_to_tensor(nrows)]
+        known, last = static_value(nrows) if nrows is not None else None, static_value(rowids)
+        if validate and known is not None and last is not None and len(last) and last[-1] >= known:
+            raise ValueError(
+                f"Expected nrows > value_rowids[-1], but nrows = {int(known)} and value_rowids[-1] = {int(last[-1])}"
+            )
+        rowids = required(validate, values, rowids, ROWIDS, *bound)
+        if nrows is None:
+            ends = concat([zeros([1], rowids.dtype), rowids[-1:] + 1], 0)
+            nrows = ends[-1]
+        rows = cast(nrows, rowids.dtype)
+        lengths = unsorted_segment_sum(ones_like(rowids), rowids, rows)
+        return cls.from_row_splits(values, splits_of_lengths(lengths), validate=False)
+
+    @classmethod
+    def from_row_starts(cls, values, row_starts, name=None, validate=True):
+        """Row i begins at `values[row_starts[i]]`."""
+        values, starts = _made(values), partition(row_starts, "row_starts")
+        end = reshape(cast(row_count(values), starts.dtype), [1])
+        return cls.from_row_splits(values, concat([starts, end], 0), validate=validate)
+
+    @classmethod
+    def from_row_limits(cls, values, row_limits, name=None, validate=True):
+        """Row i ends before `values[row_limits[i]]`."""
+        values, limits = _made(values), partition(row_limits, "row_limits")
+        splits = concat([zeros([1], limits.dtype), limits], 0)
+        return cls.from_row_splits(values, splits, validate=validate)
+
+    @classmethod
+    def from_uniform_row_length(
+        cls, values, uniform_row_length, nrows=None, validate=True, name=None
+    ):
+        """Every row has `uniform_row_length` values."""
+        values = _made(values)
+        length = partition(uniform_row_length, "uniform_row_length", dtypes.int64)
+        known, count = static_value(length), static_rows(values)
+        if known is not None and int(known) < 0:
+            raise ValueError("`uniform_row_length` must be greater than or equal to zero.")
+        if nrows is None:
+            if known is not None and int(known) == 0:
+                raise ValueError("When uniform_row_length=0, nrows must be specified")
+            nrows = cast(row_count(values), length.dtype) // length
+        rows = cast(nrows, length.dtype)
+        rows_known = static_value(rows)
+        if validate and known is not None and count is not None and rows_known is not None:
+            if int(known) * int(rows_known) != count:
+                raise ValueError(
+                    "Arguments to _from_row_partition do not form a valid RaggedTensor: "
+                    f"{int(rows_known)} rows of {int(known)} values, but there are {count} values",
+                )
+        if rows_known is None or known is None or count is None:
+            length = required(validate, values, length, UNIFORM, rows)
+        splits = range_(cast(0, length.dtype), rows + 1) * length
+        out = cls.from_row_splits(values, splits, validate=False)
+        out._uniform_row_length = length
+        return out
+
+    @classmethod
+    def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
+        """Rows in rows: the splits of the outermost first."""
+        return _nested(cls.from_row_splits, flat_values, nested_row_splits, validate)
+
+    @classmethod
+    def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
+        """Rows in rows: the lengths of the outermost first."""
+        return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, validate)
+
+    @classmethod
+    def from_nested_value_rowids(
+        cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True
+    ):
+        """Rows in rows: the rows of the values of the outermost first."""
+        if isinstance(nested_value_rowids, _native.Tensor):
+            raise TypeError(
+                "Argument `nested_value_rowids` must be a list of Tensors. Received "
+                f"{nested_value_rowids}."
+            )
+        nrows = (
+            list(nested_nrows) if nested_nrows is not None else [None] * len(nested_value_rowids)
+        )
+        if len(nrows) != len(nested_value_rowids):
+            raise ValueError(
+                "Argument `nested_nrows` must have the same length as `nested_value_rowids`."
+            )
+        out = flat_values
+        for ids, rows in list(zip(nested_value_rowids, nrows, strict=True))[::-1]:
+            out = cls.from_value_rowids(out, ids, rows, validate=validate)
+        return out
+
+    @classmethod
+    def from_tensor(
+        cls,
+        tensor,
+        lengths=None,
+        padding=None,
+        ragged_rank=1,
+        name=None,
+        row_splits_dtype=dtypes.int64,
+    ):
+        """The rows of a dense tensor, cut to `lengths`, or without `padding` at their ends."""
+        from tapeflow.ops.ragged.convert import from_tensor
+
+        return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
+
+    @classmethod
+    def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
+        """The rows of a sparse matrix, whose elements must stand at the starts of rows."""
+        from tapeflow.ops.ragged.convert import from_sparse
+
+        return from_sparse(st_input, row_splits_dtype)
+
+    # What it is made of
+
+    @property
+    def values(self):
+        return self._values
+
+    @property
+    def row_splits(self):
+        return self._row_splits
+
+    @property
+    def flat_values(self):
+        """The values inside of all ragged dimensions, a dense tensor."""
+        out = self._values
+        while isinstance(out, RaggedTensor):
+            out = out._values
+        return out
+
+    @property
+    def nested_row_splits(self):
+        """The splits of all ragged dimensions, the outermost first."""
+        inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
+        return (self._row_splits, *inner)
+
+    @property
+    def ragged_rank(self) -> int:
+        inner = self._values
+        return 1 + (inner.ragged_rank if isinstance(inner, RaggedTensor) else 0)
+
+    @property
+    def uniform_row_length(self):
+        """The length of all rows if it is known to be one."""
+        return self._uniform_row_length
+
+    @property
+    def dtype(self):
+        return self._values.dtype
+
+    @property
+    def shape(self) -> tensor_shape.TensorShape:
+        """What is known of the shape: None for ragged dimensions."""
+        splits = self._row_splits.shape.as_list()
+        rows = None if splits[0] is None else splits[0] - 1
+        length = None
+        if self._uniform_row_length is not None:
+            found = static_value(self._uniform_row_length)
+            length = None if found is None else int(found)
+        inner = self._values.shape
+        if inner.rank is None:
+            return tensor_shape.TensorShape(None)
+        return tensor_shape.TensorShape([rows, length, *inner.as_list()[1:]])
+
+    def get_shape(self):
+        """What is known of the shape."""
+        return self.shape
+
+    @property
+    def graph(self):
+        return self._row_splits.graph
+
+    def consumers(self):
+        """The operations of a graph that take the parts of this as inputs."""
+        parts = nest.flatten(self, expand_composites=True)
+        return [op for part in parts if not hasattr(part, "numpy") for op in part.consumers()]
+
+    def nrows(self, out_type=None, name=None):
+        """The number of rows, a scalar of `out_type`, by default the dtype of the splits."""
+        kind = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
+        return cast(Shape(self._row_splits)[0] - 1, kind)
+
+    def row_starts(self, name=None):
+        """Where in `values` each row begins."""
+        return self._row_splits[:-1]
+
+    def row_limits(self, name=None):
+        """Where in `values` each row ends."""
+        return self._row_splits[1:]
+
+    def row_lengths(self, axis=1, name=None):
+        """The lengths of the rows in dimension `axis`, ragged where that is inside of another ragged dimension."""
+        axis = positive_axis(axis, self.shape.rank)
+        if axis == 0:
+            return self.nrows()
+        if axis == 1:
+            return self._row_splits[1:] - self._row_splits[:-1]
+        if isinstance(self._values, RaggedTensor):
+            return self.with_values(self._values.row_lengths(axis - 1))
+        size = cast(Shape(self._values)[axis - 1], self._row_splits.dtype)
+        return self.with_values(fill(cast(Shape(self._values)[: axis - 1], dtypes.int32), size))
+
+    def value_rowids(self, name=None):
+        """The row that each value is in."""
+        return rowids_of_splits(self._row_splits)
+
+    def nested_row_lengths(self, name=None):
+        """The lengths of the rows of all ragged dimensions."""
+        return tuple(s[1:] - s[:-1] for s in self.nested_row_splits)
+
+    def nested_value_rowids(self, name=None):
+        """The rows of the values of all ragged dimensions."""
+        return tuple(rowids_of_splits(s) for s in self.nested_row_splits)
+
+    def bounding_shape(self, axis=None, name=None, out_type=None):
+        """The smallest dense shape that holds all rows, or its sizes at `axis`."""
+        kind = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
+        nested = self.nested_row_lengths()
+        sizes = [reshape(self.nrows(kind), [1])]
+        for lengths in nested:
+            longest = reduction.reduce_max(concat([zeros([1], lengths.dtype), lengths], 0))
+            sizes.append(reshape(cast(longest, kind), [1]))
+        shape = concat([*sizes, cast(Shape(self.flat_values)[1:], kind)], 0)
+        return shape if axis is None else gather(shape, axis)
+
+    # Changing
+
+    def with_values(self, new_values):
+        """The same rows of other values, of which there must be as many."""
+        new_values = _made(new_values)
+        if (
+            isinstance(new_values, RaggedTensor)
+            and new_values.row_splits.dtype != self._row_splits.dtype
+        ):
+            new_values = new_values.with_row_splits_dtype(dtypes.int64)
+            return RaggedTensor(new_values, cast(self._row_splits, dtypes.int64), internal=True)
+        new_values.shape.with_rank_at_least(1)[:1].assert_is_compatible_with(self._values.shape[:1])
+        out = RaggedTensor(new_values, self._row_splits, internal=True)
+        out._uniform_row_length = self._uniform_row_length
+        return out
+
+    def with_flat_values(self, new_values):
+        """The same rows in rows of other flat values."""
+        inner = self._values
+        return self.with_values(
+            inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values
+        )
+
+    def with_row_splits_dtype(self, dtype):
+        """The same with splits of int32 or int64."""
+        dtype = dtypes.as_dtype(dtype)
+        if dtype not in INDEX:
+            raise ValueError(
+                f"Argument `row_splits` dtype must be int32 or int64. Received {dtype}."
+            )
+        inner = self._values
+        if isinstance(inner, RaggedTensor):
+            inner = inner.with_row_splits_dtype(dtype)
+        out = RaggedTensor(inner, cast(self._row_splits, dtype), internal=True)
+        if self._uniform_row_length is not None:
+            out._uniform_row_length = cast(self._uniform_row_length, dtype)
+        return out
+
+    def merge_dims(self, outer_axis, inner_axis):
+        """Dimensions `outer_axis` to `inner_axis` as one."""
+        from tapeflow.ops.ragged.convert import merge_dims
+
+        return merge_dims(self, outer_axis, inner_axis)
+
+    def to_tensor(self, default_value=None, name=None, shape=None):
+        """The dense tensor with rows filled up with `default_value` (zero, or ""), or cut, to `shape`."""
+        from tapeflow.ops.ragged.convert import to_tensor
+
+        return to_tensor(self, default_value, shape)
+
+    def to_sparse(self, name=None):
+        """The sparse tensor of the values, in their places from the start of each row."""
+        from tapeflow.ops.ragged.convert import to_sparse
+
+        return to_sparse(self)
+
+    def to_list(self):
+        """The values as nested lists. Raises ValueError in a graph."""
+        if not hasattr(self._row_splits, "numpy"):
+            raise ValueError("to_list can only be used in eager mode.")
+        splits, inner = static_value(self._row_splits), self._values
+        flat = inner.to_list() if isinstance(inner, RaggedTensor) else static_value(inner).tolist()
+        return [flat[a:b] for a, b in itertools.pairwise(splits)]
+
+    def numpy(self):
+        """The rows as an array: of objects (arrays) where their lengths differ."""
+        splits, inner = static_value(self._row_splits), self._values
+        if splits is None:
+            raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
+        flat = inner.numpy()
+        rows = [flat[a:b] for a, b in itertools.pairwise(splits)]
+        lengths = {len(row) for row in rows}
+        if len(lengths) == 1:
+            return np.stack(rows)
+        if not rows:
+            return np.zeros((0, 0, *np.shape(flat)[1:]), np.asarray(flat).dtype)
+        out = np.empty(len(rows), object)
+        out[:] = rows
+        return out
+
+    def _to_variant(self, batched_input=False, name=None):
+        from tapeflow.ops.ragged.variant import to_variant
+
+        return to_variant(self, batched_input)
+
+    @classmethod
+    def _from_variant(
+        cls, variant, dtype, output_ragged_rank, input_ragged_rank=None, row_splits_dtype=dtypes.int64, name=None
+    ):
+        from tapeflow.ops.ragged.variant import from_variant
+
+        return from_variant(variant, dtype, output_ragged_rank, input_ragged_rank, row_splits_dtype)
+
+    def _from_session_values(self, values):
+        flat, *splits = values
+        out = flat
+        for part in reversed(splits):
+            out = RaggedTensorValue(out, part)
+        return out
+
+    @property
+    def _type_spec(self) -> RaggedTensorSpec:
+        return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
+
+    def _trace_specs(self):
+        """What a trace of a function depends on: the number of rows, not how many elements there are."""
+        specs = self._type_spec._component_specs
+        return [(spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list())) for spec in specs]
+
+    def __getitem__(self, key):
+        from tapeflow.ops.ragged.getitem import getitem
+
+        return getitem(self, key)
+
+    def __len__(self):
+        raise TypeError("object of type 'RaggedTensor' has no len()")
+
+    def __bool__(self):
+        raise TypeError("RaggedTensor may not be used as a boolean.")
+
+    def __repr__(self):
+        if all(hasattr(p, "numpy") for p in nest.flatten(self, expand_composites=True)):
+            from tapeflow.ops.ragged.text import eager_repr
+
+            return eager_repr(self)
+        return f"tf.RaggedTensor(values={self._values!s}, row_splits={self._row_splits!s})"
+
+    __str__ = __repr__
+
+
+def _made(values: Any) -> Any:
+    values = as_ragged_or_tensor(values)
+    if not isinstance(values, RaggedTensor):
+        values.shape.with_rank_at_least(1)
+    return values
+
+
+def _nested(make, flat, parts, validate):
+    if isinstance(parts, _native.Tensor):
+        raise TypeError(f"Expected a list of Tensors, got {parts}")
+    out = flat
+    for part in list(parts)[::-1]:
+        out = make(out, part, validate=validate)
+    return as_ragged_or_tensor(out)
+
+
+def splits_of_lengths(lengths: Any) -> Any:
+    return concat([zeros([1], lengths.dtype), cumsum(lengths)], 0)
+
+
+def rowids_of_splits(splits: Any) -> Any:
+    lengths = splits[1:] - splits[:-1]
+    return repeat(range_(cast(Shape(lengths)[0], splits.dtype)), lengths)
+
+
+def _components(ragged: RaggedTensor) -> list[Any]:
+    return [ragged.flat_values, *ragged.nested_row_splits]
+
+
+def _composed(like: Any, parts: Any) -> Any:
+    flat, *splits = parts
+    out = flat
+    for part in reversed(splits):
+        out = RaggedTensor(out, part, internal=True)
+    return out
+
+
+nest.register_composite(RaggedTensor, _components, _composed)
+
+
+@type_spec_registry.register("tf.RaggedTensorSpec")
+class RaggedTensorSpec(TypeSpec):
+    """Describes a `RaggedTensor`: shape, dtype, number of ragged dimensions and dtype of the splits.
+
+    Raises ValueError where `flat_values_spec`, the spec of the flat values, contradicts the dtype, and for one of
+    values that are no plain tensor.
+    """
+
+    __slots__ = ("_dtype", "_flat_values_spec", "_ragged_rank", "_row_splits_dtype", "_shape")
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        ragged_rank: int | None = None,
+        row_splits_dtype: Any = dtypes.int64,
+        flat_values_spec: Any = None,
+    ):
+        self._shape = tensor_shape.as_shape(shape)
+        if flat_values_spec is not None:
+            if not isinstance(flat_values_spec, TensorSpec):
+                raise ValueError(
+                    f"flat_values_spec must be a TensorSpec: flat values are plain tensors. Got {flat_values_spec}"
+                )
+            dtype = flat_values_spec.dtype if dtype is None else dtype
+            if flat_values_spec.dtype != dtypes.as_dtype(dtype):
+                raise ValueError("dtype must be the same as flat_values_spec.dtype")
+        self._flat_values_spec = flat_values_spec
+        self._dtype = dtypes.as_dtype(dtype)
+        rank = self._shape.rank
+        if ragged_rank is None:
+            if rank is None:
+                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+            ragged_rank = rank - 1
+        if rank is not None and ragged_rank >= rank:
+            raise ValueError(
+                f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank})."
+            )
+        self._ragged_rank = ragged_rank
+        self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
+
+    @property
+    def shape(self) -> tensor_shape.TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    @property
+    def ragged_rank(self) -> int:
+        return self._ragged_rank
+
+    @property
+    def row_splits_dtype(self) -> dtypes.DType:
+        return self._row_splits_dtype
+
+    @property
+    def flat_values_spec(self) -> Any:
+        return self._flat_values_spec
+
+    @property
+    def value_type(self) -> type:
+        return RaggedTensor if self._ragged_rank > 0 else _native.Tensor
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        """The flat values, then the splits from the outermost on."""
+        known = self._shape.rank is not None
+        sizes = self._shape.as_list() if known else []
+        flat = TensorSpec([None, *sizes[self._ragged_rank + 1 :]] if known else None, self._dtype)
+        rows = [sizes[0] + 1 if known and sizes[0] is not None else None]
+        rows += [None] * (self._ragged_rank - 1)
+        splits = [TensorSpec([n], self._row_splits_dtype) for n in rows[: self._ragged_rank]]
+        return [flat, *splits]
+
+    def _from_placeholders(self, make: Any) -> Any:
+        """A ragged tensor of which `make(dtype, shape)` gives the parts."""
+        parts = [make(s.dtype, placeholder_shape(s)) for s in self._component_specs]
+        return _composed(None, parts)
+
+    def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
+        """The spec of several of them in a stack."""
+        shape = tensor_shape.TensorShape([batch_size]).concatenate(self._shape)
+        return RaggedTensorSpec(shape, self._dtype, self._ragged_rank + 1, self._row_splits_dtype)
+
+    def _unbatch(self) -> RaggedTensorSpec:
+        """The spec of one of a stack."""
+        return RaggedTensorSpec(
+            self._shape[1:], self._dtype, self._ragged_rank - 1, self._row_splits_dtype
+        )
+
+    @classmethod
+    def from_value(cls, value: Any) -> RaggedTensorSpec:
+        """The spec of a ragged tensor."""
+        return value._type_spec
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a ragged tensor, or one that a spec describes, agrees with this."""
+        other = getattr(spec_or_value, "_type_spec", spec_or_value)
+        return (
+            isinstance(other, RaggedTensorSpec)
+            and self._dtype == other._dtype
+            and self._ragged_rank == other._ragged_rank
+            and self._row_splits_dtype == other._row_splits_dtype
+            and self._shape.is_compatible_with(other._shape)
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank!r}, "
+            f"{self._row_splits_dtype!r})"
+        )

@@ -1,0 +1,1 @@
+"""Random numbers: Philox, stateful and stateless distributions, seeds and `tf.random.Generator`."""

@@ -1,0 +1,189 @@
+"""Binomially distributed numbers: how many of `count` trials succeed, each with probability `prob`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import shapes
+from tapeflow.ops.random import philox
+from tapeflow.ops.random.distributions import shape_tensor, sizes_of_shape
+from tapeflow.ops.random.stateful import advance
+from tapeflow.ops.random.stateless import SEED_TYPES, from_seed, seeded
+from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
+from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+_TYPES = (dtypes.float64, dtypes.float32, dtypes.float16, dtypes.int32, dtypes.int64)
+
+# What Stirling's approximation of log(k!) lacks, for k up to 9.
+_TAILS = (
+    0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
+    0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
+)  # fmt: skip
+
+
+def _tail(k: float) -> float:
+    if k <= 9:
+        return _TAILS[int(k)]
+    square = (k + 1) * (k + 1)
+    return (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
+
+
+def _by_waiting(count: float, prob: float, random: philox.Doubles) -> float:
+    """For few successes: how many geometric waiting times fit into `count` trials."""
+    waited, successes = 0.0, 0
+    scale = math.log1p(-prob)
+    while True:
+        u = random.uniform()
+        waited += math.ceil(math.log(u) / scale) if u > 0 else math.inf
+        if waited > count:
+            return float(successes)
+        successes += 1
+
+
+def _by_rejection(count: float, prob: float, random: philox.Doubles) -> float:
+    """Hörmann, "The generation of binomial random variates", 1993: transformed rejection."""
+    deviation = math.sqrt(count * prob * (1 - prob))
+    b = 1.15 + 2.53 * deviation
+    a = -0.0873 + 0.0248 * b + 0.01 * prob
+    centre = count * prob + 0.5
+    odds = prob / (1 - prob)
+    alpha = (2.83 + 5.1 / b) * deviation
+    m = math.floor((count + 1) * prob)
+    while True:
+        u, v = random.uniform() - 0.5, random.uniform()
+        us = 0.5 - abs(u)
+        if us == 0:
+            continue
+        k = math.floor((2 * a / us + b) * u + centre)
+        if us >= 0.07 and v <= 0.92 - 4.2 / b:
+            return float(k)
+        if k < 0 or k > count:
+            continue
+        left = math.log(v * alpha / (a / (us * us) + b)) if v > 0 else -math.inf
+        right = (
+            (m + 0.5) * math.log((m + 1) / (odds * (count - m + 1)))
+            + (count + 1) * math.log((count - m + 1) / (count - k + 1))
+            + (k + 0.5) * math.log(odds * (count - k + 1) / (k + 1))
+            + _tail(m) + _tail(count - m) - _tail(k) - _tail(count - k)
+        )  # fmt: skip
+        if left <= right:
+            return float(k)
+
+
+def _draw(count, prob, g: philox.Philox, place: int) -> float:
+    """One number, the `place`-th of a result; `count` and `prob` are scalars of one NumPy dtype."""
+    if not count > 0 or prob <= 0:
+        return 0.0
+    if prob >= 1:
+        return float(count)
+    if np.isnan(prob):
+        return math.nan
+    turned = prob > 0.5
+    p = type(prob)(1) - prob if turned else prob
+    if count * p >= 10:
+        k = _by_rejection(float(count), float(p), philox.Doubles(g.skip(256 * place)))
+    else:
+        k = _by_waiting(float(count), float(p), philox.Doubles(g.skip(42 * place)))
+    return float(count) - k if turned else k
+
+
+def _layout(shape, counts, probs):
+    """The result's shape, how many numbers each pair of parameters makes, and the parameters, broadcast and flat."""
+    sizes = sizes_of_shape(shape)
+    try:
+        own = np.broadcast_shapes(counts.shape, probs.shape)
+    except ValueError:
+        raise invalid(
+            f"counts and probs must have compatible batch dimensions: {shape_text(counts.shape)} vs. "
+            f"{shape_text(probs.shape)}"
+        ) from None
+    if len(own) > len(sizes) or sizes[len(sizes) - len(own) :] != own:
+        raise invalid("Shape passed in must end with broadcasted shape.")
+    flat = [np.broadcast_to(x, own).reshape(-1) for x in (counts, probs)]
+    return sizes, math.prod(sizes[: len(sizes) - len(own)]), flat
+
+
+def _numbers(g: philox.Philox, sizes, samples: int, counts, probs, dtype):
+    out = np.empty((samples, counts.size))
+    for b in range(counts.size):
+        for s in range(samples):
+            out[s, b] = _draw(counts[b], probs[b], g, b * samples + s)
+    if dtype.is_integer:
+        out = np.where(np.isnan(out), 0, out)
+    return out.reshape(sizes).astype(dtype.as_numpy_dtype)
+
+
+@op(
+    "StatelessRandomBinomial",
+    "shape: S, seed: Tseed, counts: T, probs: T -> output: dtype",
+    types={"S": INDEX, "Tseed": Preferring(SEED_TYPES), "T": Preferring(_TYPES)},
+    attrs={"dtype": dtype(dtypes.int64)},
+    shape=seeded(shapes.given(0)),
+)
+def StatelessRandomBinomial(xp, shape, seed, counts, probs, dtype):
+    g = from_seed(seed)
+    sizes, samples, (counts, probs) = _layout(shape, counts, probs)
+    return _numbers(g, sizes, samples, counts, probs, dtype)
+
+
+StatelessRandomBinomial.gradient(None)
+StatelessRandomBinomial.compiled(never="it draws each number by rejection, one by one")
+
+
+@StatelessRandomBinomial.samples
+def _(rng):
+    yield Sample([3, 2], [1, 2], np.array([9.0, 40.0]), np.array([0.3, 0.5]))
+    yield Sample([2, 3], [1, 2], np.float32(200), np.float32([0.2, 0.9, 1.0]), dtype=dtypes.int32)
+    yield Sample([4], [1, 2], 5.0, 0.0, dtype=dtypes.float64)
+    yield Sample([2, 2], [1, 2], np.ones(3), 0.5, raises=InvalidArgumentError)
+    yield Sample([2, 2], [1, 2], np.ones(3), np.ones(2), raises=InvalidArgumentError)
+    yield Sample([2, -2], [1, 2], 1.0, 0.5, raises=InvalidArgumentError)
+    yield Sample([2], [1], 1.0, 0.5, raises=InvalidArgumentError)
+
+
+@op(
+    "StatefulRandomBinomial",
+    "resource: resource, algorithm: int64, shape: S, counts: T, probs: T -> output: dtype",
+    types={"S": INDEX, "T": Preferring(_TYPES)},
+    attrs={"dtype": dtype(dtypes.int64)},
+    shape=shapes.given(2),
+)
+def StatefulRandomBinomial(xp, resource, algorithm, shape, counts, probs, dtype):
+    """Numbers from the state of a generator, which moves on."""
+    sizes, samples, (counts, probs) = _layout(shape, counts, probs)
+    g = advance(resource, algorithm, counts.size * 2 * 100 * (samples + 3) // 4)
+    return _numbers(g, sizes, samples, counts, probs, dtype)
+
+
+StatefulRandomBinomial.gradient(None)
+StatefulRandomBinomial.compiled(never="it draws each number by rejection, one by one")
+
+
+@public
+def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
+    """Draw binomially distributed numbers that depend on a seed alone.
+
+    Args:
+      shape: the shape of the result, which ends in the broadcast shape of the parameters.
+      seed: two integers.
+      counts: how many trials.
+      probs: the probability of success of each.
+      output_dtype: the dtype of the numbers.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `output_dtype` and of shape `shape`.
+
+    Raises:
+      InvalidArgumentError: for another shape or seed.
+    """
+    probs = convert_to_tensor(probs, dtype_hint=dtypes.float32)
+    counts = convert_to_tensor(counts, dtype_hint=probs.dtype)
+    return StatelessRandomBinomial(
+        shape_tensor(shape), seed, counts, probs, dtypes.as_dtype(output_dtype)
+    )

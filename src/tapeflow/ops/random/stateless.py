@@ -1,0 +1,489 @@
+"""Random ops without a state: the same seed gives the same numbers, whenever and wherever they run."""
+
+from __future__ import annotations
+
+import enum
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import graph_scope, public
+from tapeflow.ops import shapes
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.random import philox
+from tapeflow.ops.random.distributions import (
+    FLOATS,
+    between,
+    checked_dtype,
+    integer_limits,
+    scaled,
+    shape_tensor,
+    sizes_of_shape,
+)
+from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
+from tapeflow.ops.validate import invalid, known, shape_text
+
+
+class Algorithm(enum.Enum):
+    """The generators of random numbers. AUTO_SELECT takes Philox on every device here."""
+
+    PHILOX = 1
+    THREEFRY = 2
+    AUTO_SELECT = 3
+
+
+_NAMES = {
+    "philox": Algorithm.PHILOX,
+    "threefry": Algorithm.THREEFRY,
+    "autoselect": Algorithm.AUTO_SELECT,
+}
+
+
+def algorithm_id(alg) -> int:
+    """The number of an algorithm that is given by name, number or `Algorithm`."""
+    if isinstance(alg, Algorithm):
+        return alg.value
+    if isinstance(alg, str):
+        found = _NAMES.get(alg.strip().lower().replace("-", "").replace("_", ""))
+        if found:
+            return found.value
+        raise ValueError(
+            f"Argument `alg` got unsupported value {alg}. Supported values are philox for the Philox algorithm, "
+            "threefry for the ThreeFry algorithm, and auto_select for auto-selection."
+        )
+    if hasattr(alg, "numpy"):
+        return int(alg.numpy())
+    if isinstance(alg, int) and not isinstance(alg, bool):
+        return alg
+    raise TypeError(f"Can't convert argument `alg` (of value {alg} and type {type(alg)}) to int.")
+
+
+SEED_TYPES = (dtypes.int64, dtypes.int32)
+STATE = "key: uint64, counter: uint64, alg: int32"
+
+
+def seeded(rule: shapes.Rule, i: int = 1) -> shapes.Rule:
+    """`rule`, of a row whose input `i` is a seed."""
+
+    def checked(call):
+        shapes.exactly(shapes.vector_length(call, i), 2)
+        return rule(call)
+
+    return checked
+
+
+def _key_rule(call):
+    shapes.exactly(shapes.vector_length(call, 0), 2)
+    return [(1,), (2,)]
+
+
+def _from_seed_rule(call):
+    shapes.exactly(shapes.vector_length(call, 1), 2)
+    for i in range(2, call.count):  # the bounds
+        shapes.scalar_value(call, i)
+    return [shapes.from_value(call, 0)]
+
+
+def _from_key_rule(call):
+    shapes.exactly(shapes.vector_length(call, 1), 1)
+    shapes.vector_length(call, 2)
+    for i in range(3, call.count):  # the algorithm and the bounds
+        shapes.scalar_value(call, i)
+    return [shapes.from_value(call, 0)]
+
+
+def from_key(key, counter, alg) -> philox.Philox:
+    if np.ndim(alg):
+        raise invalid(f"algorithm must be of shape [], not {shape_text(np.shape(alg))}")
+    if int(alg) not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
+        raise invalid(f"Unsupported algorithm id: {int(alg)}")
+    if key.shape != (1,):
+        raise invalid(
+            f"key must have shape [1], not {shape_text(key.shape)}. (Note that batched keys are not supported yet.)"
+        )
+    if counter.ndim != 1 or counter.size < 2:
+        raise invalid(
+            f"counter must be a vector with length at least 2; got shape: {shape_text(counter.shape)}. "
+            "(Note that batched counters are not supported yet.)"
+        )
+    if not known(key) or not known(counter):
+        return philox.Philox(key[0], counter[0], counter[1])
+    return philox.Philox(int(key[0]), int(counter[0]), int(counter[1]))
+
+
+def from_seed(seed) -> philox.Philox:
+    if seed.shape != (2,):
+        raise invalid(f"seed must have shape [2], not {shape_text(seed.shape)}")
+    return philox.from_seed(seed)
+
+
+def bad_shapes(*state):
+    yield Sample([2, -1], *state, raises=InvalidArgumentError)
+    yield Sample([[2]], *state, raises=InvalidArgumentError)
+
+
+_KEY, _COUNTER = np.array([3], np.uint64), np.array([5, 7], np.uint64)
+
+
+def _floats(name: str, fill):
+    """The op by seed and the one by key and counter, that fill a shape with floats."""
+
+    def by_seed(xp, shape, seed, dtype):
+        return filled(from_seed(seed), shape, dtype)
+
+    def by_key(xp, shape, key, counter, alg, dtype):
+        return filled(from_key(key, counter, alg), shape, dtype)
+
+    def filled(g, shape, dtype):
+        sizes = sizes_of_shape(shape)
+        return fill(g, math.prod(sizes), np.dtype(dtype.as_numpy_dtype)).reshape(sizes)
+
+    attrs = {"dtype": dtype(dtypes.float32)}
+    first = op(
+        name,
+        "shape: T, seed: Tseed -> output: dtype",
+        types={"T": Preferring(INDEX), "Tseed": Preferring(SEED_TYPES)},
+        attrs=attrs,
+        shape=_from_seed_rule,
+    )(by_seed)
+    second = op(
+        name + "V2",
+        f"shape: Tshape, {STATE} -> output: dtype",
+        types={"Tshape": Preferring(INDEX)},
+        attrs=attrs,
+        shape=_from_key_rule,
+    )(by_key)
+    first.gradient(None)
+    second.gradient(None)
+    second.compiled(static="alg")
+
+    @first.samples
+    def _(rng):
+        for size in (0, 1, 5, 70):
+            yield Sample([size], [1, 2])
+        yield Sample([2, 3], [-1, 2**31 - 1], dtype=dtypes.float64)
+        yield Sample([2], [1], raises=InvalidArgumentError)
+        yield from bad_shapes([1, 2])
+
+    @second.samples
+    def _(rng):
+        yield Sample([7], _KEY, _COUNTER, 1)
+        yield Sample(
+            [2, 3], _KEY, np.array([2**64 - 1, 2**64 - 1], np.uint64), 3, dtype=dtypes.float64
+        )
+        yield Sample([2], np.array([1, 2], np.uint64), _COUNTER, 1, raises=InvalidArgumentError)
+        yield Sample([2], _KEY, _KEY, 1, raises=InvalidArgumentError)
+        yield Sample([2], _KEY, _COUNTER, 9, raises=InvalidArgumentError)
+        yield from bad_shapes(_KEY, _COUNTER, 1)
+
+    return first, second
+
+
+StatelessRandomUniform, StatelessRandomUniformV2 = _floats("StatelessRandomUniform", philox.uniform)
+StatelessRandomNormal, StatelessRandomNormalV2 = _floats("StatelessRandomNormal", philox.normal)
+StatelessTruncatedNormal, StatelessTruncatedNormalV2 = _floats(
+    "StatelessTruncatedNormal", philox.truncated_normal
+)
+
+
+def _integers(g, shape, minval, maxval):
+    sizes = sizes_of_shape(shape)
+    count = math.prod(sizes)
+    low, span = integer_limits(minval, maxval, count)
+    return (
+        philox.integers(g, count, minval.dtype, low, span).reshape(sizes)
+        if count
+        else np.zeros(sizes, minval.dtype)
+    )
+
+
+@op(
+    "StatelessRandomUniformInt",
+    "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
+    types={"T": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": INDEX},
+    shape=_from_seed_rule,
+)
+def StatelessRandomUniformInt(xp, shape, seed, minval, maxval):
+    return _integers(from_seed(seed), shape, minval, maxval)
+
+
+StatelessRandomUniformInt.gradient(None)
+StatelessRandomUniformInt.compiled(static="minval, maxval")
+
+
+@StatelessRandomUniformInt.samples
+def _(rng):
+    yield Sample([9], [1, 2], -3, 4)
+    yield Sample([2], [1, 2], 3, 3, raises=InvalidArgumentError)
+    yield Sample([2], [1, 2], [3, 1], 3, raises=InvalidArgumentError)
+
+
+@op(
+    "StatelessRandomUniformIntV2",
+    f"shape: Tshape, {STATE}, minval: dtype, maxval: dtype -> output: dtype",
+    types={"Tshape": Preferring(INDEX), "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
+    shape=_from_key_rule,
+)
+def StatelessRandomUniformIntV2(xp, shape, key, counter, alg, minval, maxval):
+    return _integers(from_key(key, counter, alg), shape, minval, maxval)
+
+
+StatelessRandomUniformIntV2.gradient(None)
+StatelessRandomUniformIntV2.compiled(static="alg, minval, maxval")
+
+
+@StatelessRandomUniformIntV2.samples
+def _(rng):
+    yield Sample([9], _KEY, _COUNTER, 1, -3, 4)
+    yield Sample([2], _KEY, _COUNTER, 1, 3, 3, raises=InvalidArgumentError)
+
+
+FULL_INTEGERS = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
+
+
+def _all_integers(g, shape, dtype):
+    sizes = sizes_of_shape(shape)
+    return philox.integers(g, math.prod(sizes), np.dtype(dtype.as_numpy_dtype)).reshape(sizes)
+
+
+@op(
+    "StatelessRandomUniformFullInt",
+    "shape: T, seed: Tseed -> output: dtype",
+    types={"T": Preferring(INDEX), "Tseed": Preferring((*SEED_TYPES, dtypes.uint32, dtypes.uint64))},
+    attrs={"dtype": dtype(dtypes.uint64)},
+    shape=_from_seed_rule,
+)
+def StatelessRandomUniformFullInt(xp, shape, seed, dtype):
+    return _all_integers(from_seed(seed), shape, dtype)
+
+
+StatelessRandomUniformFullInt.gradient(None)
+
+
+@StatelessRandomUniformFullInt.samples
+def _(rng):
+    yield Sample([9], [1, 2], dtype=dtypes.int32)
+
+
+@op(
+    "StatelessRandomUniformFullIntV2",
+    f"shape: Tshape, {STATE} -> output: dtype",
+    types={"Tshape": Preferring(INDEX)},
+    attrs={"dtype": dtype(dtypes.uint64)},
+    shape=_from_key_rule,
+)
+def StatelessRandomUniformFullIntV2(xp, shape, key, counter, alg, dtype):
+    return _all_integers(from_key(key, counter, alg), shape, dtype)
+
+
+StatelessRandomUniformFullIntV2.gradient(None)
+StatelessRandomUniformFullIntV2.compiled(static="alg")
+
+
+@StatelessRandomUniformFullIntV2.samples
+def _(rng):
+    yield Sample([9], _KEY, _COUNTER, 1, dtype=dtypes.int64)
+
+
+@op(
+    "StatelessRandomGetKeyCounter",
+    "seed: Tseed -> key: uint64, counter: uint64",
+    types={"Tseed": Preferring(SEED_TYPES)},
+    shape=_key_rule,
+)
+def StatelessRandomGetKeyCounter(xp, seed):
+    g = from_seed(seed)
+    return xp.array([g.key], np.uint64), xp.array([g.low, g.high], np.uint64)
+
+
+StatelessRandomGetKeyCounter.gradient(None)
+
+
+@StatelessRandomGetKeyCounter.samples
+def _(rng):
+    yield Sample([1, -2])
+    yield Sample([1], raises=InvalidArgumentError)
+
+
+@op("StatelessRandomGetAlg", "-> alg: int32", shape=shapes.scalar, stateful=True)
+def StatelessRandomGetAlg(xp):
+    return np.array(Algorithm.PHILOX.value, np.int32)
+
+
+StatelessRandomGetAlg.gradient(None)
+
+
+@op("StatelessRandomGetKeyCounterAlg", "seed: Tseed -> key: uint64, counter: uint64, alg: int32",
+    types={"Tseed": Preferring(SEED_TYPES)}, shape=lambda call: [*_key_rule(call), ()])  # fmt: skip
+def StatelessRandomGetKeyCounterAlg(xp, seed):
+    return (*StatelessRandomGetKeyCounter.kernel(xp, seed), np.array(Algorithm.PHILOX.value, np.int32))
+
+
+StatelessRandomGetKeyCounterAlg.gradient(None)
+
+
+@StatelessRandomGetKeyCounterAlg.samples
+def _(rng):
+    yield Sample([1, -2])
+    yield Sample([1], raises=InvalidArgumentError)
+
+
+def state_of(seed, alg):
+    """Key, counter and algorithm number for a two-number seed."""
+    alg = algorithm_id(alg)
+    if alg == Algorithm.THREEFRY.value:
+        raise InvalidArgumentError(None, None, f"Unsupported algorithm id: {alg}")
+    return (*StatelessRandomGetKeyCounter(seed), alg)
+
+
+@public
+@graph_scope("stateless_random_uniform")
+def stateless_uniform(
+    shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
+):
+    """Draw uniformly distributed numbers of [minval, maxval) that depend on a seed alone.
+
+    Args:
+      shape: the shape of the result, a vector of integers.
+      seed: two integers: the same ones always give the same numbers.
+      minval: the least number, which broadcasts to the shape; for integers None, with `maxval` None, means the
+        whole range.
+      maxval: the limit, which is not drawn; None: 1 for floating dtypes.
+      dtype: float16, bfloat16, float32, float64, int32 or int64; uint32 and uint64 in the whole range only.
+      name: a name for the operation (optional).
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+
+    Raises:
+      ValueError: for other dtypes, and for integers with just one limit.
+      InvalidArgumentError: for a bad shape, seed or range.
+
+    >>> tf.random.stateless_uniform([3], seed=[1, 2], maxval=10, dtype=tf.int32)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 9, 4], dtype=int32)>
+    """
+    dtype = checked_dtype(dtype, (*FLOATS, *FULL_INTEGERS))
+    shape = shape_tensor(shape)
+    if not dtype.is_integer:
+        maxval = 1 if maxval is None else maxval
+        return between(
+            minval,
+            maxval,
+            dtype,
+            lambda: StatelessRandomUniformV2(shape, *state_of(seed, alg), dtype),
+        )
+    if (minval is None) != (maxval is None):
+        raise ValueError(
+            f"For integer `dtype` argument {dtype!r}, argument `minval` and `maxval` must be both None or not None. "
+            f"Got `minval`={minval} and `maxval`={maxval}."
+        )
+    if minval is None:
+        return StatelessRandomUniformFullIntV2(shape, *state_of(seed, alg), dtype)
+    if dtype not in INDEX:
+        raise ValueError(
+            f"Argument `dtype` got invalid value {dtype!r} when argument `minval` is not None. Please don't use "
+            "unsigned integers in this case."
+        )
+    minval, maxval = convert_to_tensor(minval, dtype=dtype), convert_to_tensor(maxval, dtype=dtype)
+    return StatelessRandomUniformIntV2(shape, *state_of(seed, alg), minval, maxval)
+
+
+@public
+@graph_scope("stateless_random_normal")
+def stateless_normal(
+    shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
+):
+    """Draw normally distributed numbers that depend on a seed alone.
+
+    Args:
+      shape: the shape of the result, a vector of integers.
+      seed: two integers: the same ones always give the same numbers.
+      mean: the mean, which broadcasts to the shape.
+      stddev: the standard deviation, which broadcasts to the shape.
+      dtype: float16, bfloat16, float32 or float64.
+      name: a name for the operation (optional).
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+
+    >>> tf.random.stateless_normal([2], seed=[1, 2]).numpy().round(4)
+    array([0.5441, 0.2074], dtype=float32)
+    """
+    dtype = dtypes.as_dtype(dtype)
+    return scaled(
+        StatelessRandomNormalV2(shape_tensor(shape), *state_of(seed, alg), dtype),
+        stddev,
+        mean,
+        dtype,
+    )
+
+
+@public
+@graph_scope("stateless_truncated_normal")
+def stateless_truncated_normal(
+    shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
+):
+    """Draw normally distributed numbers within two standard deviations, that depend on a seed alone.
+
+    Args:
+      shape: the shape of the result, a vector of integers.
+      seed: two integers: the same ones always give the same numbers.
+      mean: the mean, which broadcasts to the shape.
+      stddev: the standard deviation, which broadcasts to the shape.
+      dtype: float16, bfloat16, float32 or float64.
+      name: a name for the operation (optional).
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+    """
+    dtype = dtypes.as_dtype(dtype)
+    return scaled(
+        StatelessTruncatedNormalV2(shape_tensor(shape), *state_of(seed, alg), dtype),
+        stddev,
+        mean,
+        dtype,
+    )
+
+
+@public
+def split(seed, num=2, alg="auto_select"):
+    """Make several new seeds of one.
+
+    Args:
+      seed: two integers.
+      num: how many seeds to make.
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+
+    Returns:
+      A matrix `[num, 2]` of the dtype of `seed`.
+
+    >>> tf.random.experimental.stateless_split([1, 2], num=3).shape
+    TensorShape([3, 2])
+    """
+    seed = convert_to_tensor(seed)
+    return stateless_uniform([num, 2], seed, None, None, seed.dtype, alg=alg)
+
+
+@public
+def fold_in(seed, data, alg="auto_select"):
+    """Make a new seed of a seed and a number.
+
+    Args:
+      seed: two integers.
+      data: an int32 or int64 scalar, such as the number of a step.
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+
+    Returns:
+      A vector of two integers of the dtype of `data`.
+
+    >>> tf.random.experimental.stateless_fold_in([1, 2], 3).shape
+    TensorShape([2])
+    """
+    data = convert_to_tensor(data)
+    return stack([stateless_uniform([], seed, None, None, data.dtype, alg=alg), data])

@@ -1,0 +1,1 @@
+"""Recurrent cells and layers as single operations, and the CTC loss and decoders of their outputs."""

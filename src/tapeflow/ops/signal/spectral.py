@@ -1,0 +1,519 @@
+"""Discrete Fourier transforms of one to three inner dimensions, of complex and of real signals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import graph_scope, tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array import layout, padding, slicing
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.reorder import roll
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.math import arithmetic, comparison, complex_numbers
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.reduction import Prod
+from tapeflow.ops.static import rank_of, size_of, static_value
+from tapeflow.ops.table import COMPLEX, Preferring, Sample, dtype, op
+from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+REAL_PARTS = (dtypes.float32, dtypes.float64)
+
+
+def _check_rank(array, rank: int) -> None:
+    if array.ndim < rank:
+        raise invalid(f"Input must have rank of at least {rank} but got: {shape_text(array.shape)}")
+
+
+def _lengths(fft_length, rank: int) -> list[int]:
+    """The transform's lengths as integers. Raises InvalidArgumentError for another count or sign."""
+    if np.shape(fft_length) != (rank,):
+        raise invalid(f"fft_length must have shape [{rank}]")
+    lengths = [int(n) for n in fft_length]
+    for i, n in enumerate(lengths):
+        if n < 0:
+            raise invalid(f"fft_length[{i}] must >= 0, but got: {n}")
+    return lengths
+
+
+def _cropped(array, lengths):
+    """The leading part of the inner dimensions. Raises InvalidArgumentError where there is too little."""
+    inner = array.shape[array.ndim - len(lengths) :]
+    for i, (n, wanted) in enumerate(zip(inner, lengths, strict=True)):
+        if array.size and n < wanted:
+            raise invalid(f"Input dimension {i} must have length of at least {wanted} but got: {n}")
+    return array[(..., *(slice(n) for n in lengths))]
+
+
+def _half(n: int) -> int:
+    """How many terms of the transform of `n` real numbers determine the others."""
+    return n // 2 + 1 if n else 0
+
+
+def _axes(rank: int) -> tuple[int, ...]:
+    return tuple(range(-rank, 0))
+
+
+def _sums(array, rank: int, sign: int):
+    """The transform by its definition, a matrix product along each of the last `rank` axes."""
+    y = np.asarray(array, np.complex128)
+    for axis in _axes(rank):
+        k = np.arange(y.shape[axis])
+        matrix = np.exp(sign * 2j * np.pi * np.outer(k, k) / max(len(k), 1))
+        y = np.moveaxis(np.moveaxis(y, axis, -1) @ matrix, -1, axis)
+    return y
+
+
+def _signal(rng, *shape):
+    return rng.normal(*shape) + 1j * rng.normal(*shape)
+
+
+def _size(lengths, like):
+    """The product of the integers `lengths` in the dtype of `like`."""
+    return cast(Prod(lengths, [0], False), like.dtype)
+
+
+def _fit(x, lengths, rank: int):
+    """Crops and zero-pads the last `rank` dimensions of `x` to `lengths`, an int32 vector."""
+    shape = shape_of(x)
+    outer = shape[:-rank]
+    x = slicing.Slice(
+        x,
+        arithmetic.Mul(shape, 0),
+        concat([outer, arithmetic.Minimum(shape[-rank:], lengths)], 0),
+    )
+    missing = arithmetic.Maximum(arithmetic.Sub(lengths, shape[-rank:]), 0)
+    after = concat([arithmetic.Mul(outer, 0), missing], 0)
+    return padding.Pad(x, _pairs(after))
+
+
+def _pairs(after):
+    return stack([arithmetic.Mul(after, 0), after], 1)
+
+
+def _real_rule(rank: int, inverse: bool):
+    def rule(call):
+        shape = shapes.at_least(call.shape(0), rank)
+        shapes.exactly(shapes.vector_length(call, 1), rank)
+        lengths = shapes.vector_value(call, 1) or [None] * rank
+        if shape is None:
+            return [None]
+        if not inverse and lengths[-1] is not None:
+            lengths = [*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0]
+        return [(*shape[: len(shape) - rank], *lengths)]
+
+    return rule
+
+
+def _complex_row(name: str, rank: int, inverse: bool):
+    transform = "ifftn" if inverse else "fftn"
+
+    @op(name, "input: Tcomplex -> output: Tcomplex", types={"Tcomplex": Preferring(COMPLEX)},
+        shape=shapes.same_as(0, least=rank))  # fmt: skip
+    def row(xp, input):
+        _check_rank(input, rank)
+        if not input.size:
+            return input
+        return getattr(xp.fft, transform)(input, axes=_axes(rank)).astype(input.dtype)
+
+    @row.gradient(needs="")
+    def _(call, dy):
+        size = _size(shape_of(dy)[-rank:], dy)
+        if inverse:
+            return arithmetic.RealDiv(FORWARD[rank](dy), size)
+        return arithmetic.Mul(BACKWARD[rank](dy), size)
+
+    @row.samples
+    def _(rng):
+        shape = (3, 4, 5)[-rank:]
+        yield Sample(_signal(rng, *shape))
+        yield Sample(_signal(rng, 2, *shape).astype(np.complex64))
+        yield Sample(_signal(rng, 2, 0, *shape[1:]))
+        yield Sample(np.complex128(1), raises=InvalidArgumentError)
+
+    @row.reference
+    def _(input):
+        size = np.prod(input.shape[-rank:]) if inverse else 1
+        return _sums(input, rank, 1 if inverse else -1) / max(size, 1)
+
+    return row
+
+
+def _real_row(name: str, rank: int):
+    @op(name, "input: Treal, fft_length: int32 -> output: Tcomplex", types={"Treal": Preferring(REAL_PARTS)},
+        attrs={"Tcomplex": dtype(dtypes.complex64)}, shape=_real_rule(rank, inverse=False))  # fmt: skip
+    def row(xp, input, fft_length, Tcomplex):
+        _check_rank(input, rank)
+        lengths = _lengths(fft_length, rank)
+        outer = input.shape[: input.ndim - rank]
+        kind = Tcomplex.as_numpy_dtype
+        x = _cropped(input, lengths)
+        if not x.size:
+            return xp.zeros((*outer, *lengths[:-1], _half(lengths[-1])), kind)
+        return xp.fft.rfftn(x, axes=_axes(rank)).astype(kind)
+
+    @row.gradient(needs="fft_length")
+    def _(call, dy):
+        lengths = call.fft_length
+        full = BACKWARD[rank](_fit(dy, lengths, rank))
+        dx = complex_numbers.real(arithmetic.Mul(full, _size(lengths, dy)))
+        return _fit(cast(dx, call.dtype("input")), call.shape("input")[-rank:], rank), None
+
+    @row.samples
+    def _(rng):
+        for shape in ((3, 4, 5)[-rank:], (3, 5, 6)[-rank:]):
+            yield Sample(rng.normal(2, *shape), np.int32(shape), Tcomplex=dtypes.complex128)
+        yield Sample(rng.normal(*shape).astype(np.float32), np.int32([2, 3, 4][-rank:]))
+        yield Sample(rng.normal(*shape), np.int32([9] * rank), raises=InvalidArgumentError)
+        yield Sample(rng.normal(*shape), np.int32([-1] * rank), raises=InvalidArgumentError)
+        yield Sample(rng.normal(*shape), np.int32([1] * 4), raises=InvalidArgumentError)
+        yield Sample(1.0, np.int32([1] * rank), raises=InvalidArgumentError)
+
+    @row.reference
+    def _(input, fft_length, Tcomplex):
+        x = input[(..., *(slice(n) for n in fft_length))]
+        return _sums(x, rank, -1)[..., : fft_length[-1] // 2 + 1]
+
+    return row
+
+
+def _multiplicity(lengths):
+    """For how many terms of a transform with these `lengths` each of the kept ones stands: 2 or 1."""
+    known = static_value(lengths)
+    if known is None:
+        n = lengths[-1]
+        k = range_(comparison.SelectV2(n > 0, n // 2 + 1, 0))
+        alone = comparison.logical_or(comparison.equal(k, 0), comparison.equal(k * 2, n))
+        return comparison.SelectV2(alone, 1.0, 2.0)
+    n = int(known[-1])
+    twice = np.full(_half(n), 2.0)
+    twice[:1] = 1
+    if n % 2 == 0:
+        twice[-1:] = 1
+    return twice
+
+
+def _inverse_real_row(name: str, rank: int):
+    @op(name, "input: Tcomplex, fft_length: int32 -> output: Treal", types={"Tcomplex": Preferring(COMPLEX)},
+        attrs={"Treal": dtype(dtypes.float32)}, shape=_real_rule(rank, inverse=True))  # fmt: skip
+    def row(xp, input, fft_length, Treal):
+        _check_rank(input, rank)
+        lengths = _lengths(fft_length, rank)
+        outer = input.shape[: input.ndim - rank]
+        kind = Treal.as_numpy_dtype
+        x = _cropped(input, [*lengths[:-1], _half(lengths[-1])])
+        if not x.size:
+            return xp.zeros((*outer, *lengths), kind)
+        return xp.fft.irfftn(x, lengths, axes=_axes(rank)).astype(kind)
+
+    @row.gradient(needs="fft_length")
+    def _(call, dy):
+        lengths = call.fft_length
+        target = call.dtype("input")
+        spectrum = cast(FORWARD_REAL[rank](dy, lengths, target), target)
+        # All terms but the first, and the last of an even length, stand for their conjugate too.
+        weights = cast(_multiplicity(lengths), target)
+        dx = arithmetic.RealDiv(arithmetic.Mul(spectrum, weights), _size(lengths, spectrum))
+        return _fit(dx, call.shape("input")[-rank:], rank), None
+
+    @row.samples
+    def _(rng):
+        for shape in ((3, 4, 5)[-rank:], (3, 5, 6)[-rank:]):
+            spectrum = np.fft.rfftn(rng.normal(2, *shape), axes=_axes(rank))
+            yield Sample(spectrum, np.int32(shape), Treal=dtypes.float64)
+        single = np.fft.rfftn(rng.normal(*shape)).astype(np.complex64)
+        yield Sample(single, np.int32(shape))
+        yield Sample(single, np.int32([99] * rank), raises=InvalidArgumentError)
+        yield Sample(single, np.int32([-1] * rank), raises=InvalidArgumentError)
+        yield Sample(np.complex64(1), np.int32([1] * rank), raises=InvalidArgumentError)
+
+    @row.reference
+    def _(input, fft_length, Treal):
+        x = _sums(input, rank - 1, 1) if rank == 1 else np.moveaxis(
+            _sums(np.moveaxis(input, -1, 0), rank - 1, 1), 0, -1
+        )  # fmt: skip
+        n = fft_length[-1]
+        k, j = np.arange(x.shape[-1]), np.arange(n)
+        twice = np.where((k == 0) | (2 * k == n), 1, 2)
+        y = ((x * twice) @ np.exp(2j * np.pi * np.outer(k, j) / n)).real
+        return y / np.prod(fft_length)
+
+    return row
+
+
+FORWARD = {
+    rank: _complex_row(f"FFT{end}", rank, False) for rank, end in enumerate(("", "2D", "3D"), 1)
+}
+BACKWARD = {
+    rank: _complex_row(f"IFFT{end}", rank, True) for rank, end in enumerate(("", "2D", "3D"), 1)
+}
+FORWARD_REAL = {rank: _real_row(f"RFFT{end}", rank) for rank, end in enumerate(("", "2D", "3D"), 1)}
+BACKWARD_REAL = {
+    rank: _inverse_real_row(f"IRFFT{end}", rank) for rank, end in enumerate(("", "2D", "3D"), 1)
+}
+
+
+def _check_static_rank(x, rank: int) -> None:
+    if x.shape.rank is not None and x.shape.rank < rank:
+        raise ValueError(f"Shape {x.shape} must have rank at least {rank}")
+
+
+def _vector(fft_length):
+    """The lengths as an int32 vector. Raises ValueError for another rank."""
+    lengths = convert_to_tensor(fft_length, dtypes.int32)
+    if lengths.shape.rank not in (None, 1):
+        raise ValueError(f"Shape {lengths.shape} must have rank 1")
+    return lengths
+
+
+def _rfft(input_tensor, fft_length, rank: int):
+    x = convert_to_tensor(input_tensor, dtype_hint=dtypes.float32)
+    if x.dtype not in REAL_PARTS:
+        raise ValueError(f"RFFT requires tf.float32 or tf.float64 inputs, got: {x}")
+    target = dtypes.complex64 if x.dtype == dtypes.float32 else dtypes.complex128
+    _check_static_rank(x, rank)
+    if fft_length is None:
+        return FORWARD_REAL[rank](x, shape_of(x)[-rank:], target)
+    lengths = _vector(fft_length)
+    if lengths.shape.is_compatible_with([rank]):
+        x = _extended(x, lengths, rank)
+    return FORWARD_REAL[rank](x, lengths, target)
+
+
+def _irfft(input_tensor, fft_length, rank: int):
+    x = convert_to_tensor(input_tensor, dtype_hint=dtypes.complex64)
+    if x.dtype not in COMPLEX:
+        raise ValueError(f"IRFFT requires tf.complex64 or tf.complex128 inputs, got: {x}")
+    target: Any = x.dtype.real_dtype
+    _check_static_rank(x, rank)
+    if fft_length is None:
+        inner = shape_of(x)[-rank:]
+        last = arithmetic.Maximum(arithmetic.Mul(2, arithmetic.Sub(inner[-1:], 1)), 0)
+        return BACKWARD_REAL[rank](x, concat([inner[:-1], last], 0), target)
+    lengths = _vector(fft_length)
+    if lengths.shape.is_compatible_with([rank]):
+        half = arithmetic.Add(arithmetic.FloorDiv(lengths[-1:], 2), 1)
+        x = _extended(x, concat([lengths[:-1], half], 0), rank)
+    return BACKWARD_REAL[rank](x, lengths, target)
+
+
+def _extended(x, lengths, rank: int):
+    """`x`, zero-padded at the end of its last `rank` dimensions to at least `lengths`."""
+    shape = shape_of(x)
+    static, wanted = x.shape[-rank:], static_value(lengths)
+    if static.is_fully_defined() and wanted is not None:
+        if all(n >= m for n, m in zip(static.as_list(), wanted, strict=True)):
+            return x
+    missing = arithmetic.Maximum(arithmetic.Sub(lengths, shape[-rank:]), 0)
+    return padding.Pad(x, _pairs(concat([arithmetic.Mul(shape[:-rank], 0), missing], 0)))
+
+
+@tensor_function
+def fft(input, name=None):
+    """The discrete Fourier transform along the last dimension of a complex tensor."""
+    return FORWARD[1](input)
+
+
+@tensor_function
+def ifft(input, name=None):
+    """The inverse of `fft`."""
+    return BACKWARD[1](input)
+
+
+@tensor_function
+def fft2d(input, name=None):
+    """The discrete Fourier transform over the last two dimensions of a complex tensor."""
+    return FORWARD[2](input)
+
+
+@tensor_function
+def ifft2d(input, name=None):
+    """The inverse of `fft2d`."""
+    return BACKWARD[2](input)
+
+
+@tensor_function
+def fft3d(input, name=None):
+    """The discrete Fourier transform over the last three dimensions of a complex tensor."""
+    return FORWARD[3](input)
+
+
+@tensor_function
+def ifft3d(input, name=None):
+    """The inverse of `fft3d`."""
+    return BACKWARD[3](input)
+
+
+@tensor_function
+def rfft(input_tensor, fft_length=None, name=None):
+    """Compute the discrete Fourier transform of real signals, of which the first half is kept.
+
+    Args:
+      input_tensor: signals `[..., n]` of float32 or float64.
+      fft_length: the length to which they are cut or filled up with zeros, a vector of one integer (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A complex tensor `[..., fft_length // 2 + 1]`; the other terms are the conjugates of these.
+
+    Raises:
+      ValueError: for other dtypes.
+
+    >>> tf.signal.rfft([1.0, 0.0, 0.0, 0.0]).numpy()
+    array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
+    """
+    return _rfft(input_tensor, fft_length, 1)
+
+
+@tensor_function
+def rfft2d(input_tensor, fft_length=None, name=None):
+    """Compute the discrete Fourier transform of real signals over the last two dimensions.
+
+    Args:
+      input_tensor: signals `[..., m, n]` of float32 or float64.
+      fft_length: the sizes to which they are cut or filled up with zeros, a vector of two integers (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A complex tensor `[..., m, n // 2 + 1]`.
+
+    Raises:
+      ValueError: for other dtypes.
+    """
+    return _rfft(input_tensor, fft_length, 2)
+
+
+@tensor_function
+def rfft3d(input_tensor, fft_length=None, name=None):
+    """Compute the discrete Fourier transform of real signals over the last three dimensions.
+
+    Args:
+      input_tensor: signals `[..., l, m, n]` of float32 or float64.
+      fft_length: the sizes to which they are cut or filled up with zeros, a vector of three integers (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A complex tensor `[..., l, m, n // 2 + 1]`.
+
+    Raises:
+      ValueError: for other dtypes.
+    """
+    return _rfft(input_tensor, fft_length, 3)
+
+
+@tensor_function
+def irfft(input_tensor, fft_length=None, name=None):
+    """Invert `tf.signal.rfft`.
+
+    Args:
+      input_tensor: transforms `[..., n // 2 + 1]`, complex64 or complex128.
+      fft_length: the length of the signals, a vector of one integer; None: `2 * (terms - 1)`, which is even.
+      name: a name for the operation (optional).
+
+    Returns:
+      Real signals `[..., fft_length]`.
+
+    Raises:
+      ValueError: where the input is not complex.
+
+    >>> tf.signal.irfft(tf.signal.rfft([1.0, 2.0, 3.0, 4.0])).numpy().round(4)
+    array([1., 2., 3., 4.], dtype=float32)
+    """
+    return _irfft(input_tensor, fft_length, 1)
+
+
+@tensor_function
+def irfft2d(input_tensor, fft_length=None, name=None):
+    """Invert `tf.signal.rfft2d`.
+
+    Args:
+      input_tensor: transforms `[..., m, n // 2 + 1]`, complex64 or complex128.
+      fft_length: the sizes of the signals, a vector of two integers; None: those of the input, `2 * (terms - 1)`
+        the last.
+      name: a name for the operation (optional).
+
+    Returns:
+      Real signals `[..., m, n]`.
+
+    Raises:
+      ValueError: where the input is not complex.
+    """
+    return _irfft(input_tensor, fft_length, 2)
+
+
+@tensor_function
+def irfft3d(input_tensor, fft_length=None, name=None):
+    """Invert `tf.signal.rfft3d`.
+
+    Args:
+      input_tensor: transforms `[..., l, m, n // 2 + 1]`, complex64 or complex128.
+      fft_length: the sizes of the signals, a vector of three integers; None: those of the input, `2 * (terms - 1)`
+        the last.
+      name: a name for the operation (optional).
+
+    Returns:
+      Real signals `[..., l, m, n]`.
+
+    Raises:
+      ValueError: where the input is not complex.
+    """
+    return _irfft(input_tensor, fft_length, 3)
+
+
+def _shifted(x, axes, sign: int):
+    x = convert_to_tensor(x)
+    rank, known = x.shape.rank, None if axes is None else static_value(axes)
+    if (axes is None and rank is None) or (axes is not None and known is None):
+        every = shape_of(x)
+        chosen = range_(rank_of(x)) if axes is None else layout.reshape(cast(axes, dtypes.int32), [-1])
+        halves = gather(every, chosen % rank_of(x)) // 2
+        return roll(x, halves if sign > 0 else -halves, chosen)
+    chosen = list(range(rank)) if known is None else [int(axis) for axis in np.ravel(known)]
+    for axis in chosen if rank is not None else ():
+        if not -rank <= axis < rank:
+            raise invalid(f"axis {axis} is out of range for an input of rank {rank}")
+    return roll(x, [sign * (size_of(x, axis) // 2) for axis in chosen], chosen)
+
+
+@tensor_function
+@graph_scope("fftshift")
+def fftshift(x, axes=None, name=None):
+    """Move the term of frequency zero to the middle of axes.
+
+    Args:
+      x: a tensor of any dtype.
+      axes: the axis, or a list of axes; None: all.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    >>> tf.signal.fftshift([0, 1, 2, -2, -1])
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([-2, -1,  0,  1,  2], dtype=int32)>
+    """
+    return _shifted(x, axes, 1)
+
+
+@tensor_function
+@graph_scope("ifftshift")
+def ifftshift(x, axes=None, name=None):
+    """Move the term of frequency zero from the middle of axes to their start.
+
+    Args:
+      x: a tensor of any dtype.
+      axes: the axis, or a list of axes; None: all.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    >>> tf.signal.ifftshift([-2, -1, 0, 1, 2])
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([ 0,  1,  2, -2, -1], dtype=int32)>
+    """
+    return _shifted(x, axes, -1)

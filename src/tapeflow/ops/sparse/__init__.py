@@ -1,0 +1,1 @@
+"""Sparse tensors in coordinate and CSR form, and sets."""

@@ -1,0 +1,555 @@
+"""Rows of arithmetic with sparse tensors: products, sums, reductions, softmax, elementwise with a dense tensor."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.ops import shapes
+from tapeflow.ops.array.construction import ones
+from tapeflow.ops.array.gather import gather, gather_nd
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import Reshape, expand_dims, reshape
+from tapeflow.ops.array.rows import Rank, Shape
+from tapeflow.ops.array.scatter import ScatterNd, tensor_scatter_nd_update
+from tapeflow.ops.linalg.matrix_function import matrix_transpose
+from tapeflow.ops.math import arithmetic, reduction
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.sparse.parts import checked, grouped, order, places, summed
+from tapeflow.ops.sparse.rows import INDICES, RESULT, SHAPE, dense_of, sparse_rule, values_of
+from tapeflow.ops.sparse.shapes import elements_and_rank
+from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Preferring, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+_INDICES64 = (dtypes.int64, dtypes.int32)
+
+
+def _bad_parts(*rest):
+    """Samples of parts that make no sparse tensor, with what follows them."""
+    values = np.ones(4)
+    for parts in ((INDICES, values[:2], SHAPE), (INDICES[0], values, SHAPE), (INDICES + 9, values, SHAPE),
+                  (INDICES, values[None], SHAPE)):  # fmt: skip
+        yield Sample(*parts, *rest, raises=InvalidArgumentError)
+
+
+# Product with a dense matrix
+
+
+def _matmul_rule(call):
+    shapes.require_ranks(call, 2, 1)
+    a = shapes.with_rank(shapes.from_value(call, 2), 2)
+    b = shapes.with_rank(call.shape(3), 2)
+    if call.attr("adjoint_a"):
+        a = a[::-1]
+    if call.attr("adjoint_b"):
+        b = b[::-1]
+    shapes.same_dimension(a[1], b[0])
+    return [(a[0], b[1])]
+
+
+@op("SparseTensorDenseMatMul", "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
+    types={"T": (*FLOATING_OR_COMPLEX, dtypes.int32), "Tindices": Preferring(_INDICES64)},
+    attrs={"adjoint_a": False, "adjoint_b": False}, shape=_matmul_rule)  # fmt: skip
+def SparseTensorDenseMatMul(xp, a_indices, a_values, a_shape, b, adjoint_a, adjoint_b):
+    if b.ndim != 2:
+        raise invalid(f"Tensor 'b' is not a matrix: {shape_text(b.shape)}")
+    if a_shape.ndim != 1 or len(a_shape) != 2:
+        raise invalid(
+            f"Tensor 'a_shape' must have 2 elements, got shape {shape_text(a_shape.shape)}"
+        )
+    sizes = checked(a_indices.astype(np.int64), a_values, a_shape)
+    rows, columns = a_indices[:, 0], a_indices[:, 1]
+    values = a_values
+    if adjoint_a:
+        rows, columns, sizes, values = columns, rows, sizes[::-1], np.conj(a_values)
+    right = np.conj(b).T if adjoint_b else b
+    if sizes[1] != right.shape[0]:
+        raise invalid(
+            "Cannot multiply A and B because inner dimension does not match: "
+            f"{sizes[1]} vs. {right.shape[0]}.  Did you forget a transpose?  Dimensions of A: "
+            f"[{sizes[0]}, {sizes[1]}).  Dimensions of B: {shape_text(b.shape)}"
+        )
+    wide = np.float32 if b.dtype.itemsize <= 2 else b.dtype
+    out = np.zeros((sizes[0], right.shape[1]), wide)
+    np.add.at(out, rows, values[:, None].astype(wide) * right[columns].astype(wide))
+    return out.astype(b.dtype)
+
+
+@SparseTensorDenseMatMul.gradient(needs="a_indices, a_values, a_shape, b")
+def _(call, dy):
+    rows, columns = call.a_indices[:, 0], call.a_indices[:, 1]
+    if call.adjoint_a:
+        rows, columns = columns, rows
+    b = matrix_transpose(conj(call.b)) if call.adjoint_b else call.b
+    d_values = reduction.reduce_sum(gather(dy, rows) * conj(gather(b, columns)), 1)
+    d_b = SparseTensorDenseMatMul(
+        call.a_indices, call.a_values, call.a_shape, dy, not call.adjoint_a, False
+    )
+    if call.adjoint_a:
+        d_values = conj(d_values)
+    return None, d_values, None, matrix_transpose(conj(d_b)) if call.adjoint_b else d_b
+
+
+@SparseTensorDenseMatMul.samples
+def _(rng):
+    values = values_of(rng)
+    for a in (False, True):
+        for b in (False, True):
+            inner = 3 if a else 4
+            dense = rng.normal(2, inner) if b else rng.normal(inner, 2)
+            yield Sample(INDICES, values, SHAPE, dense, adjoint_a=a, adjoint_b=b)
+    yield Sample(INDICES, values, SHAPE, rng.normal(3, 2), raises=InvalidArgumentError)
+    yield Sample(INDICES, values, SHAPE, rng.normal(4), raises=InvalidArgumentError)
+    yield Sample(INDICES, values, SHAPE[:1], rng.normal(4, 2), raises=InvalidArgumentError)
+    yield from _bad_parts(rng.normal(4, 2))
+
+
+@SparseTensorDenseMatMul.reference
+def _(indices, values, shape, b, adjoint_a, adjoint_b):
+    a = dense_of(indices, values, shape)
+    return (a.conj().T if adjoint_a else a) @ (b.conj().T if adjoint_b else b)
+
+
+@op("SparseTensorDenseAdd", "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T",
+    types={"T": NUMERIC, "Tindices": INDEX}, shape=lambda call: [call.shape(3)])  # fmt: skip
+def SparseTensorDenseAdd(xp, a_indices, a_values, a_shape, b):
+    sizes = checked(a_indices, a_values, a_shape)
+    if sizes != b.shape:
+        raise invalid(
+            f"Dimensions do not match: the sparse tensor has shape {shape_text(sizes)}, the dense one "
+            f"{shape_text(b.shape)}"
+        )
+    out = np.array(b)
+    np.add.at(out, tuple(a_indices.T), a_values)
+    return out
+
+
+@SparseTensorDenseAdd.gradient(needs="a_indices")
+def _(call, dy):
+    return None, gather_nd(dy, call.a_indices), None, dy
+
+
+@SparseTensorDenseAdd.samples
+def _(rng):
+    yield Sample(INDICES, values_of(rng), SHAPE, rng.normal(3, 4))
+    yield Sample(INDICES, values_of(rng), SHAPE, rng.normal(4, 4), raises=InvalidArgumentError)
+    yield from _bad_parts(rng.normal(3, 4))
+
+
+SparseTensorDenseAdd.reference(
+    lambda indices, values, shape, b: dense_of(indices, values, shape) + b
+)
+
+# Sum of two
+
+
+def _merged(a_indices, b_indices):
+    """(indices of the union in order, which of them each of a is, the same of b)."""
+    both = np.concatenate([a_indices, b_indices])
+    by = order(both)
+    firsts, runs = grouped(both[by])
+    back = np.zeros(len(both), np.int64)
+    back[by] = runs
+    return both[by][firsts], back[: len(a_indices)], back[len(a_indices) :]
+
+
+_REAL_OF = (*REAL,)
+
+
+@op("SparseAdd",
+    "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64, thresh: Treal "
+    "-> sum_indices: int64, sum_values: T, sum_shape: int64",
+    types={"T": NUMERIC, "Treal": _REAL_OF}, ranks="a_shape: 1", shape=sparse_rule())  # fmt: skip
+def SparseAdd(xp, a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
+    sizes = checked(a_indices, a_values, a_shape)
+    other = checked(b_indices, b_values, b_shape)
+    if thresh.ndim:
+        raise invalid(
+            f"The magnitude threshold must be a scalar: got shape {shape_text(thresh.shape)}"
+        )
+    if len(sizes) != len(other):
+        raise invalid(
+            f"Ranks of input tensors must match, but saw ranks: {len(sizes)} and {len(other)}"
+        )
+    if sizes != other:
+        raise invalid(f"Input shapes must match: got {shape_text(sizes)} and {shape_text(other)}")
+    union, at_a, at_b = _merged(a_indices, b_indices)
+    total = np.zeros(len(union), a_values.dtype)
+    np.add.at(total, at_a, a_values)
+    np.add.at(total, at_b, b_values)
+    # Only what stands in both can cancel out.
+    in_both = np.isin(np.arange(len(union)), at_a) & np.isin(np.arange(len(union)), at_b)
+    kept = ~in_both | (np.abs(total) >= thresh)
+    return union[kept], total[kept], np.array(sizes, np.int64)
+
+
+@SparseAdd.gradient(needs="a_indices, b_indices, sum_indices")
+def _(call, *dy):
+    d_a, d_b = SparseAddGrad(dy[1], call.a_indices, call.b_indices, call.sum_indices)
+    return None, d_a, None, None, d_b, None, None
+
+
+_OTHER = np.array([[0, 1], [0, 3], [2, 0], [2, 2]])
+
+
+@SparseAdd.samples
+def _(rng):
+    a, b = values_of(rng), rng.normal(4)
+    yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, 0.0, differentiable=(1, 4))
+    yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, np.array(0.8), differentiable=(1, 4))
+    yield Sample(INDICES, a, SHAPE, _OTHER[:0], b[:0], SHAPE, 0.0, differentiable=(1, 4))
+    for shape in (SHAPE + 1, np.array([3, 4, 1])):
+        yield Sample(INDICES, a, SHAPE, _OTHER, b, shape, 0.0, raises=InvalidArgumentError)
+    yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, [0.0], raises=InvalidArgumentError)
+    yield from _bad_parts(_OTHER, b, SHAPE, 0.0)
+
+
+@SparseAdd.reference
+def _(a_indices, a, shape, b_indices, b, b_shape, thresh):
+    total = dense_of(a_indices, a, shape) + dense_of(b_indices, b, shape)
+    left, right = ({tuple(at) for at in own.tolist()} for own in (a_indices, b_indices))
+    kept = [at for at in sorted(left | right) if at not in left & right or abs(total[at]) >= thresh]
+    return np.array(kept), np.array([total[at] for at in kept]), shape
+
+
+@op("SparseAddGrad",
+    "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 -> a_val_grad: T, b_val_grad: T",
+    types={"T": NUMERIC},
+    ranks="a_indices: 2, b_indices: 2",
+    shape=lambda call: [call.shape(i)[:1] for i in (1, 2)])  # fmt: skip
+def SparseAddGrad(xp, backprop_val_grad, a_indices, b_indices, sum_indices):
+    if backprop_val_grad.ndim != 1 or len(backprop_val_grad) != len(sum_indices):
+        raise invalid(
+            "# elements in backprop_val_grad and rows in sum_indices should match (#nnz of sum): got "
+            f"{backprop_val_grad.size} and {len(sum_indices) if sum_indices.ndim else 0}"
+        )
+    if any(x.ndim != 2 or x.shape[1] != sum_indices.shape[1] for x in (a_indices, b_indices)):
+        raise invalid("The densified operands should have the same ndims")
+    found = {tuple(at): g for at, g in zip(sum_indices.tolist(), backprop_val_grad, strict=True)}
+    zero = backprop_val_grad.dtype.type(0)
+    return tuple(
+        np.array([found.get(tuple(at), zero) for at in own.tolist()], backprop_val_grad.dtype)
+        for own in (a_indices, b_indices)
+    )
+
+
+@SparseAddGrad.samples
+def _(rng):
+    union = np.unique(np.concatenate([INDICES, _OTHER]), axis=0)
+    yield Sample(rng.normal(len(union)), INDICES, _OTHER, union)
+    yield Sample(rng.normal(2), INDICES, _OTHER, union, raises=InvalidArgumentError)
+    yield Sample(rng.normal(len(union)), INDICES[:, :1], _OTHER, union, raises=InvalidArgumentError)
+
+
+@SparseAddGrad.reference
+def _(dy, a_indices, b_indices, sum_indices):
+    dense = dense_of(sum_indices, dy, SHAPE)
+    return dense[tuple(a_indices.T)], dense[tuple(b_indices.T)]
+
+
+# Reductions
+
+
+def _reduced(values, indices, sizes, axes, keep, ufunc, start):
+    """(kept dense shape with ones, indices with zeros at the reduced axes, values) of a reduction."""
+    rank = len(sizes)
+    for axis in np.ravel(axes).tolist():
+        if not -rank <= axis < rank:
+            raise invalid(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
+    gone = {axis % rank for axis in np.ravel(axes).tolist()} if rank else set()
+    ones_shape = [1 if k in gone else n for k, n in enumerate(sizes)]
+    at = np.array([[0 if k in gone else v for k, v in enumerate(row)] for row in indices.tolist()],
+                  np.int64).reshape(len(indices), rank)  # fmt: skip
+    by = order(at)
+    firsts, runs = grouped(at[by])
+    out = np.full(len(firsts), start, values.dtype)
+    ufunc.at(out, runs, values[by])
+    shape = ones_shape if keep else [n for k, n in enumerate(sizes) if k not in gone]
+    columns = list(range(rank)) if keep else [k for k in range(rank) if k not in gone]
+    return at[by][firsts][:, columns], out, shape
+
+
+def _start(ufunc, dtype):
+    if ufunc is np.add:
+        return 0
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+def _reduction_rule(call):
+    sizes, axes = call.value(2), call.value(3)
+    if sizes is None or axes is None:
+        return [None]
+    gone = {shapes.normal_axis(int(a), len(sizes)) for a in axes.ravel()}
+    keep = call.attr("keep_dims")
+    return [tuple(1 if i in gone else int(n) for i, n in enumerate(sizes) if keep or i not in gone)]
+
+
+def _reducing(name: str, ufunc, types):
+    def dense(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims):
+        sizes = checked(input_indices, input_values, input_shape)
+        found = _reduced(input_values, input_indices, sizes, reduction_axes, keep_dims, ufunc,
+                         _start(ufunc, input_values.dtype))  # fmt: skip
+        indices, values, shape = found
+        out = np.zeros(shape, input_values.dtype)
+        if len(values):
+            out[tuple(indices.T)] = values if out.ndim else values[0]
+        return out
+
+    def sparse(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims):
+        sizes = checked(input_indices, input_values, input_shape)
+        indices, values, shape = _reduced(input_values, input_indices, sizes, reduction_axes, keep_dims,
+                                          ufunc, _start(ufunc, input_values.dtype))  # fmt: skip
+        return indices, values, np.array(shape, np.int64)
+
+    parts = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32"
+    rows = (
+        op(name, f"{parts} -> output: T", types={"T": types}, attrs={"keep_dims": False},
+           shape=_reduction_rule)(dense),
+        op(f"{name}Sparse", f"{parts} -> {RESULT}", types={"T": types}, attrs={"keep_dims": False},
+           shape=shapes.fixed((None, None), (None,), (None,)))(sparse),
+    )  # fmt: skip
+
+    def samples(rng):
+        values = values_of(rng)
+        for axes in (0, 1, [0, 1], [-1], []):
+            for keep in (False, True):
+                yield Sample(INDICES, values, SHAPE, np.array(axes, np.int32), keep_dims=keep)
+        yield Sample(INDICES, values, SHAPE, np.array(2, np.int32), raises=InvalidArgumentError)
+        yield from _bad_parts(np.array(0, np.int32))
+
+    def reference(indices, values, shape, axes, keep_dims):
+        axes = tuple(np.ravel(axes).tolist())
+        dense = np.full(tuple(shape), np.nan)
+        dense[tuple(indices.T)] = values
+        any_ = (~np.isnan(dense)).any(axis=axes, keepdims=keep_dims)
+        reduce = np.nansum if ufunc is np.add else np.nanmax
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # rows without elements
+            return np.where(any_, reduce(dense, axis=axes, keepdims=keep_dims), 0), any_
+
+    def sparse_reference(*args, **attrs):
+        out, any_ = reference(*args, **attrs)
+        at = np.argwhere(any_)
+        return at, out[tuple(at.T)].ravel(), np.array(out.shape, np.int64)
+
+    for row in rows:
+        row.samples(samples)
+    rows[0].reference(lambda *args, **attrs: reference(*args, **attrs)[0])
+    rows[1].reference(sparse_reference)
+    return rows
+
+
+SparseReduceSum, SparseReduceSumSparse = _reducing("SparseReduceSum", np.add, NUMERIC)
+SparseReduceMax, SparseReduceMaxSparse = _reducing("SparseReduceMax", np.maximum, REAL)
+
+
+@SparseReduceSum.gradient(needs="input_indices, input_shape, reduction_axes")
+def _(call, dy):
+    rank = call.shape("input_shape")[0]
+    axes = arithmetic.floormod(reshape(call.reduction_axes, [-1]) + rank, rank)
+    length = Shape(axes)
+    kept = tensor_scatter_nd_update(call.input_shape, axes[:, None], ones(length, dtypes.int64))
+    at = arithmetic.floormod(call.input_indices, kept)
+    return None, gather_nd(Reshape(dy, kept), at), None, None
+
+
+for _row in (SparseReduceSumSparse, SparseReduceMaxSparse):
+    _row.gradient(None)
+
+
+@op("SparseSoftmax", "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T",
+    types={"T": (dtypes.float32, dtypes.float64, dtypes.float16)},
+    ranks="sp_indices: 2, sp_values: 1, sp_shape: 1",
+    shape=lambda call: [call.shape(1)])  # fmt: skip
+def SparseSoftmax(xp, sp_indices, sp_values, sp_shape):
+    sizes = checked(sp_indices, sp_values, sp_shape)
+    if len(sizes) < 2:
+        raise invalid(f"Input should have rank >= 2, but got shape {shape_text(sizes)}")
+    _, runs = np.unique(places(sp_indices[:, :-1], sizes[:-1]), return_inverse=True)
+    count = int(runs.max()) + 1 if len(runs) else 0
+    top = np.full(count, -np.inf, sp_values.dtype)
+    np.maximum.at(top, runs, sp_values)
+    powers = np.exp(sp_values - top[runs])
+    return (powers / summed(powers, runs, count)[runs]).astype(sp_values.dtype)
+
+
+@SparseSoftmax.gradient(needs="sp_indices, sp_shape, output")
+def _(call, dy):
+    weighted = dy * call.output
+    sums = SparseReduceSum(call.sp_indices, weighted, call.sp_shape, [-1], True)
+    return None, SparseDenseCwiseAdd(call.sp_indices, dy, call.sp_shape, -sums) * call.output, None
+
+
+@SparseSoftmax.samples
+def _(rng):
+    yield Sample(INDICES, values_of(rng), SHAPE)
+    yield Sample(INDICES[:0], values_of(rng)[:0], SHAPE)
+    yield Sample(INDICES[:, :1], values_of(rng), SHAPE[:1], raises=InvalidArgumentError)
+    yield from _bad_parts()
+
+
+@SparseSoftmax.reference
+def _(indices, values, shape):
+    out = np.zeros(len(values))
+    for row in range(shape[0]):
+        own = np.flatnonzero(indices[:, 0] == row) if len(indices) else []
+        out[own] = np.exp(values[own]) / np.exp(values[own]).sum()
+    return out
+
+
+# Elementwise with a dense tensor, which is broadcast to the sparse one
+
+
+def _aligned(indices, sizes, dense):
+    """The elements of the dense tensor in the places of the sparse one."""
+    rank = len(sizes)
+    lead = rank - dense.ndim
+    fits = lead >= 0 and all(d in (1, n) for d, n in zip(dense.shape, sizes[lead:], strict=True))
+    if not fits:
+        raise invalid(
+            "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
+            f"{shape_text(sizes)} vs. {shape_text(dense.shape)}"
+        )
+    at = tuple(
+        indices[:, lead + k] if n > 1 else np.zeros(len(indices), np.int64)
+        for k, n in enumerate(dense.shape)
+    )
+    return dense[at] if dense.ndim else np.repeat(dense.reshape(1), len(indices))
+
+
+def _places_in(indices, dense):
+    """The same as `_aligned`, of tensors: indices into `dense`."""
+    rank = dense.shape.rank
+    sizes = cast(Shape(dense), dtypes.int64)
+    if rank is None:
+        # With an axis of size 1 in front, there is one in any case.
+        own = arithmetic.minimum(indices[:, Shape(indices)[1] - Rank(dense) :], sizes - 1)
+        return concat([indices[:, :1] * 0, own], 1)
+    own = indices[:, -rank:] if rank else indices[:, :0]
+    return arithmetic.minimum(own, sizes - 1)
+
+
+def _found(dense, at):
+    if dense.shape.rank is None:
+        return gather_nd(expand_dims(dense, 0), at)
+    return gather_nd(dense, at) if dense.shape.rank else dense
+
+
+def _spread(at, values, dense):
+    if dense.shape.rank == 0:
+        return reduction.reduce_sum(values)
+    if dense.shape.rank is None:
+        sizes = cast(Shape(expand_dims(dense, 0)), dtypes.int64)
+        return Reshape(ScatterNd(at, values, sizes), Shape(dense))
+    return ScatterNd(at, values, cast(Shape(dense), dtypes.int64))
+
+
+def _elementwise(name: str, formula):
+    def kernel(xp, sp_indices, sp_values, sp_shape, dense):
+        sizes = checked(sp_indices, sp_values, sp_shape)
+        other = _aligned(sp_indices, sizes, dense)
+        if name.endswith("Div") and sp_values.dtype.kind in "iu" and (other == 0).any():
+            raise invalid("Integer division by zero")
+        with np.errstate(all="ignore"):
+            return formula(sp_values, other).astype(sp_values.dtype)
+
+    row = op(name, "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
+             types={"T": NUMERIC},
+             shape=lambda call: [elements_and_rank(call, 0)[:1]])(kernel)  # fmt: skip
+
+    @row.samples
+    def _(rng):
+        values = values_of(rng)
+        for shape in ((3, 4), (1, 4), (3, 1), (4,), ()):
+            yield Sample(INDICES, values, SHAPE, np.abs(rng.normal(*shape)) + 1)
+        yield Sample(INDICES, values, SHAPE, rng.normal(2, 4), raises=InvalidArgumentError)
+        yield Sample(INDICES, values, SHAPE, rng.normal(1, 3, 4), raises=InvalidArgumentError)
+        yield from _bad_parts(rng.normal(4))
+
+    @row.reference
+    def _(indices, values, shape, dense):
+        return formula(values, np.broadcast_to(dense, shape)[tuple(indices.T)])
+
+    return row
+
+
+def _quotient(a, b):
+    if a.dtype.kind in "iu":
+        whole = a // b  # rounded down, where integers are divided towards zero
+        return whole + ((a % b != 0) & ((a < 0) != (b < 0)))
+    return a / b
+
+
+SparseDenseCwiseAdd = _elementwise("SparseDenseCwiseAdd", lambda a, b: a + b)
+SparseDenseCwiseMul = _elementwise("SparseDenseCwiseMul", lambda a, b: a * b)
+SparseDenseCwiseDiv = _elementwise("SparseDenseCwiseDiv", _quotient)
+
+
+@SparseDenseCwiseAdd.gradient(needs="sp_indices, dense")
+def _(call, dy):
+    at = _places_in(call.sp_indices, call.dense)
+    return None, dy, None, _spread(at, dy, call.dense)
+
+
+@SparseDenseCwiseMul.gradient(needs="sp_indices, sp_values, dense")
+def _(call, dy):
+    at = _places_in(call.sp_indices, call.dense)
+    other = _found(call.dense, at)
+    return None, dy * conj(other), None, _spread(at, dy * conj(call.sp_values), call.dense)
+
+
+@SparseDenseCwiseDiv.gradient(needs="sp_indices, sp_values, dense")
+def _(call, dy):
+    at = _places_in(call.sp_indices, call.dense)
+    other = _found(call.dense, at)
+    d_dense = dy * conj(-call.sp_values / (other * other))
+    return None, dy / conj(other), None, _spread(at, d_dense, call.dense)
+
+
+# The larger and the smaller of two sparse tensors
+
+
+def _extremum(name: str, choose):
+    def kernel(xp, a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+        sizes, other = checked(a_indices, a_values, a_shape), checked(b_indices, b_values, b_shape)
+        if len(sizes) != len(other):
+            raise invalid(
+                f"Operands do not have the same ranks; got shapes: {shape_text(sizes)} and {shape_text(other)}"
+            )
+        if sizes != other:
+            raise invalid(
+                f"Operands' shapes do not match: got {shape_text(sizes)} and {shape_text(other)}"
+            )
+        union, at_a, at_b = _merged(a_indices, b_indices)
+        left, right = np.zeros((2, len(union)), a_values.dtype)
+        left[at_a], right[at_b] = a_values, b_values
+        return union, choose(left, right)
+
+    row = op(name, "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64 "
+             "-> output_indices: int64, output_values: T", types={"T": REAL},
+             ranks="a_indices: 2, a_values: 1, a_shape: 1, b_indices: 2, b_values: 1, b_shape: 1",
+             shape=lambda call: sparse_rule()(call)[:2])(kernel)  # fmt: skip
+    row.gradient(None)
+
+    @row.samples
+    def _(rng):
+        yield Sample(INDICES, values_of(rng), SHAPE, _OTHER, rng.normal(4), SHAPE)
+        yield Sample(INDICES, values_of(rng), SHAPE, _OTHER, rng.normal(4), SHAPE + 1,
+                     raises=InvalidArgumentError)  # fmt: skip
+        yield from _bad_parts(_OTHER, rng.normal(4), SHAPE)
+
+    @row.reference
+    def _(a_indices, a, shape, b_indices, b, b_shape):
+        whole = choose(dense_of(a_indices, a, shape), dense_of(b_indices, b, shape))
+        at = sorted({tuple(at) for at in (*a_indices.tolist(), *b_indices.tolist())})
+        return np.array(at), np.array([whole[i] for i in at])
+
+    return row
+
+
+SparseSparseMaximum = _extremum("SparseSparseMaximum", np.maximum)
+SparseSparseMinimum = _extremum("SparseSparseMinimum", np.minimum)

@@ -1,0 +1,1 @@
+"""Variables, resources, and the updates of optimizers."""

@@ -1,0 +1,71 @@
+"""Ops that make and destroy variables by name, as programs do that call the ops themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import context, errors
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops import shapes
+from tapeflow.ops.state.variable import Variable
+from tapeflow.ops.table import dtype, op
+from tapeflow.ops.table import shape as shape_attr
+
+# Variables that live until they are destroyed, by container and name.
+_named: dict[tuple[str, str], Any] = {}
+
+
+@op(
+    "VarHandleOp",
+    "-> resource: resource",
+    attrs={"container": "", "shared_name": "", "debug_name": "", "dtype": dtype, "shape": shape_attr},
+    shape=shapes.scalar,
+    stateful=True,
+)
+def VarHandleOp(xp, container, shared_name, debug_name, dtype, shape):
+    with context.eager_mode():
+        name = shared_name or f"anonymous{len(_named)}"
+        found = _named.get((container, name))
+        if found is None:
+            found = Variable.__new__(Variable)
+            found._init(dtype, True)
+            found.name = f"{name}:0"
+            found._declared = TensorShape(shape)
+            _named[container, name] = found
+        elif found.dtype != dtype:
+            raise errors.InvalidArgumentError(
+                None, None, f"Variable {name} has dtype {found.dtype.name}, not {dtype.name}"
+            )
+        return found.handle.numpy() if found.handle.numpy().__class__ is np.ndarray else _box(found.handle.numpy())
+
+
+def _box(value: Any) -> np.ndarray:
+    box = np.empty((), object)
+    box[()] = value
+    return box
+
+
+VarHandleOp.gradient(None)
+# What is known of the variable behind the handle.
+VarHandleOp.handle = lambda attrs: (TensorShape(attrs["shape"]), attrs["dtype"])
+
+
+@op(
+    "DestroyResourceOp",
+    "resource: resource ->",
+    attrs={"ignore_lookup_error": True},
+    shape=shapes.fixed(),
+    stateful=True,
+)
+def DestroyResourceOp(xp, resource, ignore_lookup_error):
+    for key, variable in list(_named.items()):
+        if variable is resource:
+            del _named[key]
+            return
+    if not ignore_lookup_error:
+        raise errors.NotFoundError(None, None, "Resource does not exist.")
+
+
+DestroyResourceOp.gradient(None)

@@ -1,0 +1,382 @@
+"""Ops on variables: reading, assigning, gathering from and scattering into them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.ops import shapes
+from tapeflow.ops.array import scatter
+from tapeflow.ops.array.joining import ConcatV2
+from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.array.slicing import _MASKS as SLICE_MASKS
+from tapeflow.ops.array.slicing import Slice, numpy_key
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, dtype, op
+from tapeflow.ops.validate import first_out_of_range, invalid, known, shape_text
+
+
+@op(
+    "ReadVariableOp",
+    "resource: resource -> value: dtype",
+    attrs={"dtype": dtype},
+    shape=lambda call: [call.variable(0)],
+)
+def ReadVariableOp(xp, resource, dtype):
+    return resource.numpy()
+
+
+@ReadVariableOp.gradient(needs="")
+def _(call, dy):
+    return dy
+
+
+@op(
+    "AssignVariableOp",
+    "resource: resource, value: dtype ->",
+    types={"dtype": ANY},
+    attrs={"validate_shape": False},
+    shape=shapes.fixed(),
+)
+def AssignVariableOp(xp, resource, value, validate_shape):
+    """With `validate_shape` a value is of the shape of the one before; else of any, whatever was declared."""
+    _check_dtype(resource, value)
+    if not validate_shape:
+        resource._set(convert_to_tensor(value, resource._dtype))
+        return
+    if resource._is_set and tuple(resource._value_shape.as_list()) != value.shape:
+        raise invalid(
+            "Trying to assign to variable with tensor with wrong shape. Expected "
+            f"{shape_text(resource._value_shape.as_list())} got {shape_text(value.shape)}"
+        )
+    resource.assign(value)
+
+
+AssignVariableOp.gradient(None)
+
+
+def _check_dtype(variable, value) -> None:
+    given = dtypes.as_dtype(value.dtype) if value.dtype != object else dtypes.string
+    if given != variable.dtype:
+        raise invalid(
+            f"Trying to update a variable of dtype {variable.dtype.name} with values of dtype {given.name}"
+        )
+
+
+def _updated(resource, value, update):
+    _check_dtype(resource, value)
+    old = resource.numpy()
+    if old.shape != value.shape:
+        raise invalid(
+            f"Cannot update variable with shape {shape_text(old.shape)} using a Tensor with shape "
+            f"{shape_text(value.shape)}, shapes must be equal."
+        )
+    resource.assign(update(old, value).astype(old.dtype))
+
+
+@op(
+    "AssignAddVariableOp",
+    "resource: resource, value: dtype ->",
+    types={"dtype": NUMERIC},
+    shape=shapes.fixed(),
+)
+def AssignAddVariableOp(xp, resource, value):
+    _updated(resource, value, xp.add)
+
+
+AssignAddVariableOp.gradient(None)
+
+
+@op(
+    "AssignSubVariableOp",
+    "resource: resource, value: dtype ->",
+    types={"dtype": NUMERIC},
+    shape=shapes.fixed(),
+)
+def AssignSubVariableOp(xp, resource, value):
+    _updated(resource, value, xp.subtract)
+
+
+AssignSubVariableOp.gradient(None)
+
+
+@op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", shape=shapes.scalar)
+def VarIsInitializedOp(xp, resource):
+    return np.array(resource._is_set)
+
+
+VarIsInitializedOp.gradient(None)
+
+
+def _rank_rule(call):
+    shape = call.variable(0)
+    return [(None if shape is None else len(shape),)]
+
+
+@op(
+    "VariableShape",
+    "input: resource -> output: out_type",
+    attrs={"out_type": dtype(dtypes.int32)},
+    shape=_rank_rule,
+)
+def VariableShape(xp, input, out_type):
+    return np.array(input.numpy().shape, out_type.as_numpy_dtype)
+
+
+VariableShape.gradient(None)
+
+
+def _gather_rule(call):
+    shape, indices, batch = call.variable(0), call.shape(1), call.attr("batch_dims")
+    if indices is None or shapes.at_least(shape, 1 + batch) is None:
+        return [None]
+    return [(*indices, *shape[1 + batch :])]
+
+
+@op(
+    "ResourceGather",
+    "resource: resource, indices: Tindices -> output: dtype",
+    types={"Tindices": INDEX},
+    attrs={"batch_dims": 0, "validate_indices": True, "dtype": dtype},
+    shape=_gather_rule,
+)
+def ResourceGather(xp, resource, indices, batch_dims, validate_indices, dtype):
+    params = resource.numpy()
+    if params.ndim == 0:
+        raise invalid("params must be at least 1 dimensional")
+    if batch_dims:
+        if not 0 < batch_dims <= indices.ndim or batch_dims >= params.ndim:
+            raise invalid(
+                f"batch_dims ({batch_dims}) must be less than rank(params) ({params.ndim})."
+            )
+        if params.shape[:batch_dims] != indices.shape[:batch_dims]:
+            raise invalid(
+                f"params.shape {shape_text(params.shape)} and indices.shape {shape_text(indices.shape)} differ in the "
+                f"first {batch_dims} dimensions"
+            )
+    _check_range(indices, params.shape[batch_dims])
+    if not batch_dims:
+        return params[indices]
+    batch = np.indices(indices.shape)[:batch_dims]
+    return params[(*batch, indices)]
+
+
+@ResourceGather.gradient(needs="resource indices")
+def _(call, dy):
+    shape = VariableShape(call.resource)
+    rows = ConcatV2([np.array([-1], np.int32), Slice(shape, [1], [-1])], 0)
+    return IndexedSlices(Reshape(dy, rows), Reshape(call.indices, [-1]), shape), None
+
+
+def _check_range(indices, size: int) -> None:
+    bad = first_out_of_range(indices, size)
+    if bad:
+        raise invalid(f"indices{bad[0]} = {bad[1]} is not in [0, {size})")
+
+
+def _tuples(indices, shape, what: str):
+    """Index arrays for the leading axes of `shape`, checked."""
+    depth = indices.shape[-1]
+    for where in np.ndindex(indices.shape[:-1]) if known(indices) else ():
+        found = indices[where]
+        if any(not 0 <= i < d for i, d in zip(found, shape)):
+            place = f"[{','.join(map(str, where))}]" if where else ""
+            raise invalid(
+                f"indices{place} = [{', '.join(map(str, found))}] does not index into {what}{shape_text(shape)}"
+            )
+    return tuple(indices[..., k] for k in range(depth))
+
+
+def _gather_nd_rule(call):
+    shape, indices = call.variable(0), shapes.at_least(call.shape(1), 1)
+    if shape is None or indices is None or indices[-1] is None:
+        return [None]
+    if indices[-1] > len(shape):
+        raise invalid(
+            f"indices.shape[-1] must be <= params.rank, but saw {list(indices)} and {list(shape)}"
+        )
+    return [(*indices[:-1], *shape[indices[-1] :])]
+
+
+@op(
+    "ResourceGatherNd",
+    "resource: resource, indices: Tindices -> output: dtype",
+    types={"Tindices": INDEX},
+    attrs={"dtype": dtype},
+    shape=_gather_nd_rule,
+)
+def ResourceGatherNd(xp, resource, indices, dtype):
+    params = resource.numpy()
+    if params.ndim < 1:
+        raise invalid("params must be at least a vector")
+    if indices.ndim < 1:
+        raise invalid("indices must be at least a vector")
+    if indices.shape[-1] > params.ndim:
+        raise invalid(
+            "index innermost dimension length must be <= params rank; saw: "
+            f"{indices.shape[-1]} vs. {params.ndim}"
+        )
+    at = _tuples(indices, params.shape, "param shape ")
+    return params[at] if at else xp.broadcast_to(params, indices.shape[:-1] + params.shape)
+
+
+@ResourceGatherNd.gradient(needs="resource indices")
+def _(call, dy):
+    return scatter.ScatterNd(
+        call.indices, dy, cast(VariableShape(call.resource), call.dtype("indices"))
+    ), None
+
+
+def _divide(into, at, values):
+    if np.issubdtype(into.dtype, np.integer):
+        if (values == 0).any():
+            raise invalid("updates must not contain 0")
+        for place, value in zip(np.ndindex(values.shape), values.reshape(-1)):
+            where = tuple(a[place[: a.ndim]] for a in at) + place[at[0].ndim :]
+            into[where] = np.trunc(into[where] / value)
+    else:
+        np.divide.at(into, at, values)
+
+
+def _assign(into, at, values):
+    into[at] = values
+
+
+_UPDATES = {
+    "Update": (_assign, ANY),
+    "Add": (np.add.at, NUMERIC),
+    "Sub": (np.subtract.at, NUMERIC),
+    "Mul": (np.multiply.at, NUMERIC),
+    "Div": (_divide, NUMERIC),
+    "Min": (np.minimum.at, REAL),
+    "Max": (np.maximum.at, REAL),
+}
+
+
+def _combined(xp, name: str, params, at, updates):
+    """`params`, a fresh array, with `updates` combined into the places `at`."""
+    if xp is np:
+        _UPDATES[name][0](params, at, updates)
+        return params
+    if name == "Div" and np.issubdtype(params.dtype, np.integer):
+        raise UnimplementedError(None, None, "Division of integers into a variable cannot be compiled")
+    how = {"Update": "set", "Sub": "add", "Mul": "multiply", "Div": "divide"}.get(name, name.lower())
+    if name == "Sub":
+        updates = -updates
+    return getattr(params.at[at], how)(updates)
+
+
+def _scatter_row(name: str):
+    types = _UPDATES[name][1]
+
+    def kernel(xp, resource, indices, updates):
+        _check_dtype(resource, updates)
+        params = xp.array(resource.numpy())
+        if params.ndim < 1 or (updates.ndim and updates.shape != indices.shape + params.shape[1:]):
+            raise invalid(
+                "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape "
+                f"{shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, params.shape "
+                f"{shape_text(params.shape)}"
+            )
+        _check_range(indices, params.shape[0])
+        with np.errstate(all="ignore"):
+            wide = xp.broadcast_to(updates, indices.shape + params.shape[1:])
+            params = _combined(xp, name, params, (indices,), wide)
+        resource.assign(params)
+
+    row = op(
+        f"ResourceScatter{name}",
+        "resource: resource, indices: Tindices, updates: dtype ->",
+        types={"Tindices": INDEX, "dtype": types},
+        shape=shapes.fixed(),
+    )(kernel)
+    row.gradient(None)
+    return row
+
+
+ResourceScatterUpdate = _scatter_row("Update")
+ResourceScatterAdd = _scatter_row("Add")
+ResourceScatterSub = _scatter_row("Sub")
+ResourceScatterMul = _scatter_row("Mul")
+ResourceScatterDiv = _scatter_row("Div")
+ResourceScatterMin = _scatter_row("Min")
+ResourceScatterMax = _scatter_row("Max")
+
+
+def _scatter_nd_row(name: str):
+    types = _UPDATES[name][1]
+
+    def kernel(xp, ref, indices, updates, use_locking, bad_indices_policy):
+        _check_dtype(ref, updates)
+        params = xp.array(ref.numpy())
+        if indices.ndim < 1:
+            raise invalid(
+                f"Indices shape must have rank at least one. Found:{shape_text(indices.shape)}"
+            )
+        outer, depth = indices.ndim - 1, indices.shape[-1]
+        if updates.shape[:outer] != indices.shape[:-1]:
+            raise invalid(
+                f"Dimensions [0,{outer}) of indices[shape={shape_text(indices.shape)}] must match dimensions "
+                f"[0,{outer}) of updates[shape={shape_text(updates.shape)}]"
+            )
+        if depth > params.ndim or params.shape[depth:] != updates.shape[outer:]:
+            raise invalid(
+                f"Dimensions [{depth},{params.ndim}) of input[shape={shape_text(params.shape)}] must match dimensions "
+                f"[{outer},{updates.ndim}) of updates[shape={shape_text(updates.shape)}]"
+            )
+        at = _tuples(indices, params.shape, "shape ")
+        if at:
+            params = _combined(xp, name, params, at, updates)
+        else:
+            for one in updates.reshape(-1, *params.shape):
+                params = _combined(xp, name, params, (), one)
+        ref.assign(params)
+
+    row = op(
+        f"ResourceScatterNd{name}",
+        "ref: resource, indices: Tindices, updates: T ->",
+        types={"Tindices": INDEX, "T": types},
+        attrs={"use_locking": True, "bad_indices_policy": ""},
+        shape=shapes.fixed(),
+    )(kernel)
+    row.gradient(None)
+    return row
+
+
+ResourceScatterNdUpdate = _scatter_nd_row("Update")
+ResourceScatterNdAdd = _scatter_nd_row("Add")
+ResourceScatterNdSub = _scatter_nd_row("Sub")
+ResourceScatterNdMin = _scatter_nd_row("Min")
+ResourceScatterNdMax = _scatter_nd_row("Max")
+
+
+@op(
+    "ResourceStridedSliceAssign",
+    "ref: resource, begin: Index, end: Index, strides: Index, value: T ->",
+    types={"Index": INDEX, "T": ANY},
+    attrs=SLICE_MASKS,
+    shape=shapes.fixed(),
+)
+def ResourceStridedSliceAssign(xp, ref, begin, end, strides, value, **masks):
+    _check_dtype(ref, value)
+    params = xp.array(ref.numpy())
+    key = numpy_key(params.shape, begin, end, strides, masks.values())
+    cut = params[key].shape
+    while value.ndim > len(cut) and value.shape[0] == 1:
+        value = value[0]
+    try:
+        wide = xp.broadcast_to(value, cut)
+    except ValueError:
+        raise invalid(
+            f"Cannot broadcast input shape {shape_text(value.shape)} into final shape {shape_text(cut)}"
+        ) from None
+    if xp is np:
+        params[key] = wide
+    ref.assign(params if xp is np else params.at[key].set(wide))
+
+
+ResourceStridedSliceAssign.gradient(None)
+ResourceStridedSliceAssign.compiled(static="begin, end, strides")

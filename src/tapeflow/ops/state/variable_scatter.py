@@ -1,0 +1,113 @@
+"""The scatter functions of 1.x, which take the variable as their first argument."""
+
+from __future__ import annotations
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops.array.broadcasting import broadcast_to
+from tapeflow.ops.array.construction import range as numbers
+from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.state import rows as state
+from tapeflow.ops.state.variable import Variable
+from tapeflow.ops.static import is_eager
+
+
+def _scatter(row, ref, indices, updates):
+    if not isinstance(ref, Variable):
+        raise AttributeError(f"A scatter needs a tf.Variable to write to, but was given {ref!r}")
+    indices, updates = convert_to_tensor(indices), convert_to_tensor(updates, ref.dtype)
+    if not is_eager(indices, updates) and updates.shape.rank != 0:
+        wanted = indices.shape.concatenate(ref.shape[1:])
+        if not updates.shape.is_compatible_with(wanted):
+            raise ValueError(f"Must have updates.shape = {wanted} or [], got {updates.shape}")
+    return ref._after(row(ref, indices, updates))
+
+
+@public
+def count_up_to(ref, limit, name=None):
+    """Adds one to the integer variable `ref`; what it was. Raises OutOfRangeError if it has reached `limit`."""
+    return ref.count_up_to(limit)
+
+
+@public
+def scatter_update(ref, indices, updates, use_locking=True, name=None):
+    """Replaces the rows `indices` of the variable `ref` by `updates`. Returns the variable."""
+    return _scatter(state.ResourceScatterUpdate, ref, indices, updates)
+
+
+@public
+def scatter_add(ref, indices, updates, use_locking=False, name=None):
+    """Adds `updates` to the rows `indices` of the variable `ref`. Returns the variable."""
+    return _scatter(state.ResourceScatterAdd, ref, indices, updates)
+
+
+@public
+def scatter_sub(ref, indices, updates, use_locking=False, name=None):
+    """Subtracts `updates` from the rows `indices` of the variable `ref`. Returns the variable."""
+    return _scatter(state.ResourceScatterSub, ref, indices, updates)
+
+
+@public
+def scatter_mul(ref, indices, updates, use_locking=False, name=None):
+    """Multiplies the rows `indices` of the variable `ref` by `updates`. Returns the variable."""
+    return _scatter(state.ResourceScatterMul, ref, indices, updates)
+
+
+@public
+def scatter_div(ref, indices, updates, use_locking=False, name=None):
+    """Divides the rows `indices` of the variable `ref` by `updates`. Returns the variable."""
+    return _scatter(state.ResourceScatterDiv, ref, indices, updates)
+
+
+@public
+def scatter_min(ref, indices, updates, use_locking=False, name=None):
+    """Lowers the rows `indices` of the variable `ref` to `updates` at most. Returns the variable."""
+    return _scatter(state.ResourceScatterMin, ref, indices, updates)
+
+
+@public
+def scatter_max(ref, indices, updates, use_locking=False, name=None):
+    """Raises the rows `indices` of the variable `ref` to `updates` at least. Returns the variable."""
+    return _scatter(state.ResourceScatterMax, ref, indices, updates)
+
+
+@public
+def scatter_nd_update(ref, indices, updates, use_locking=True, name=None):
+    """Replaces the slices at `indices` of the variable `ref` by `updates`. Returns the variable."""
+    return ref.scatter_nd_update(indices, updates)
+
+
+@public
+def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
+    """Adds `updates` to the slices at `indices` of the variable `ref`. Returns the variable."""
+    return ref.scatter_nd_add(indices, updates)
+
+
+@public
+def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
+    """Subtracts `updates` from the slices at `indices` of the variable `ref`. Returns the variable."""
+    return ref.scatter_nd_sub(indices, updates)
+
+
+@public
+def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
+    """Replaces, for each place along the axes in front of the last one of `indices`, rows of the variable `ref`.
+
+    Args:
+      ref: a variable; its first axes are those of `indices` but the last.
+      indices: integers `[*batch, n]`.
+      updates: `[*batch, n, ...]`.
+
+    Returns the variable.
+    """
+    indices = convert_to_tensor(indices)
+    rank = indices.shape.rank
+    shape = Shape(indices)
+    places = []
+    for axis in range(rank - 1):
+        along = cast(numbers(shape[axis]), indices.dtype)
+        places.append(broadcast_to(reshape(along, [-1] + [1] * (rank - 1 - axis)), shape))
+    return scatter_nd_update(ref, stack([*places, indices], -1), updates, use_locking, name)

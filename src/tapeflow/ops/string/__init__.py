@@ -1,0 +1,1 @@
+"""Strings: splitting, joining, regular expressions, Unicode, hashing, n-grams."""

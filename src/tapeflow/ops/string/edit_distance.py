@@ -1,0 +1,160 @@
+"""The Levenshtein distance between sequences that are the rows of sparse tensors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.core.public import graph_scope, tensor_function
+from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
+from tapeflow.ops import shapes
+from tapeflow.ops.sparse.functions import as_sparse
+from tapeflow.ops.sparse.shapes import elements_and_rank
+from tapeflow.ops.table import ANY, Sample, op
+from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+
+def _rule(call):
+    count = shapes.same_dimension(*(elements_and_rank(call, i)[1] for i in (0, 3)))
+    ours, theirs = shapes.vector_value(call, 2), shapes.vector_value(call, 5)
+    if ours is not None and theirs is not None:
+        return [tuple(max(a, b) for a, b in zip(ours[:-1], theirs[:-1], strict=True))]
+    return [None if count is None else (None,) * (count - 1)]
+
+
+def _check(name: str, indices, values, shape) -> None:
+    if indices.ndim != 2:
+        raise invalid(
+            f"{name}_indices should be a matrix, but got shape: {shape_text(indices.shape)}"
+        )
+    if values.ndim != 1:
+        raise invalid(f"{name}_values should be a vector, but got shape: {shape_text(values.shape)}")
+    if shape.ndim != 1:
+        raise invalid(f"{name}_shape should be a vector, but got shape: {shape_text(shape.shape)}")
+    if len(indices) != len(values):
+        raise invalid(
+            f"Expected {name}_values.NumElements == #rows({name}_indices), their shapes are: "
+            f"{shape_text(values.shape)} and {shape_text(indices.shape)}"
+        )
+    if indices.shape[1] != shape.size:
+        raise invalid(
+            f"Expected {name}_shape.NumElements == #cols({name}_indices), their shapes are: "
+            f"{shape_text(shape.shape)} and {shape_text(indices.shape)}"
+        )
+    if shape.size < 2:
+        raise invalid(
+            f"Input SparseTensors must have rank at least 2, but {name}_shape rank is: {shape.size}"
+        )
+
+
+def _rows(name: str, indices, values, sizes) -> dict[tuple[int, ...], list]:
+    """The sequences by the place of their row."""
+    rows: dict[tuple[int, ...], list] = {}
+    for place, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
+        at = tuple(place)
+        if any(not 0 <= i < n for i, n in zip(at, sizes, strict=True)):
+            raise invalid(f"{name}_indices has {shape_text(at)}, outside of the result of shape {shape_text(sizes)}")
+        rows.setdefault(at, []).append(value)
+    return rows
+
+
+def distance(a: list, b: list) -> int:
+    """How many insertions, deletions and replacements make `a` into `b`."""
+    before = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        now = [i]
+        for j, y in enumerate(b, 1):
+            now.append(min(before[j] + 1, now[-1] + 1, before[j - 1] + (x != y)))
+        before = now
+    return before[-1]
+
+
+@op(
+    "EditDistance",
+    "hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, "
+    "truth_indices: int64, truth_values: T, truth_shape: int64 -> output: float32",
+    types={"T": ANY},
+    attrs={"normalize": True},
+    shape=_rule,
+)
+def EditDistance(
+    xp,
+    hypothesis_indices,
+    hypothesis_values,
+    hypothesis_shape,
+    truth_indices,
+    truth_values,
+    truth_shape,
+    normalize,
+):
+    _check("hypothesis", hypothesis_indices, hypothesis_values, hypothesis_shape)
+    _check("truth", truth_indices, truth_values, truth_shape)
+    if truth_shape.shape != hypothesis_shape.shape:
+        raise invalid(
+            "Expected truth and hypothesis to have matching ranks, but their shapes are: "
+            f"{shape_text(truth_shape.shape)} and {shape_text(hypothesis_shape.shape)}"
+        )
+    sizes = tuple(int(n) for n in np.maximum(truth_shape, hypothesis_shape)[:-1])
+    if min(sizes) < 0 or math.prod(sizes) >= 2**40:
+        raise invalid(f"The result would have shape {shape_text(sizes)}")
+    ours = _rows("hypothesis", hypothesis_indices, hypothesis_values, sizes)
+    truths = _rows("truth", truth_indices, truth_values, sizes)
+    out = np.zeros(sizes, np.float32)
+    for at in ours.keys() | truths.keys():
+        guess, truth = ours.get(at, []), truths.get(at, [])
+        steps = distance(guess, truth)
+        if normalize:
+            out[at] = steps / len(truth) if truth else math.inf
+        else:
+            out[at] = steps
+    return out
+
+
+EditDistance.gradient(None)
+EditDistance.compiled(never="it compares sequences of different lengths")
+
+
+@EditDistance.samples
+def _(rng):
+    ours = np.array([[0, 0], [0, 1], [1, 0], [3, 1]]), np.array([1, 2, 3, 4]), np.array([4, 2])
+    truth = np.array([[0, 0], [1, 0], [1, 1], [2, 0]]), np.array([1, 3, 4, 4]), np.array([4, 3])
+    yield Sample(*ours, *truth, expect=np.float32([1, 0.5, 1, math.inf]))
+    yield Sample(*ours, *truth, normalize=False, expect=np.ones(4, np.float32))
+    words = np.array([[0, 0], [0, 1]]), np.array(["a", "b"], object), np.array([1, 2])
+    yield Sample(*words, words[0], np.array(["a", "c"], object), words[2], expect=np.float32([0.5]))
+    yield Sample(*ours, truth[0], truth[1][:3], truth[2], raises=InvalidArgumentError)
+    yield Sample(*ours, truth[0], truth[1], np.array([4, 3, 1]), raises=InvalidArgumentError)
+    yield Sample(ours[0] + 9, *ours[1:], *truth, raises=InvalidArgumentError)
+    line = np.array([[0], [1]]), np.array([1, 2]), np.array([2])
+    yield Sample(*line, *line, raises=InvalidArgumentError)
+    cube = np.array([[0, 0, 0]]), np.array([1]), np.array([1, 1, 1])
+    yield Sample(*cube, *truth, raises=InvalidArgumentError)
+
+
+@tensor_function
+@graph_scope("edit_distance")
+def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
+    """Count the edits (insert, delete, replace) that make one sequence into another.
+
+    Args:
+      hypothesis: a `tf.SparseTensor` of rank 2 at least, whose sequences run along the last dimension.
+      truth: another of the same dtype and rank.
+      normalize: whether to divide by the length of the truth; the result is infinite where that is empty and the
+        hypothesis is not.
+      name: a name for the operation (optional).
+
+    Returns:
+      A dense float32 tensor without the last dimension.
+
+    Raises:
+      TypeError: where one of them is not sparse.
+      InvalidArgumentError: for ranks that differ or are below 2.
+    """
+    for what, value in (("Hypothesis", hypothesis), ("Truth", truth)):
+        if not isinstance(value, (SparseTensor, SparseTensorValue)):
+            raise TypeError(f"{what} must be a SparseTensor, got {type(value).__name__}")
+    ours, truth = as_sparse(hypothesis), as_sparse(truth)
+    return EditDistance(
+        ours.indices, ours.values, ours.dense_shape, truth.indices, truth.values, truth.dense_shape, normalize
+    )

@@ -1,0 +1,487 @@
+"""Ops on strings, which are bytes: joining, cutting, measuring, case."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
+from tapeflow.core.public import public, tensor_function
+from tapeflow.ops import shapes
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.control import flow as control
+from tapeflow.ops.control.printing import tensor_text
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.static import concrete_value, rank_of
+from tapeflow.ops.table import INDEX, Sample, one_of, op
+from tapeflow.ops.validate import invalid, shape_text
+
+UNIT = {"unit": one_of("BYTE", "UTF8_CHAR")("BYTE")}
+
+
+def texts(*values) -> np.ndarray:
+    """An array of strings for samples."""
+    return np.array([v.encode() if isinstance(v, str) else v for v in values], object)
+
+
+def attr_bytes(text) -> bytes:
+    """The bytes of a string attr, which may be no UTF-8."""
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+
+
+def each(function, *arrays, kind=object) -> np.ndarray:
+    """`function` of the elements of arrays that broadcast together."""
+    wide = np.broadcast_arrays(*arrays)
+    out = np.empty(wide[0].shape, kind)
+    for at in np.ndindex(*out.shape):
+        out[at] = function(*(a[at] for a in wide))
+    return out
+
+
+def _join_rule(call):
+    return [shapes.merged_or_scalar(call)]
+
+
+@op("StringJoin", "inputs: N*string -> output: string", attrs={"separator": ""},
+    shape=_join_rule)  # fmt: skip
+def StringJoin(xp, inputs, separator):
+    shape = next((x.shape for x in inputs if x.ndim), ())
+    for x in inputs:
+        if x.ndim and x.shape != shape:
+            raise invalid(
+                f"Input shapes do not match: {shape_text(shape)} vs. {shape_text(x.shape)}"
+            )
+    glue = separator.encode() if isinstance(separator, str) else separator
+    if not inputs:
+        return np.array(b"", object)
+    return each(lambda *parts: glue.join(parts), *inputs)
+
+
+StringJoin.gradient(None)
+
+
+@StringJoin.samples
+def _(rng):
+    yield Sample(
+        [np.array(b"a", object), texts("b", "c")], separator="-", expect=texts("a-b", "a-c")
+    )
+    yield Sample([texts("a"), texts("b")], expect=texts("ab"))
+    yield Sample([texts("a", "b"), texts("c", "d", "e")], raises=InvalidArgumentError)
+
+
+@tensor_function
+def join(inputs, separator="", name=None):
+    """Join the strings of several tensors element by element.
+
+    Args:
+      inputs: a list of string tensors of one shape; scalars broadcast.
+      separator: what stands between them.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of that shape.
+
+    >>> tf.strings.join([["a", "b"], "c"], separator="-").numpy()
+    array([b'a-c', b'b-c'], dtype=object)
+    """
+    if not len(inputs):
+        return convert_to_tensor("")
+    return StringJoin(list(inputs), separator)
+
+
+def _codepoint_starts(text: bytes) -> list[int]:
+    """Where characters begin: the bytes that do not continue another one."""
+    return [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
+
+
+@op("StringLength", "input: string -> output: int32", attrs=UNIT, shape=shapes.same_as_first)
+def StringLength(xp, input, unit):
+    length = len if unit == "BYTE" else lambda text: len(_codepoint_starts(text))
+    return each(length, input, kind=np.int32)
+
+
+StringLength.gradient(None)
+
+
+@StringLength.samples
+def _(rng):
+    yield Sample(texts("ab", "é", ""), expect=np.array([2, 2, 0], np.int32))
+    yield Sample(texts("ab", "é", ""), unit="UTF8_CHAR", expect=np.array([2, 1, 0], np.int32))
+    yield Sample(texts("a"), unit="X", raises=InvalidArgumentError)
+
+
+@tensor_function
+def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
+    """Count the bytes or characters of strings.
+
+    Args:
+      input: a string tensor.
+      unit: "BYTE", or "UTF8_CHAR" for characters.
+      name: a name for the operation (optional).
+
+    Returns:
+      An int32 tensor of the shape of `input`.
+
+    >>> tf.strings.length(["abc", "é"]).numpy(), tf.strings.length("é", unit="UTF8_CHAR").numpy()
+    (array([3, 2], dtype=int32), np.int32(1))
+    """
+    return StringLength(input, unit)
+
+
+@public
+def length_v1(input, name=None, unit="BYTE"):
+    """`length` with the 1.x order of arguments."""
+    return StringLength(input, unit)
+
+
+def _cased(input, encoding: str, ascii_case, full_case):
+    if encoding not in ("", "utf-8"):
+        raise invalid(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
+    if not encoding:
+        return each(ascii_case, input)
+    return each(lambda text: full_case(text.decode("utf-8", "replace")).encode(), input)
+
+
+@op(
+    "StringLower",
+    "input: string -> output: string",
+    attrs={"encoding": ""},
+    shape=shapes.same_as_first,
+)
+def StringLower(xp, input, encoding):
+    return _cased(input, encoding, bytes.lower, str.lower)
+
+
+StringLower.gradient(None)
+
+
+@StringLower.samples
+def _(rng):
+    yield Sample(texts("ABc", "É"), expect=texts("abc", "É"))
+    yield Sample(texts("ABc", "É"), encoding="utf-8", expect=texts("abc", "é"))
+    yield Sample(texts("A"), encoding="latin", raises=InvalidArgumentError)
+
+
+@op(
+    "StringUpper",
+    "input: string -> output: string",
+    attrs={"encoding": ""},
+    shape=shapes.same_as_first,
+)
+def StringUpper(xp, input, encoding):
+    return _cased(input, encoding, bytes.upper, str.upper)
+
+
+StringUpper.gradient(None)
+
+
+@StringUpper.samples
+def _(rng):
+    yield Sample(texts("aBc", "é"), expect=texts("ABC", "é"))
+    yield Sample(texts("é"), encoding="utf-8", expect=texts("É"))
+
+
+@tensor_function
+def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
+    """Turn letters into lower case.
+
+    Args:
+      input: a string tensor.
+      encoding: "": ASCII letters only; "utf-8": all letters.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    >>> tf.strings.lower("ABC 12").numpy()
+    b'abc 12'
+    """
+    return StringLower(input, encoding)
+
+
+@tensor_function
+def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
+    """Turn letters into upper case.
+
+    Args:
+      input: a string tensor.
+      encoding: "": ASCII letters only; "utf-8": all letters.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    >>> tf.strings.upper("abc 12").numpy()
+    b'ABC 12'
+    """
+    return StringUpper(input, encoding)
+
+
+@op("StringStrip", "input: string -> output: string", shape=shapes.same_as_first)
+def StringStrip(xp, input):
+    return each(bytes.strip, input)
+
+
+StringStrip.gradient(None)
+
+
+@StringStrip.samples
+def _(rng):
+    yield Sample(texts("  a b\n", "c"), expect=texts("a b", "c"))
+
+
+@tensor_function
+def strip(input: TensorLike, name: str | None = None) -> Tensor:
+    """Strings without white space at their ends."""
+    return StringStrip(input)
+
+
+def _part_rule(call):
+    places = shapes.merge(call.shape(1), call.shape(2))
+    return [shapes.broadcast(call.shape(0), places)]
+
+
+@op("Substr", "input: string, pos: T, len: T -> output: string", types={"T": INDEX}, attrs=UNIT,
+    shape=_part_rule)  # fmt: skip
+def Substr(xp, input, pos, len, unit):
+    if pos.shape != len.shape:
+        raise invalid(
+            f"pos and len should have the same shape, got: {shape_text(pos.shape)} vs. "
+            f"{shape_text(len.shape)}"
+        )
+    try:
+        whole, starts, counts = np.broadcast_arrays(input, pos, len)
+    except ValueError:
+        raise invalid(
+            f"Incompatible shapes: {shape_text(input.shape)} vs. {shape_text(pos.shape)}"
+        ) from None
+    out = np.empty(whole.shape, object)
+    for number, at in enumerate(np.ndindex(*whole.shape)):
+        out[at] = _cut(bytes(whole[at]), int(starts[at]), int(counts[at]), unit, number)
+    return out
+
+
+def _cut(text: bytes, pos: int, count: int, unit: str, number: int) -> bytes:
+    marks = list(range(len(text))) if unit == "BYTE" else _codepoint_starts(text)
+    marks.append(len(text))
+    last = len(marks) - 1
+    start = pos + last if pos < 0 else pos
+    if not 0 <= start <= last:
+        raise invalid(
+            f"pos {pos} out of range for string b'{text.decode(errors='replace')}' at index {number}"
+        )
+    if count < 0:  # bytes up to the end, but no characters
+        return text[start:] if unit == "BYTE" else b""
+    stop = min(start + count, last)
+    return text[marks[start] : marks[stop]]
+
+
+Substr.gradient(None)
+
+
+@Substr.samples
+def _(rng):
+    yield Sample(texts("hello", "wo"), 1, 2, expect=texts("el", "o"))
+    yield Sample(texts("hello"), -3, 2, expect=texts("ll"))
+    yield Sample(texts("hello", "world"), [1, 2], [2, 3], expect=texts("el", "rld"))
+    yield Sample(texts("héllo"), 1, 2, unit="UTF8_CHAR", expect=texts("él"))
+    yield Sample(texts("hello"), 6, 2, raises=InvalidArgumentError)
+    yield Sample(texts("hello"), -6, 2, raises=InvalidArgumentError)
+    yield Sample(texts("a", "b"), [1, 1, 1], [1, 1, 1], raises=InvalidArgumentError)
+    yield Sample(texts("hello"), [1], 2, raises=InvalidArgumentError)
+
+
+@tensor_function
+def substr(
+    input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None
+) -> Tensor:
+    """Take a part of each string.
+
+    Args:
+      input: a string tensor.
+      pos: where the part starts, an int32 or int64 tensor that broadcasts with `input`; negative: from the end.
+      len: how long it is, of the dtype and shape of `pos`; a string that ends before gives less.
+      unit: "BYTE", or "UTF8_CHAR" for characters.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the broadcast shape.
+
+    Raises:
+      InvalidArgumentError: where `pos` lies outside of a string.
+
+    >>> tf.strings.substr(["hello", "world"], 1, 3).numpy()
+    array([b'ell', b'orl'], dtype=object)
+    """
+    return Substr(input, pos, len, unit)
+
+
+@tensor_function
+def substr_v1(input, pos, len, name=None, unit="BYTE"):
+    """`substr` with the 1.x order of arguments."""
+    return Substr(input, pos, len, unit)
+
+
+@op("ReduceJoin", "inputs: string, reduction_indices: int32 -> output: string",
+    attrs={"keep_dims": False, "separator": ""}, shape=shapes.reduction)  # fmt: skip
+def ReduceJoin(xp, inputs, reduction_indices, keep_dims, separator):
+    rank = inputs.ndim
+    axes = [int(a) for a in np.ravel(reduction_indices)]
+    for a in axes:
+        if not -rank <= a < rank:
+            raise OutOfRangeError(
+                None, None, f"Invalid reduction dimension {a} for input with {rank} dimension(s)"
+            )
+    axes = [a % rank for a in axes]
+    if len(set(axes)) < len(axes):
+        raise invalid(f"Duplicate reduction dimension in {axes}")
+    kept = [i for i in range(rank) if i not in axes]
+    # Joined along the first axis first.
+    rows = np.transpose(inputs, [*kept, *axes[::-1]])
+    rows = rows.reshape([*rows.shape[: len(kept)], -1]) if axes else rows[..., None]
+    glue = separator.encode() if isinstance(separator, str) else separator
+    out = np.empty(rows.shape[:-1], object)
+    for at in np.ndindex(*out.shape):
+        out[at] = glue.join(rows[at])
+    if keep_dims:
+        return out.reshape([1 if i in axes else d for i, d in enumerate(inputs.shape)])
+    return out
+
+
+ReduceJoin.gradient(None)
+
+
+@ReduceJoin.samples
+def _(rng):
+    square = np.array([[b"a", b"b"], [b"c", b"d"]], object)
+    yield Sample(square, [0], expect=texts("ac", "bd"))
+    yield Sample(square, [1, 0], expect=np.array(b"abcd", object))
+    yield Sample(square, [0, 1], separator=",", expect=np.array(b"a,c,b,d", object))
+    yield Sample(square, 1, keep_dims=True, expect=np.array([[b"ab"], [b"cd"]], object))
+    yield Sample(square, [2], raises=OutOfRangeError)
+    yield Sample(square, [0, 0], raises=InvalidArgumentError)
+
+
+@tensor_function
+def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
+    """Join strings along axes to one each.
+
+    Args:
+      inputs: a string tensor.
+      axis: the axis, or a list of axes of which the first is joined first; None: all, the last first.
+      keepdims: whether the axes stay, with size 1.
+      separator: what stands between them.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `inputs` without the axes.
+
+    Raises:
+      OutOfRangeError: for an axis out of range.
+
+    >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1, separator=" ").numpy()
+    array([b'a b', b'c d'], dtype=object)
+    """
+    inputs = convert_to_tensor(inputs)
+    if axis is None:
+        rank = rank_of(inputs)
+        known = isinstance(rank, int)
+        axis = np.arange(rank - 1, -1, -1, dtype=np.int32) if known else range_(rank - 1, -1, -1)
+    return ReduceJoin(inputs, axis, bool(keepdims), separator)
+
+
+@tensor_function
+def reduce_join_v1(
+    inputs,
+    axis=None,
+    keep_dims=None,
+    separator="",
+    name=None,
+    reduction_indices=None,
+    keepdims=None,
+):
+    """`reduce_join` with the 1.x spellings `reduction_indices` and `keep_dims`."""
+    axis = renamed("axis", axis, "reduction_indices", reduction_indices)
+    keep = renamed("keepdims", keepdims, "keep_dims", keep_dims, False)
+    return reduce_join(inputs, axis, keep, separator)
+
+
+@op("StringSplitV2", "input: string, sep: string -> indices: int64, values: string, shape: int64",
+    attrs={"maxsplit": -1}, ranks="input: 1, sep: 0",
+    shape=shapes.fixed((None, 2), (None,), (2,)))  # fmt: skip
+def StringSplitV2(xp, input, sep, maxsplit):
+    if input.ndim != 1:
+        raise invalid(f"input must be a vector, got shape: {shape_text(input.shape)}")
+    if sep.ndim:
+        raise invalid(f"sep must be a scalar, got shape: {shape_text(sep.shape)}")
+    mark = sep[()] or None
+    parts = [text.split(mark, maxsplit) for text in input]
+    places = [(row, i) for row, words in enumerate(parts) for i in range(len(words))]
+    longest = max((len(words) for words in parts), default=0)
+    return (
+        np.array(places, np.int64).reshape(-1, 2),
+        np.array([word for words in parts for word in words] or [], object),
+        np.array([len(parts), longest], np.int64),
+    )
+
+
+StringSplitV2.gradient(None)
+
+
+@StringSplitV2.samples
+def _(rng):
+    gap, none = np.array(b" ", object), np.array(b"", object)
+    places = np.array([[0, 0], [0, 1], [0, 2], [1, 0], [2, 0]])
+    yield Sample(
+        texts("a  b", "c", ""), gap, expect=(places, texts("a", "", "b", "c", ""), np.array([3, 3]))
+    )
+    yield Sample(
+        texts("a  b", "c", ""),
+        none,
+        expect=(np.array([[0, 0], [0, 1], [1, 0]]), texts("a", "b", "c"), np.array([3, 2])),
+    )
+    yield Sample(np.array(b"a", object), gap, raises=InvalidArgumentError)
+    yield Sample(texts("a"), texts(" "), raises=InvalidArgumentError)
+
+
+@public
+def format_(template, inputs, placeholder="{}", summarize=3, name=None):
+    """Write tensors into a template, as `tf.print` shows them.
+
+    Args:
+      template: a str.
+      inputs: a tensor, or a list of tensors, one for each placeholder.
+      placeholder: what is replaced in the template.
+      summarize: how many elements at each end of a dimension are shown; -1: all.
+      name: a name for the operation (optional).
+
+    Returns:
+      A scalar string.
+
+    Raises:
+      ValueError: where there are not as many placeholders as tensors.
+
+    >>> tf.strings.format("x = {}", tf.range(10)).numpy()
+    b'x = [0 1 2 ... 7 8 9]'
+    """
+    if hasattr(inputs, "dtype") or not isinstance(inputs, (list, tuple)):
+        inputs = [inputs]
+    pieces = template.split(placeholder)
+    if len(pieces) - 1 != len(inputs):
+        raise ValueError(
+            f"The template expects {len(pieces) - 1} tensors, but the inputs only has {len(inputs)}. Please "
+            "ensure the number of placeholders in template matches inputs length."
+        )
+    if control._staged(*inputs):
+        return control.staging.string_format(template, placeholder, inputs, summarize, name)
+    return convert_to_tensor(formatted(pieces, inputs, summarize))
+
+
+def formatted(pieces, values, summarize) -> str:
+    """The pieces of a template with the text of a tensor between each two."""
+    text = pieces[0]
+    for value, rest in zip(values, pieces[1:], strict=True):
+        text += tensor_text(concrete_value(convert_to_tensor(value)), summarize) + rest
+    return text

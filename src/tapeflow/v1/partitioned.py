@@ -1,0 +1,215 @@
+"""Partitioned variables of 1.x: one value kept in several variables, split along one axis;
+and what says how to split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor, register_tensor_conversion_function
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.slicing import slice_
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.io.save_slice import SaveSliceInfo
+from tapeflow.ops.state import partitioning
+
+
+class PartitionInfo(NamedTuple):
+    """Which part of a whole an initializer fills: the whole's shape, and where the part begins."""
+
+    full_shape: list[int]
+    var_offset: list[int]
+
+
+class PartitionedVariable:
+    """Several variables that together are one.
+
+    Args:
+      name: of the whole.
+      shape: of the whole, a list.
+      dtype: of all.
+      variable_list: the parts, in order.
+      partitions: how many parts each axis has.
+    """
+
+    def __init__(self, name, shape, dtype, variable_list, partitions):
+        if not isinstance(variable_list, (list, tuple)) or not variable_list:
+            raise ValueError("variable_list may not be empty")
+        self._name = name
+        self._shape = list(shape)
+        self._dtype = dtype
+        self._parts = sorted(variable_list, key=lambda v: v._save_slice_info.offset)
+        self._partitions = list(partitions)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._shape)
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def _get_variable_list(self) -> list[Any]:
+        return list(self._parts)
+
+    def _get_partitions(self) -> list[int]:
+        return self._partitions
+
+    def as_tensor(self) -> Any:
+        """The whole value; what reads it waits for nothing."""
+        with control_dependencies(None):
+            return self._concat()
+
+    def _concat(self) -> Any:
+        values = [v.read_value() for v in self._parts]
+        axis = next((i for i, n in enumerate(self._partitions) if n > 1), 0)
+        return values[0] if len(values) == 1 else concat(values, axis)
+
+    def assign(self, value, use_locking=False, name=None, read_value=True) -> list[Any]:
+        """Assigns the parts of `value` to the variables; returns these, or the operations if not `read_value`."""
+        return [
+            v.assign(slice_(value, v._save_slice_info.offset, v.shape.as_list()), read_value=read_value)
+            for v in self._parts
+        ]
+
+
+register_tensor_conversion_function(
+    PartitionedVariable, lambda value, dtype=None, name=None, as_ref=False: value.as_tensor()
+)
+
+
+def partitioned_variable(
+    make: Callable[..., Any], store: Any, name: str, shape: TensorShape, dtype: Any, initializer: Any,
+    regularizer: Any, partitioner: Any, reuse: Any,
+) -> Any:  # fmt: skip
+    """The parts of a variable as `partitioner` splits it."""
+    if initializer is not None and not callable(initializer):
+        initializer = convert_to_tensor(initializer)
+        shape, dtype = shape.merge_with(initializer.shape), initializer.dtype
+    if not shape.is_fully_defined():
+        raise ValueError(
+            f"Shape of a new partitioned variable ({name}) must be fully defined, but instead was {shape}."
+        )
+    sizes: list[Any] = shape.as_list()
+    partitions = (
+        list(partitioner(shape=shape, dtype=dtype)) if callable(partitioner) else list(partitioner)
+    )
+    if len(partitions) != len(sizes) or any(p < 1 for p in partitions):
+        raise ValueError(
+            f"Partitioner returned a partition list that does not match the shape: {partitions} vs. {shape}"
+        )
+    axes = [i for i, n in enumerate(partitions) if n > 1]
+    if len(axes) > 1:
+        raise NotImplementedError(
+            f"Can currently only partition one dimension, but {len(axes)} are in {partitions} for {name}"
+        )
+    axis = axes[0] if axes else 0
+    count = partitions[axis] if sizes else 1
+    base, extra = divmod(sizes[axis], count) if sizes else (0, 0)
+    parts, offset = [], 0
+    for i in range(count):
+        size = base + (1 if i < extra else 0)
+        own = [*sizes[:axis], size, *sizes[axis + 1 :]]
+        start = [offset if k == axis else 0 for k in range(len(sizes))]
+        part_initializer = initializer
+        own_shape: Any = own
+        if initializer is not None and not callable(initializer):
+            part_initializer, own_shape = slice_(initializer, start, own), None
+        variable = make(
+            f"{name}/part_{i}",
+            shape=own_shape,
+            initializer=part_initializer,
+            regularizer=regularizer,
+            partition_info=PartitionInfo(sizes, start),
+        )
+        variable._save_slice_info = SaveSliceInfo(name, sizes, start, own)
+        parts.append(variable)
+        offset += size
+    return PartitionedVariable(name, sizes, dtype, parts, partitions)
+
+
+@public
+def variable_axis_size_partitioner(
+    max_shard_bytes, axis=0, bytes_per_string_element=16, max_shards=None
+):
+    """Splits `axis` so that no part has more than `max_shard_bytes` bytes."""
+    if max_shard_bytes < 1 or bytes_per_string_element < 1:
+        raise ValueError("max_shard_bytes and bytes_per_string_element must be positive")
+    if max_shards is not None and max_shards < 1:
+        raise ValueError("max_shards must be positive")
+
+    def partitioner(shape, dtype):
+        return partitioning.max_size(shape, dtype, max_shard_bytes, max_shards, bytes_per_string_element, axis)
+
+    return partitioner
+
+
+@public
+def min_max_variable_partitioner(
+    max_partitions=1, axis=0, min_slice_size=256 << 10, bytes_per_string_element=16
+):
+    """Splits `axis` in at most `max_partitions` parts of at least `min_slice_size` bytes."""
+    if max_partitions < 1:
+        raise ValueError("max_partitions must be positive")
+
+    def partitioner(shape, dtype):
+        return partitioning.min_size(shape, dtype, min_slice_size, max_partitions, bytes_per_string_element, axis)
+
+    return partitioner
+
+
+@public
+def fixed_size_partitioner(num_shards, axis=0):
+    """Splits `axis` in `num_shards` parts, or as many as it has elements."""
+
+    def partitioner(shape, **_):
+        return partitioning.fixed_shards(shape, num_shards, axis)
+
+    return partitioner
+
+
+@public
+def create_partitioned_variables(
+    shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None, name=None, reuse=None
+):  # fmt: skip
+    """A list of variables that together have `shape`, cut into `slicing[i]` parts along each axis i.
+
+    Raises ValueError if the lengths differ, or if more than one axis is cut.
+    """
+    from tapeflow.v1 import variable_getting, variable_scoping
+
+    if len(shape) != len(slicing):
+        raise ValueError(
+            "The 'shape' and 'slicing' of a partitioned Variable must have the length: "
+            f"shape: {shape}, slicing: {slicing}"
+        )
+    if len(shape) < 1:
+        raise ValueError(f"A partitioned Variable must have rank at least 1: shape: {shape}")
+    if sum(parts > 1 for parts in slicing) > 1:
+        raise ValueError(f"Can only slice a variable along one dimension: shape: {shape}, slicing: {slicing}")
+    outer = variable_scoping.get_variable_scope().name
+    with variable_scoping.variable_scope(name, "PartitionedVariable", reuse=reuse) as scope:
+        own = scope.name[len(outer) + 1 :] if outer else scope.name
+    with variable_scoping.variable_scope(variable_scoping.get_variable_scope(), reuse=reuse):
+        whole = variable_getting.get_variable(
+            own, shape=shape, dtype=dtype if callable(initializer) else None, initializer=initializer,
+            trainable=trainable, collections=collections, partitioner=lambda **_: list(slicing),
+        )  # fmt: skip
+    return list(whole)

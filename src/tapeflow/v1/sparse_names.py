@@ -1,0 +1,54 @@
+"""The functions of sparse tensors that 1.x has at its top level."""
+
+from tapeflow.core import dtypes
+from tapeflow.core.public import public
+from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
+from tapeflow.core.tensor_shape import as_shape
+from tapeflow.graph.build.placeholders import placeholder
+from tapeflow.ops.sparse.functions import add_v1 as sparse_add
+from tapeflow.ops.sparse.functions import concat_v1 as sparse_concat
+from tapeflow.ops.sparse.functions import fill_empty_rows as sparse_fill_empty_rows
+from tapeflow.ops.sparse.functions import mask as sparse_mask
+from tapeflow.ops.sparse.functions import maximum as sparse_maximum
+from tapeflow.ops.sparse.functions import minimum as sparse_minimum
+from tapeflow.ops.sparse.functions import reduce_max_sparse as sparse_reduce_max_sparse
+from tapeflow.ops.sparse.functions import reduce_max_v1 as sparse_reduce_max
+from tapeflow.ops.sparse.functions import reduce_sum_sparse as sparse_reduce_sum_sparse
+from tapeflow.ops.sparse.functions import reduce_sum_v1 as sparse_reduce_sum
+from tapeflow.ops.sparse.functions import reorder as sparse_reorder
+from tapeflow.ops.sparse.functions import reset_shape as sparse_reset_shape
+from tapeflow.ops.sparse.functions import reshape as sparse_reshape
+from tapeflow.ops.sparse.functions import retain as sparse_retain
+from tapeflow.ops.sparse.functions import slice_ as sparse_slice
+from tapeflow.ops.sparse.functions import softmax as sparse_softmax
+from tapeflow.ops.sparse.functions import sparse_dense_matmul as sparse_tensor_dense_matmul
+from tapeflow.ops.sparse.functions import sparse_merge, sparse_to_dense
+from tapeflow.ops.sparse.functions import split_v1 as sparse_split
+from tapeflow.ops.sparse.functions import to_dense as sparse_tensor_to_dense
+from tapeflow.ops.sparse.functions import to_indicator as sparse_to_indicator
+from tapeflow.ops.sparse.functions import transpose as sparse_transpose
+
+__all__ = [
+    "SparseTensor", "SparseTensorValue", "sparse_add", "sparse_concat", "sparse_fill_empty_rows", "sparse_mask",
+    "sparse_maximum", "sparse_merge", "sparse_minimum", "sparse_placeholder", "sparse_reduce_max",
+    "sparse_reduce_max_sparse", "sparse_reduce_sum", "sparse_reduce_sum_sparse", "sparse_reorder",
+    "sparse_reset_shape", "sparse_reshape", "sparse_retain", "sparse_slice", "sparse_softmax", "sparse_split",
+    "sparse_tensor_dense_matmul", "sparse_tensor_to_dense", "sparse_to_dense", "sparse_to_indicator",
+    "sparse_transpose",
+]  # fmt: skip
+
+
+@public
+def sparse_placeholder(dtype, shape=None, name=None):
+    """A sparse tensor of a graph that is fed when the graph runs."""
+    known = as_shape(shape)
+    prefix = "" if name is None else f"{name}/"
+    rank = known.rank
+    made = SparseTensor(
+        placeholder(dtypes.int64, [None, rank], f"{prefix}indices"),
+        placeholder(dtype, [None], f"{prefix}values"),
+        placeholder(dtypes.int64, [rank], f"{prefix}shape"),
+    )
+    if rank is not None:
+        made.set_shape(known)
+    return made

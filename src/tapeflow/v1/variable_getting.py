@@ -1,0 +1,297 @@
+"""`tf.get_variable` of 1.x: variables found by their names.
+
+Eagerly it makes a new variable on every call: variables are only shared by name while an `EagerVariableStore` is
+the default. Each graph has a store of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
+from tapeflow.core import context, dtypes
+from tapeflow.core.context import name_scope
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public, public_methods
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.function import template
+from tapeflow.function.template import make_template  # noqa: F401 (which finds its scopes here)
+from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
+from tapeflow.v1 import initializers
+from tapeflow.v1.variable_scoping import scopes, variable_scope, wrapped
+
+
+@public_methods
+class EagerVariableStore:
+    """Keeps the variables that `get_variable` makes, and gives them again to those who ask for their name."""
+
+    def __init__(self, store=None):
+        self._store: dict[str, Any] = {} if store is None else store._store
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[None]:
+        """A context in which `get_variable` finds and keeps variables here."""
+        before = scopes.store
+        scopes.store = self._store
+        try:
+            yield
+        finally:
+            scopes.store = before
+
+    def variables(self):
+        """All variables, by name."""
+        return sorted(self._store.values(), key=lambda variable: variable.name)
+
+    def trainable_variables(self):
+        """The trainable ones of `variables`."""
+        return [v for v in self.variables() if v.trainable]
+
+    def non_trainable_variables(self):
+        """The others of `variables`."""
+        return [v for v in self.variables() if not v.trainable]
+
+    def put(self, name, variable):
+        """Lets `get_variable` find a variable under a name, in the place of one that it found there."""
+        self._store[name] = variable
+
+    def drop(self, name):
+        """Forgets the variable of a name. Raises KeyError for a name that is not known."""
+        del self._store[name]
+
+    def copy(self):
+        """A store of new variables with the same names and values."""
+        other = EagerVariableStore()
+        with name_scope(""):
+            for key, v in self._store.items():
+                other._store[key] = VariableV1(v.read_value(), trainable=v.trainable, name=key)
+        return other
+
+
+@public
+def get_variable(
+    name,
+    shape=None,
+    dtype=None,
+    initializer=None,
+    regularizer=None,
+    trainable=None,
+    collections=None,
+    caching_device=None,
+    partitioner=None,
+    validate_shape=True,
+    use_resource=None,
+    custom_getter=None,
+    constraint=None,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+):
+    """A variable whose name is `name` in the current variable scope.
+
+    It is new, unless an `EagerVariableStore` is the default and has one of that name. `initializer` is a
+    value, or a function of shape and dtype; by default Glorot's for floating dtypes, else zeros. What
+    `regularizer` says joins the losses of a graph; eagerly there is nowhere to collect it.
+
+    Raises ValueError where the shape is not known, or a found variable has another shape or dtype.
+    """
+    scope = scopes.current
+    if initializer is not None and not callable(initializer):
+        initializer = convert_to_tensor(initializer)
+        if dtype is not None and initializer.dtype != dtypes.as_dtype(dtype):
+            raise ValueError(
+                f"Initializer type '{initializer.dtype!s}' and explicit dtype "
+                f"'{dtypes.as_dtype(dtype)!s}' don't match."
+            )
+        dtype = initializer.dtype
+    getter = wrapped(custom_getter, scope.custom_getter)
+    arguments = {
+        "name": f"{scope.name}/{name}" if scope.name else name,
+        "shape": shape,
+        "dtype": scope.dtype if dtype is None else dtypes.as_dtype(dtype),
+        "initializer": scope.initializer if initializer is None else initializer,
+        "regularizer": scope.regularizer if regularizer is None else regularizer,
+        "reuse": scope.reuse,
+        "trainable": trainable,
+        "collections": collections,
+        "caching_device": scope.caching_device if caching_device is None else caching_device,
+        "partitioner": scope.partitioner if partitioner is None else partitioner,
+        "validate_shape": validate_shape,
+        "use_resource": scope.stated_resource if use_resource is None else use_resource,
+        "constraint": scope.constraint if constraint is None else constraint,
+        "synchronization": synchronization,
+        "aggregation": aggregation,
+    }
+    # Without a variable scope of its own, what a getter makes does not fall into the name scope.
+    with name_scope(""):
+        if getter is None:
+            return _made(**arguments)
+        if trainable is None:  # custom getters expect a bool
+            arguments["trainable"] = synchronization is not VariableSynchronization.ON_READ
+        return getter(getter=_made, **arguments)
+
+
+def _made(
+    name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None,
+    trainable=None, collections=None, caching_device=None, partitioner=None, validate_shape=True,
+    use_resource=None, constraint=None, synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE, partition_info=None,
+):  # fmt: skip
+    """The variable of that whole name in the store, or a new one; `partition_info`: which part of a whole it is."""
+    store = scopes.store
+    dtype = dtypes.as_dtype(dtype)
+    wanted = TensorShape(shape)
+    if partitioner is not None and wanted.rank != 0:
+        from tapeflow.v1.partitioned import partitioned_variable
+
+        make = functools.partial(
+            _made, dtype=dtype, reuse=reuse, trainable=trainable, collections=collections,
+            validate_shape=validate_shape, constraint=constraint, synchronization=synchronization,
+            aggregation=aggregation, use_resource=use_resource,
+        )  # fmt: skip
+        return partitioned_variable(
+            make, store, name, wanted, dtype, initializer, regularizer, partitioner, reuse
+        )
+    if store is not None and name in store:
+        found = store[name]
+        if reuse is False:
+            raise ValueError(
+                f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
+                f"reuse=tf.AUTO_REUSE in VarScope? Originally defined at: {_origin(found)}"
+            )
+        if not wanted.is_compatible_with(found.shape):
+            raise ValueError(
+                f"Trying to share variable {name}, but specified shape {wanted} and found shape "
+                f"{found.shape}."
+            )
+        if not dtype.is_compatible_with(found.dtype):
+            raise ValueError(
+                f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype "
+                f"{found.dtype.name}."
+            )
+        return found
+    if reuse is True:
+        raise ValueError(
+            f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to "
+            "set reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    if initializer is None:
+        if shape is None:
+            raise ValueError(
+                f"Variable {name} did not get an initializer, so its `shape` argument must be "
+                "specified."
+            )
+        initializer = _default_initializer(name, dtype)
+    value, kept = _initial_value(shape, wanted, dtype, initializer, partition_info)
+    variable = VariableV1(
+        value, trainable, collections, validate_shape, caching_device, name, dtype=kept,
+        constraint=constraint, synchronization=synchronization, aggregation=aggregation,
+        use_resource=True if context.executing_eagerly() else use_resource,
+    )  # fmt: skip
+    if store is not None:
+        store[name] = variable
+    graph = context.current_graph()
+    if regularizer is not None and graph is not None:
+        with name_scope(f"{name}/Regularizer/"):
+            loss = regularizer(variable)
+        if loss is not None:
+            graph.add_to_collection(REGULARIZATION_LOSSES, loss)
+    return variable
+
+
+def _origin(variable) -> str:
+    parts = variable._parts
+    if parts is None:
+        return "an eager variable"
+    file, line, function = parts.handle.op.defined_at
+    return f"{file}:{line}, in {function}"
+
+
+def _default_initializer(name: str, dtype) -> Any:
+    if dtype.is_floating:
+        return initializers.glorot_uniform_initializer()
+    if dtype.is_integer or dtype.is_bool or dtype == dtypes.string:
+        return initializers.zeros_initializer()
+    raise ValueError(f"An initializer for variable {name} of {dtype!r} is required")
+
+
+def _initial_value(shape, wanted, dtype, initializer, partition_info) -> tuple[Any, Any]:
+    """What a variable starts from, and the dtype to give to it (None: the value's own)."""
+    if not callable(initializer):
+        if shape is not None:
+            raise ValueError("If initializer is a constant, do not specify shape.")
+        return convert_to_tensor(initializer), None
+    if inspect.isclass(initializer):
+        initializer = initializer()
+    named = inspect.signature(initializer).parameters
+    if wanted.is_fully_defined():
+        # Initializers of 1.x take which part they fill.
+        part = {"partition_info": partition_info} if "partition_info" in named else {}
+        return functools.partial(initializer, wanted.as_list(), dtype=dtype, **part), dtype
+    parameters = named.values()
+    free = all(
+        p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
+    )
+    if free:
+        return initializer, None
+    raise ValueError(
+        "The initializer passed is not valid. It should be a callable with no arguments and the "
+        "shape should not be provided or an instance of `tf.keras.initializers.*' and `shape` should "
+        "be fully defined."
+    )
+
+
+@public
+def get_local_variable(
+    name,
+    shape=None,
+    dtype=None,
+    initializer=None,
+    regularizer=None,
+    trainable=False,
+    collections=None,
+    caching_device=None,
+    partitioner=None,
+    validate_shape=True,
+    use_resource=None,
+    custom_getter=None,
+    constraint=None,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+):
+    """`get_variable` of a variable that is not trainable, in the collection of local variables."""
+    collections = [*(collections or []), "local_variables"]
+    return get_variable(
+        name, shape, dtype, initializer, regularizer, False, collections, caching_device, partitioner,
+        validate_shape, use_resource, custom_getter, constraint, synchronization, aggregation,
+    )  # fmt: skip
+
+
+@public
+def no_regularizer(_):
+    """The regularizer that keeps `get_variable` from the one of the scope: None for every variable."""
+
+
+class _TemplateScoping:
+    """What templates need of scopes and stores."""
+
+    new_store = EagerVariableStore
+    variable = staticmethod(get_variable)
+
+    @staticmethod
+    def scope(unique_name, name, custom_getter):
+        return variable_scope(unique_name, default_name=name, custom_getter=custom_getter)
+
+    @staticmethod
+    def again(scope):
+        return variable_scope(scope)
+
+    @staticmethod
+    def trainable_variables():
+        graph = context.current_graph()
+        return [] if graph is None else list(graph.get_collection("trainable_variables"))
+
+
+template.scoping = _TemplateScoping
