@@ -110,6 +110,11 @@ class Operation:
         return self.type in _STATEFUL or self.type in RESOURCE_OPS or bool(self.attrs.get("stateful"))
 
     @property
+    def forwards(self) -> bool:
+        """Whether its outputs are its inputs."""
+        return self.row.forwards if self.row is not None else self.type in _FORWARDING
+
+    @property
     def effects(self) -> bool:
         """Whether a run of it is noticed by others, so that it runs though nobody needs its outputs."""
         if self.type in ("If", "Case", "PartitionedCall"):
@@ -282,6 +287,8 @@ def _bracketed(x: SymbolicTensor) -> str:
 
 
 _STATEFUL = frozenset(["VarHandleOp", "EagerPyFunc", "PyFunc", "Assert", "PrintV2", "Print"])
+# Nodes without a row whose outputs are their inputs.
+_FORWARDING = frozenset(["IdentityN", "OptimizeDatasetV2", "PlaceholderWithDefault", "RefIdentity"])
 # Their results differ from run to run, but nothing happens where nobody looks at them.
 READS = frozenset(
     [

@@ -21,10 +21,6 @@ from tapeflow.lite import mlir_text
 from tapeflow.lite.values import Call, ListValue, Value
 from tapeflow.ops import partial_values, shape_inference, shapes
 
-# Nodes that hand their inputs on.
-_ALIASES = frozenset(
-    ["Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "GuaranteeConst", "PlaceholderWithDefault"]
-)
 # Checks of values, which the runtime of TensorFlow Lite does not have.
 _DROPPED = frozenset(["Assert", "NoOp"])
 # Larger constants are left to the converter, which need not store them.
@@ -130,7 +126,7 @@ class Emitter:
     def _operation(self, op: Operation, inputs: list[Any]) -> Sequence[Known]:
         if op.type == "Const":
             return [Value.of(op.attrs["value"])]
-        if op.type in _ALIASES:
+        if op.forwards:
             return inputs
         if op.type in NODES:
             return NODES[op.type](self, op, inputs)

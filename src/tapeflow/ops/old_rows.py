@@ -89,7 +89,7 @@ def _(a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse):
 @op("TensorListConcat", "input_handle: variant -> tensor: element_dtype, lengths: int64",
     attrs={"element_dtype": dtype, "element_shape": shape_attr(None)},
     shape=lambda call: [None if call.attr("element_shape") is None else (None, *tuple(call.attr("element_shape"))[1:]),
-                        (None,)])  # fmt: skip
+                        (None,)], moves=True)  # fmt: skip
 def TensorListConcat(xp, input_handle, element_dtype, element_shape):
     known = None if element_shape is None else tuple(element_shape)
     spelled = np.array(-1) if known is None else np.array([-1 if n is None else n for n in known], np.int64)

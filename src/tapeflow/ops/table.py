@@ -152,6 +152,8 @@ def op(
     touches: str = "",
     reads: str = "",
     promotes: str = "",
+    forwards: bool = False,
+    moves: bool = False,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the row `name` of the decorated Python kernel.
 
@@ -169,6 +171,8 @@ def op(
       promotes: its part in implicit promotion of dtypes: "operands" that take one dtype together, with a weak result
         where both are weak; a "choice" between such operands, whose result is never weak; "weakness" of the input,
         which the result keeps.
+      forwards: whether the outputs are the inputs, so that a call needs no work.
+      moves: whether the elements of the outputs are elements of the inputs, so that no new NaN or infinity comes of it.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
     variables = list(types or {})
@@ -219,6 +223,8 @@ def op(
         stateful = resources or {"seed", "seed2"} <= kinds.keys()
     row.stateful = stateful
     row.touches = touches
+    row.forwards = forwards
+    row.moves = moves or forwards
     row.reads = reads
     if promotes:
         promotion.PARTS[name] = promotes

@@ -24,10 +24,6 @@ from tapeflow.xla.boundary import array_of, tensor_of
 from tapeflow.xla.importing import jax, jnp
 from tapeflow.xla.values import ListValue, State, VariableHandle, is_known, traced
 
-# Nodes that hand their inputs on.
-_ALIASES = frozenset(
-    ["Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "GuaranteeConst", "PlaceholderWithDefault"]
-)
 # Checks of values: compiled code cannot raise.
 _DROPPED = frozenset(["Assert", "NoOp"])
 # What depends on shapes alone is known.
@@ -84,7 +80,7 @@ class Lowering:
         try:
             if kind == "Const":
                 return [array_of(op.attrs["value"])]
-            if kind in _ALIASES:
+            if op.forwards:
                 return inputs
             if kind in _DROPPED:
                 return []

@@ -22,25 +22,6 @@ _MOST_INPUTS = 24
 _FEW_ELEMENTS = 256
 _LONG_GROUP = 5
 _REDUCTIONS = frozenset(("Sum", "Mean", "Max", "Min"))
-# Rows whose loops take inputs of one shape only.
-_ONE_SHAPE = frozenset(
-    f"{name}Grad"
-    for name in (
-        "Relu",
-        "Relu6",
-        "Elu",
-        "Selu",
-        "Softplus",
-        "Softsign",
-        "LeakyRelu",
-        "Tanh",
-        "Sigmoid",
-        "Sqrt",
-        "Rsqrt",
-        "Reciprocal",
-        "Inv",
-    )
-)
 Shape = tuple[int | None, ...]
 
 
@@ -284,7 +265,7 @@ def _steps(program: Program, each: Instruction) -> Any:
     if not _native.fusable(name, int(dtype)):
         return None
     same = [shape == result.shape for shape in shapes]
-    if not any(same) or (name in _ONE_SHAPE and not all(same)):
+    if not any(same) or not (row.broadcasts or all(same)):
         return None
     if not all(_lies_under(shape, result.shape) for shape in shapes):
         return None

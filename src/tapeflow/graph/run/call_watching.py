@@ -23,13 +23,6 @@ from tapeflow.ops.table import arguments
 
 # Not the index of any device: the core asks Python for what runs there.
 _WATCHED = 1 << 20
-# Operations whose results have NaN or infinity only where their inputs do.
-_MOVES = frozenset((
-    "Concat", "ConcatV2", "ExpandDims", "Fill", "Gather", "GatherV2", "Identity", "IdentityN", "Maximum", "Minimum",
-    "Pack", "Reshape", "Slice", "Squeeze", "StridedSlice", "TensorListStack", "TensorListConcat", "Transpose",
-    "Unpack", "CheckNumerics", "CheckNumericsV2", "Placeholder", "Const", "StopGradient", "VarHandleOp", "IsNan",
-    "IsInf", "IsFinite", "Print", "PrintV2",
-))  # fmt: skip
 # Outputs that may be NaN in the course of things: reserved space, by the positions that are checked.
 _CHECKED_OUTPUTS = {"FusedBatchNorm": (0, 1, 2), "FusedBatchNormV2": (0, 1, 2), "FusedBatchNormV3": (0, 1, 2)}
 
@@ -104,7 +97,7 @@ def _counted(array: np.ndarray) -> str:
 
 
 def _check_numbers(row: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> None:
-    if row.name in _MOVES:
+    if row.moves:
         return
     for i, output in enumerate(outputs):
         if i not in _CHECKED_OUTPUTS.get(row.name, (i,)) or not output.dtype.is_floating:
@@ -135,7 +128,7 @@ _plain_builder: Any = None
 def _checked_nodes(row: Any, inputs: Any, attrs: dict[str, Any]) -> Any:
     """What builds a node, with a check behind each floating output of it."""
     made = _plain_builder(row, inputs, attrs)
-    if not _checking_graphs or row.name in _MOVES or row.stateful:
+    if not _checking_graphs or row.moves or row.stateful:
         return made
     return _with_checks(row, made, "")
 

@@ -17,20 +17,6 @@ from tapeflow.graph.run.program import Instruction, Program
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
 
-# Nodes that hand their inputs on.
-_ALIASES = frozenset(
-    [
-        "Identity",
-        "IdentityN",
-        "StopGradient",
-        "PreventGradient",
-        "Snapshot",
-        "GuaranteeConst",
-        "PlaceholderWithDefault",
-        "OptimizeDatasetV2",
-        "RefIdentity",
-    ]
-)
 # Gives the instructions of nodes without a row: type -> f(emitter, operation).
 _EMIT: dict[str, Callable[[Any, Operation], None]] = {}
 
@@ -96,7 +82,7 @@ class Emitter:
         if kind == "Const":
             self.constant(op.outputs[0], op.attrs["value"])
             return
-        if kind in _ALIASES:
+        if op.forwards:
             for x, y in zip(op.inputs, op.outputs, strict=False):
                 self.numbers[id(y)] = self.numbers[id(x)]
                 self._alive.append(y)

@@ -36,6 +36,7 @@ def _fill_rule(call):
     "dims: index_type, value: T -> output: T",
     types={"T": ANY, "index_type": Preferring(INDEX)},
     shape=_fill_rule,
+    moves=True,
 )
 def Fill(xp, dims, value):
     if np.ndim(dims) != 1:

@@ -52,6 +52,7 @@ def _gather_rule(call):
     types={"Tparams": ANY, "Tindices": INDEX},
     attrs={"validate_indices": True},
     shape=_gather_rule,
+    moves=True,
 )
 def Gather(xp, params, indices, validate_indices):
     if params.ndim == 0:
@@ -119,6 +120,7 @@ def _gather_v2_rule(call):
     types={"Tparams": ANY, "Tindices": GATHER_INDEX, "Taxis": INDEX},
     attrs={"batch_dims": 0},
     shape=_gather_v2_rule,
+    moves=True,
 )
 def GatherV2(xp, params, indices, axis, batch_dims):
     if np.ndim(axis):

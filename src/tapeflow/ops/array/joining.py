@@ -50,6 +50,7 @@ def _concat_axis(values, axis) -> int:
     "values: N>=2*T, axis: Tidx -> output: T",
     types={"T": ANY, "Tidx": Preferring(INDEX)},
     shape=shapes.concat,
+    moves=True,
 )
 def ConcatV2(xp, values, axis):
     return xp.concatenate(values, _concat_axis(values, axis))
@@ -107,6 +108,7 @@ def _(values, axis):
     shape=lambda call: [
         shapes.joined([call.shape(i) for i in range(1, call.count)], call.value(0))
     ],
+    moves=True,
 )
 def Concat(xp, concat_dim, values):
     return xp.concatenate(values, _concat_axis(values, concat_dim))
@@ -181,6 +183,7 @@ def _pack_rule(call):
     types={"T": ANY},
     attrs={"axis": 0},
     shape=_pack_rule,
+    moves=True,
 )
 def Pack(xp, values, axis):
     rank = values[0].ndim
@@ -286,6 +289,7 @@ def _unpack_rule(call):
     types={"T": ANY},
     attrs={"num": integer, "axis": 0},
     shape=_unpack_rule,
+    moves=True,
 )
 def Unpack(xp, value, num, axis):
     if not -value.ndim <= axis < value.ndim:

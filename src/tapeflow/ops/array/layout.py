@@ -72,6 +72,7 @@ def _reshape_rule(call):
     types={"T": ANY, "Tshape": Preferring(INDEX)},
     shape=_reshape_rule,
     promotes="weakness",
+    moves=True,
 )
 def Reshape(xp, tensor, shape):
     return tensor.reshape(_resolved(shape, tensor.shape))
@@ -186,6 +187,7 @@ def _expand_dims_rule(call):
     types={"T": ANY, "Tdim": Preferring(INDEX)},
     shape=_expand_dims_rule,
     promotes="weakness",
+    moves=True,
 )
 def ExpandDims(xp, input, dim):
     axis = one_value(dim, "'dim' must be a tensor with a single value")
@@ -274,6 +276,7 @@ def _squeeze_rule(call):
     attrs={"squeeze_dims": ints([])},
     shape=_squeeze_rule,
     promotes="weakness",
+    moves=True,
 )
 def Squeeze(xp, input, squeeze_dims):
     gone = set()
@@ -391,6 +394,7 @@ def _permutation(perm, rank: int) -> list[int]:
     types={"T": ANY, "Tperm": Preferring(INDEX)},
     shape=_transpose_rule,
     promotes="weakness",
+    moves=True,
 )
 def Transpose(xp, x, perm):
     return xp.transpose(x, _permutation(perm, x.ndim))

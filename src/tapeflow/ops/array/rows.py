@@ -21,7 +21,10 @@ from tapeflow.ops.table import shape as shape_attr
 from tapeflow.ops.validate import index_kind, invalid, shape_text
 
 
-@op("Identity", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first, promotes="weakness")
+@op(
+    "Identity", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first, promotes="weakness",
+    forwards=True,
+)
 def Identity(xp, input):
     return input
 
@@ -57,7 +60,10 @@ def identity_n(input, name=None):
     return [Identity(x) for x in input]
 
 
-@op("GuaranteeConst", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first)
+@op(
+    "GuaranteeConst", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first,
+    forwards=True,
+)
 def GuaranteeConst(xp, input):
     return input
 
@@ -83,7 +89,10 @@ def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     return GuaranteeConst(input)
 
 
-@op("Snapshot", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first)
+@op(
+    "Snapshot", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first,
+    forwards=True,
+)
 def Snapshot(xp, input):
     return input
 
@@ -103,7 +112,10 @@ def _(input):
     return input
 
 
-@op("StopGradient", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first, promotes="weakness")
+@op(
+    "StopGradient", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first, promotes="weakness",
+    forwards=True,
+)
 def StopGradient(xp, input):
     return input
 
@@ -133,6 +145,7 @@ def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     types={"T": ANY},
     attrs={"message": ""},
     shape=shapes.same_as_first,
+    forwards=True,
 )
 def PreventGradient(xp, input, message):
     return input

@@ -54,6 +54,7 @@ def _slice_size(d: int | None, begin: int, size: int) -> int | None:
     "input: T, begin: Index, size: Index -> output: T",
     types={"T": ANY, "Index": INDEX},
     shape=_slice_rule,
+    moves=True,
 )
 def Slice(xp, input, begin, size):
     begin, size = np.asarray(begin), np.asarray(size)
@@ -257,6 +258,7 @@ def _slice_length(size, first, last, step, open_first: bool, open_last: bool) ->
     types={"T": ANY, "Index": (*INDEX, dtypes.int16)},
     attrs=_MASKS,
     shape=_strided_slice_rule,
+    moves=True,
 )
 def StridedSlice(xp, input, begin, end, strides, **masks):
     return input[numpy_key(input.shape, begin, end, strides, masks.values())]

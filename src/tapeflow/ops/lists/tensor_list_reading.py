@@ -131,6 +131,7 @@ def _stack_rule(call):
     "input_handle: variant, element_shape: int32 -> tensor: element_dtype",
     attrs={"element_dtype": dtype, "num_elements": -1},
     shape=_stack_rule,
+    moves=True,
 )
 def TensorListStack(xp, input_handle, element_shape, element_dtype, num_elements):
     elements = list_in(input_handle)

@@ -559,7 +559,7 @@ def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _extreme(name, function, chooses_x, reference):
-    @op(name, "x: T, y: T -> z: T", types={"T": REAL}, promotes="choice", **BROADCAST)
+    @op(name, "x: T, y: T -> z: T", types={"T": REAL}, promotes="choice", moves=True, **BROADCAST)
     def row(xp, x, y):
         return getattr(xp, function)(x, y)
 

@@ -29,7 +29,7 @@ def _special_samples(rng):
     yield Sample(np.array([1.0, -np.inf]), message="msg", raises=InvalidArgumentError)
 
 
-@op("CheckNumerics", "tensor: T -> output: T", **_SCHEMA, stateful=True)
+@op("CheckNumerics", "tensor: T -> output: T", **_SCHEMA, stateful=True, moves=True)
 def CheckNumerics(xp, tensor, message):
     if xp is np and not np.isfinite(tensor).all():
         found = [
@@ -50,7 +50,7 @@ CheckNumerics.samples(_special_samples)
 CheckNumerics.reference(lambda tensor, message: tensor)
 
 
-@op("CheckNumericsV2", "tensor: T -> output: T", **_SCHEMA, stateful=True)
+@op("CheckNumericsV2", "tensor: T -> output: T", **_SCHEMA, stateful=True, moves=True)
 def CheckNumericsV2(xp, tensor, message):
     if xp is np and not np.isfinite(tensor).all():
         signs = (
