@@ -15,7 +15,7 @@ from tapeflow.ops.lists.tensor_list_reading import TensorListConcatV2
 from tapeflow.ops.lists.tensor_list_rows import TensorListScatterV2
 from tapeflow.ops.math.casting import Cast
 from tapeflow.ops.quantize.quantize_and_dequantize import QuantizeAndDequantizeV2
-from tapeflow.ops.table import ANY, FLOATING, INDEX, Sample, any_object, dtype, number, op, string
+from tapeflow.ops.table import ANY, FLOATING, INDEX, Sample, dtype, number, op, string, strings
 from tapeflow.ops.table import shape as shape_attr
 from tapeflow.ops.validate import invalid
 
@@ -147,7 +147,7 @@ def FakeParam(xp, dtype, shape):
     return np.zeros(sizes, dtype.as_numpy_dtype)
 
 
-@op("DeviceIndex", "-> index: int32", attrs={"device_names": any_object}, shape=shapes.scalar, stateful=True)
+@op("DeviceIndex", "-> index: int32", attrs={"device_names": strings}, shape=shapes.scalar, stateful=True)
 def DeviceIndex(xp, device_names):
     """Where the CPU is among the names; how many there are if it is not."""
     names = [name.decode() if isinstance(name, bytes) else str(name) for name in device_names]

@@ -52,6 +52,7 @@ class Kind(NamedTuple):
     required: bool = True
     default: Any = None
     choices: tuple[str, ...] | None = None
+    elements: str = ""  # of a list that calls pass on as it is: "float" or "string"
 
     def __call__(self, default: Any) -> Kind:
         return self._replace(required=False, default=default)
@@ -66,6 +67,8 @@ shape = Kind(5)
 ints = Kind(6)
 func = Kind(7)
 any_object = func
+floats = Kind(7, elements="float")
+strings = Kind(7, elements="string")
 
 
 def one_of(*choices: str, default: str | None = None) -> Kind:

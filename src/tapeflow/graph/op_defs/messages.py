@@ -28,18 +28,6 @@ _KINDS = {
     7: "func",
 }
 # Attrs that are any object for their rows; of others the default tells what they are.
-_OTHER_KINDS = {
-    ("Bucketize", "boundaries"): "list(float)",
-    ("DeviceIndex", "device_names"): "list(string)",
-    **dict.fromkeys((("Copy", "debug_ops_spec"), ("CopyHost", "debug_ops_spec")), "list(string)"),
-    **{
-        (f"Debug{what}", "debug_urls"): "list(string)"
-        for what in ("Identity", "NanCount", "NumericSummary")
-    },
-    ("FixedUnigramCandidateSampler", "unigrams"): "list(float)",
-    ("FractionalAvgPool", "pooling_ratio"): "list(float)",
-    ("FractionalMaxPool", "pooling_ratio"): "list(float)",
-}
 _ELEMENTS = {float: "list(float)", str: "list(string)", DType: "list(type)", int: "list(int)"}
 
 
@@ -285,7 +273,7 @@ def _of_row(row: Any) -> Any:
         if name not in row.attrs:
             made.attr.add(name=name, type="int", has_minimum=True, minimum=minimum)
     for name, kind in row.attrs.items():
-        own = made.attr.add(name=name, type=_kind(row, name, kind))
+        own = made.attr.add(name=name, type=_kind(kind))
         if name in least:
             own.has_minimum, own.minimum = True, least[name]
         if not kind.required and not (
@@ -297,10 +285,12 @@ def _of_row(row: Any) -> Any:
     return made
 
 
-def _kind(row: Any, name: str, kind: Any) -> str:
+def _kind(kind: Any) -> str:
+    if kind.elements:
+        return f"list({kind.elements})"
     if kind.number == 7 and isinstance(kind.default, (list, tuple)) and kind.default:
         return _ELEMENTS.get(type(kind.default[0]), "func")
-    return _OTHER_KINDS.get((row.name, name)) or _KINDS[kind.number]
+    return _KINDS[kind.number]
 
 
 def _default(value: Any, kind: str) -> Any:

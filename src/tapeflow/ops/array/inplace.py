@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.table import ANY, NUMERIC, REAL, Sample, any_object, dtype, op
+from tapeflow.ops.table import ANY, NUMERIC, REAL, Sample, dtype, op, strings
 from tapeflow.ops.table import shape as shape_attr
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
@@ -78,8 +78,8 @@ def _same_value(name, signature, types=ANY, **attrs):
 
 
 DeepCopy = _same_value("DeepCopy", "x: T -> y: T")
-Copy = _same_value("Copy", "input: T -> output: T", tensor_name="", debug_ops_spec=any_object([]))
-CopyHost = _same_value("CopyHost", "input: T -> output: T", tensor_name="", debug_ops_spec=any_object([]))
+Copy = _same_value("Copy", "input: T -> output: T", tensor_name="", debug_ops_spec=strings([]))
+CopyHost = _same_value("CopyHost", "input: T -> output: T", tensor_name="", debug_ops_spec=strings([]))
 
 
 @op("Empty", "shape: int32 -> output: dtype", attrs={"dtype": dtype, "init": False},

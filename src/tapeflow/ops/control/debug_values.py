@@ -8,10 +8,10 @@ from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.ops import shapes
 from tapeflow.ops.lists.payload import dtype_of
-from tapeflow.ops.table import ANY, REAL, Sample, any_object, dtype, op
+from tapeflow.ops.table import ANY, REAL, Sample, dtype, op, strings
 from tapeflow.ops.validate import invalid
 
-_NAMED = {"device_name": "", "tensor_name": "", "debug_urls": any_object([]), "gated_grpc": False}
+_NAMED = {"device_name": "", "tensor_name": "", "debug_urls": strings([]), "gated_grpc": False}
 _VALUES = np.array([1.0, np.nan, np.inf, 0.0, -2.0, -np.inf, 5.0])
 
 

@@ -14,13 +14,13 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import reserve
 from tapeflow.ops.random.seed import get_seed
-from tapeflow.ops.table import Sample, any_object, op
+from tapeflow.ops.table import Sample, floats, op
 from tapeflow.ops.validate import InvalidArgumentError, dimensions, invalid, known, shape_text
 
 _MASK = (1 << 64) - 1
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 _ATTRS = {
-    "pooling_ratio": any_object,
+    "pooling_ratio": floats,
     "pseudo_random": False,
     "overlapping": False,
     "deterministic": False,

@@ -19,8 +19,7 @@ from tapeflow.ops.control.flow import cond
 from tapeflow.ops.math import arithmetic, casting, comparison, reduction
 from tapeflow.ops.math.elementwise import Floor
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import INDEX, Sample, dtype, op
-from tapeflow.ops.table import func as any_object
+from tapeflow.ops.table import INDEX, Sample, dtype, floats, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
 WEIGHTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
@@ -372,7 +371,7 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     "Bucketize",
     "input: T -> output: int32",
     types={"T": WEIGHTS},
-    attrs={"boundaries": any_object},
+    attrs={"boundaries": floats},
     shape=shapes.same_as_first,
 )
 def Bucketize(xp, input, boundaries):

@@ -17,7 +17,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import reserve
 from tapeflow.ops.random.seed import seeds, starts
-from tapeflow.ops.table import Sample, any_object, boolean, integer, op
+from tapeflow.ops.table import Sample, boolean, floats, integer, op
 from tapeflow.ops.validate import InvalidArgumentError, first_out_of_range, invalid
 
 _ATTRS = {"num_true": integer, "num_sampled": integer, "unique": boolean}
@@ -241,7 +241,7 @@ def _read_weights(path: str) -> list[float]:
         "num_reserved_ids": 0,
         "num_shards": 1,
         "shard": 0,
-        "unigrams": any_object([]),
+        "unigrams": floats([]),
         **_SEEDS,
     },
     shape=_rule,

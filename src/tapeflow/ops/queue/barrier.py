@@ -61,9 +61,9 @@ class Barrier(Lines):
         """Adds a component to the tuples of keys. Raises InvalidArgumentError and CancelledError; then nothing is."""
         self._check(keys, values, kind, component)
         with self._lock:
-            named = keys.tolist()
-            for i, key in enumerate(named):
-                if (key in self._parts and component in self._parts[key][1]) or key in named[:i]:
+            named, seen = keys.tolist(), set()
+            for key in named:
+                if (key in self._parts and component in self._parts[key][1]) or key in seen:
                     raise InvalidArgumentError(
                         None, None,
                         f"Key {key.decode(errors='replace')} already has a value for component {component} in barrier "
@@ -75,6 +75,7 @@ class Barrier(Lines):
                         f"Barrier {self.name} is closed, but attempted to insert a brand new key: "
                         f"{key.decode(errors='replace')}.",
                     )  # fmt: skip
+                seen.add(key)
             fresh = any(key not in self._parts for key in named)
             for key, value in zip(named, values, strict=True):
                 self._parts.setdefault(key, (_FIRST + self._count, {}))
