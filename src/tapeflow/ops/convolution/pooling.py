@@ -387,7 +387,7 @@ def _(orig_input, orig_output, grad, **attrs):
 @op(
     "MaxPoolGradGrad",
     "orig_input: T, orig_output: T, grad: T -> output: T",
-    types={"T": Preferring(REAL)},
+    types={"T": REAL},
     attrs=POOL,
     shape=lambda call: [pooled_shape(call, call.shape(1), call.shape(2))],
 )

@@ -110,7 +110,7 @@ def _(rng):
 
 
 @_row("UniformDequantize", f"input: Tin, {_BOTH} -> output: Tout", {"Tin": _INTEGERS},
-      {"Tout": dtype(dtypes.float32), **_attrs("")}, shapes.same_as_first)  # fmt: skip
+      {"Tout": dtype, **_attrs("")}, shapes.same_as_first)  # fmt: skip
 def UniformDequantize(
     xp, input, scales, zero_points, Tout, quantization_axis, quantization_min_val, quantization_max_val
 ):
