@@ -9,7 +9,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos, test_case, test_combinations
-from tapeflow.alias import reachable, recurrent_cells
+from tapeflow.alias import reachable, recurrent_cells, tf_inspect
 from tapeflow.alias.keras_tracing import trace_model_call
 from tapeflow.contrib.framework import nest
 from tapeflow.core import decorator, eager_context, errors, trackable, type_spec_registry
@@ -330,6 +330,20 @@ def test_arguments_of_traced_functions():
     f = tf.function(lambda x, y=2: x)
     assert inspect.getfullargspec(f).args == ["x", "y"]
     assert "python_function" in inspect.signature(type(f)).parameters
+
+
+@pytest.mark.parametrize("name", ["equal", "less", "add", "concat", "reduce_sum", "zeros", "rank", "cast"])
+def test_functions_are_described_without_annotations(name):
+    """Libraries compare them with functions of their own, which have none."""
+    assert tf_inspect.getfullargspec(getattr(tf, name)).annotations == {}
+    assert inspect.getfullargspec(getattr(tf, name)).args == tf_inspect.getfullargspec(getattr(tf, name)).args
+
+
+def test_functions_of_others_keep_their_annotations():
+    def f(x: int) -> int:
+        return x
+
+    assert tf_inspect.getfullargspec(f) == inspect.getfullargspec(f)
 
 
 def test_control_dependencies_of_any_iterable():
