@@ -107,9 +107,8 @@ def add_input(op: Operation, tensor: Any) -> None:
 def _control(value: Any) -> Operation:
     op = value if isinstance(value, Operation) else getattr(value, "op", None)
     if not isinstance(op, Operation):
-        raise TypeError(
-            f"Control input must be an Operation, a Tensor, or IndexedSlices. Received an instance of type {type(value)}."
-        )
+        kind = type(value)
+        raise TypeError(f"Control input must be an Operation, a Tensor, or IndexedSlices. Received an instance of {kind}.")
     return op
 
 
