@@ -73,5 +73,6 @@ def test_attributes_may_come_before_the_base_class(init):
     with tf.Graph().as_default():
         cell = Late(init)
         outputs, _ = cell(tf.ones([1, 2]), None)
-        assert outputs.shape == [1, 2] and cell._tracked_objects()["inner"] is cell.inner
+        assert outputs.shape == [1, 2]
+        assert cell._tracked_objects()["inner"] is cell.inner
         assert not cell.trainable

@@ -70,7 +70,7 @@ def test_copies_compute_the_same(graph, function):
     x = v1.placeholder(tf.float32, [2, 3])
     y = function(x)
     again = copied(y.op, {x.op: x.op}).outputs[y.value_index]
-    assert again.shape == y.shape and again.dtype == y.dtype and again.name == "copy/" + y.name
+    assert (again.shape, again.dtype, again.name) == (y.shape, y.dtype, "copy/" + y.name)
     want, got = values([y, again], {x: np.arange(1.0, 7.0).reshape(2, 3)})
     np.testing.assert_array_equal(got, want)
 
@@ -80,7 +80,8 @@ def test_inputs_may_be_given_at_once(graph):
     node = renamed((x - y).op, "again")
     for make in (tf.Operation, tf.Operation.from_node_def):
         op = make(node, graph, [y, x], [tf.float32], [x.op])
-        assert isinstance(op, tf.Operation) and op.control_inputs == [x.op]
+        assert isinstance(op, tf.Operation)
+        assert op.control_inputs == [x.op]
         assert values(op.outputs[0]) == [1.0]
         node.name = "once_more"
 

@@ -108,7 +108,9 @@ def _control(value: Any) -> Operation:
     op = value if isinstance(value, Operation) else getattr(value, "op", None)
     if not isinstance(op, Operation):
         kind = type(value)
-        raise TypeError(f"Control input must be an Operation, a Tensor, or IndexedSlices. Received an instance of {kind}.")
+        raise TypeError(
+            f"Control input must be an Operation, a Tensor, or IndexedSlices. Received an instance of type {kind}."
+        )
     return op
 
 

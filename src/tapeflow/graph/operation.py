@@ -57,6 +57,22 @@ class Operation:
         "device", "defined_at", "custom_gradient", "index", "_extra", "_original_op", "_composite",
         "__weakref__", "__dict__",  # programs give operations attributes of their own
     )  # fmt: skip
+    graph: Any
+    type: Any
+    row: Any
+    inputs: Any
+    input_sizes: Any
+    attrs: Any
+    name: Any
+    device: Any
+    control_inputs: Any
+    custom_gradient: Any
+    defined_at: Any
+    outputs: list[SymbolicTensor]
+    index: float  # its place in the order in which operations run
+    _extra: dict[str, Any] | None
+    _original_op: Operation | None  # the one whose gradient it computes
+    _composite: Any  # what its row is composed of, once it was written
 
     def __new__(
         cls, node_def: Any, g: Any, inputs: Any = None, output_types: Any = None, control_inputs: Any = None,
@@ -108,13 +124,13 @@ class Operation:
         self.name = name
         self.device = device
         self.control_inputs = control_inputs
-        self.outputs: list[SymbolicTensor] = []
+        self.outputs = []
         self.custom_gradient = None
         self.defined_at = user_frame()
-        self.index: float = -1  # its place in the order in which operations run
-        self._extra: dict[str, Any] | None = None
-        self._original_op: Operation | None = None  # the one whose gradient it computes
-        self._composite: Any = None  # what its row is composed of, once it was written
+        self.index = -1
+        self._extra = None
+        self._original_op = None
+        self._composite = None
         return self
 
     def _control_flow_post_processing(self, input_tensors: Any = None) -> None:
