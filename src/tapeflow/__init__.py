@@ -292,6 +292,7 @@ _LAZY_PACKAGES = {
     "summary": "tapeflow.summary",
     "sysconfig": "tapeflow.sysconfig",
     "test": "tapeflow.test",
+    "tpu": "tapeflow.tpu",
     "train": "tapeflow.train",
     "types": "tapeflow.types",
     "xla": "tapeflow.xla",

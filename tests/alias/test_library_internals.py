@@ -9,7 +9,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.alias import reachable, recurrent_cells
+from tapeflow.alias import places, reachable, recurrent_cells, tf_inspect
 from tapeflow.alias.keras_tracing import trace_model_call
 from tapeflow.contrib.framework import nest
 from tapeflow.core import decorator, eager_context, errors
@@ -334,6 +334,47 @@ def test_arguments_of_traced_functions():
     f = tf.function(lambda x, y=2: x)
     assert inspect.getfullargspec(f).args == ["x", "y"]
     assert "python_function" in inspect.signature(type(f)).parameters
+
+
+@pytest.mark.parametrize("make", [lambda d: d, lambda d: d.batch(2), lambda d: tf.distribute.get_strategy()
+                                  .experimental_distribute_dataset(d)])  # fmt: skip
+def test_datasets_are_told_by_a_class_of_tensorflow(make):
+    """Libraries that work with several frameworks look for it without an import of TensorFlow."""
+    parents = type(make(tf.data.Dataset.range(4))).__mro__
+    assert any(c.__name__ == "DatasetV2" and c.__module__.startswith("tensorflow.python.") for c in parents)
+
+
+def test_sessions_with_hooks_can_be_made():
+    """Libraries with a training loop of their own put hooks around a session that they have."""
+    hooked = places.Internal("python.training.monitored_session").get("_HookedSession")
+    seen = []
+
+    class Hook(tf.compat.v1.train.SessionRunHook):
+        def before_run(self, run_context):
+            return tf.compat.v1.train.SessionRunArgs(double)
+
+        def after_run(self, run_context, run_values):
+            seen.append(run_values.results)
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.constant(3)
+        double = x * 2
+        assert hooked(session, [Hook()]).run(x) == 3
+    assert seen == [6]
+
+
+@pytest.mark.parametrize("name", ["equal", "less", "add", "concat", "reduce_sum", "zeros", "rank", "cast"])
+def test_functions_are_described_without_annotations(name):
+    """Libraries compare them with functions of their own, which have none."""
+    assert tf_inspect.getfullargspec(getattr(tf, name)).annotations == {}
+    assert inspect.getfullargspec(getattr(tf, name)).args == tf_inspect.getfullargspec(getattr(tf, name)).args
+
+
+def test_functions_of_others_keep_their_annotations():
+    def f(x: int) -> int:
+        return x
+
+    assert tf_inspect.getfullargspec(f) == inspect.getfullargspec(f)
 
 
 def test_control_dependencies_of_any_iterable():

@@ -10,7 +10,11 @@ REASONS: dict[str, str] = {
     "Layers of a quantized model beside those of the float one: not there yet":
         "lite.experimental.QuantizationDebug*",
     "TPUs are programmed through JAX here":
-        "tpu.* distribute.cluster_resolver.TPUClusterResolver",
+        "tpu.PaddingSpec tpu.batch_parallel tpu.bfloat16_scope tpu.core tpu.initialize_system tpu.outside_compilation "
+        "tpu.replicate tpu.rewrite tpu.shard tpu.shutdown_system tpu.experimental.AdagradParameters "
+        "tpu.experimental.AdamParameters tpu.experimental.FtrlParameters "
+        "tpu.experimental.StochasticGradientDescentParameters tpu.experimental.embedding_column "
+        "tpu.experimental.shared_embedding_columns",
     "There is one process so far: no servers, clusters or preemption":
         "config.experimental.ClusterDeviceFilters config.experimental_connect_to_cluster "
         "config.experimental_connect_to_host data.experimental.service.* data.experimental.distributed_save "

@@ -123,6 +123,19 @@ def test_sessions_of_tests_place_operations(monkeypatch):
             pass
 
 
+def test_eager_sessions_of_tests_evaluate():
+    case = _Test()
+    case.setUp()
+    with case.cached_session() as session:
+        assert session.run([tf.constant(1), {"v": tf.Variable(2)}]) == [1, {"v": 2}]
+        with pytest.raises(RuntimeError, match="feed_dict is not supported"):
+            session.run(tf.constant(1), feed_dict={"x": 3})
+        with pytest.raises(RuntimeError, match="Optional args"):
+            session.run(tf.constant(1), options=3)
+    with case.session() as session, pytest.raises(AttributeError, match="eager execution is enabled"):
+        session.run(tf.constant(1))
+
+
 def test_metrics_of_benchmarks_are_printed(capsys):
     benchmark = tf.test.Benchmark()
     benchmark.report_benchmark(iters=3, metrics=[{"name": "loss", "value": np.float32(0.5)}])

@@ -335,6 +335,12 @@ OWN: dict[str, dict[str, str]] = {
         "_evaluate_once": "contrib.training:evaluate_once",
         "_get_or_create_eval_step": "contrib.training:get_or_create_eval_step",
     },
+    "python.training.monitored_session": {
+        "_CoordinatedSession": "train.monitored_session:_Coordinated",
+        "_HookedSession": "train.monitored_session:_Hooked",
+        "_RecoverableSession": "train.monitored_session:_Recoverable",
+        "_WrappedSession": "train.monitored_session:_Wrapped",
+    },
     "python.training.moving_averages": {
         "assign_moving_average": "train.moving_averages:assign_moving_average",
         "weighted_moving_average": "train.moving_averages:weighted_moving_average",

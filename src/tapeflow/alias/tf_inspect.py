@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 import inspect as _inspect  # noqa: F401 (libraries use it under this name)
+import os
 from typing import Any
 
 from tapeflow.core.decorator import unwrap
+from tapeflow.core.public import PACKAGE_DIRECTORY
 
 ArgSpec = inspect.FullArgSpec
 FullArgSpec = inspect.FullArgSpec
@@ -15,13 +17,22 @@ FullArgSpec = inspect.FullArgSpec
 def getfullargspec(obj: Any) -> inspect.FullArgSpec:
     """The arguments of a function: those that one of its decorators says, else its own.
 
+    Functions of this package are described without annotations, as TensorFlow's have none: libraries compare the
+    result with that of functions of their own.
+
     Raises TypeError for what is no function.
     """
     decorators, target = unwrap(obj)
     for decorator in decorators:
         if decorator.decorator_argspec is not None:
             return decorator.decorator_argspec
-    return inspect.getfullargspec(target)
+    spec = inspect.getfullargspec(target)
+    code = getattr(inspect.unwrap(target), "__code__", None)
+    return spec._replace(annotations={}) if code is not None and _is_own(code.co_filename) else spec
+
+
+def _is_own(file: str) -> bool:
+    return file.startswith(PACKAGE_DIRECTORY + os.sep)
 
 
 getargspec = getfullargspec

@@ -46,8 +46,14 @@ class _WithOptions:
         return found
 
 
+class DatasetV2:
+    """The name and the module of the base class by which libraries tell TensorFlow's datasets from other data."""
+
+    __module__ = "tensorflow.python.types.data"
+
+
 @public_methods
-class Dataset(_WithOptions, Making, Transforming):
+class Dataset(_WithOptions, Making, Transforming, DatasetV2):
     """A sequence of elements, each a nested structure of tensors, made anew on every pass.
 
     Args:

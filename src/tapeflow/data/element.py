@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec, SparseTensorValue
 from tapeflow.core.specs.extension_type import ExtensionType
@@ -180,6 +181,20 @@ class DatasetSpec(TypeSpec):
             except (TypeError, ValueError):
                 return None
         return type(self)(spec, self._dataset_shape)
+
+    # A dataset as the tensor that stands for it, for libraries that take composites apart.
+
+    @property
+    def _component_specs(self):
+        return TensorSpec(self._dataset_shape, dtypes.variant)
+
+    def _to_components(self, value):
+        return value._variant_tensor
+
+    def _from_components(self, components):
+        from tapeflow.data import leaves
+
+        return leaves.from_tensors(self, [components])
 
     def _parts(self):
         return self._element_spec, self._dataset_shape

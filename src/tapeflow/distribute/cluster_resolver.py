@@ -12,6 +12,7 @@ from tapeflow.distribute.resolvers import (
     TFConfigClusterResolver,
     UnionResolver,
 )
+from tapeflow.distribute.tpu_resolver import TPUClusterResolver
 
 __all__ = [
     "ClusterResolver",
@@ -21,5 +22,6 @@ __all__ = [
     "SimpleClusterResolver",
     "SlurmClusterResolver",
     "TFConfigClusterResolver",
+    "TPUClusterResolver",
     "UnionResolver",
 ]

@@ -9,6 +9,7 @@ from tapeflow.core.device import canonical_name
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.strategy import Strategy
+from tapeflow.distribute.tpu_resolver import TPUClusterResolver
 
 __all__ = [
     "CentralStorageStrategy",
@@ -127,14 +128,16 @@ class TPUStrategy(Strategy):
       experimental_spmd_xla_partitioning: whether the compiler parts tensors.
 
     Raises:
-      NotFoundError: always: there is none.
+      ValueError: where nothing says which TPU is meant.
+      NotFoundError: there are no TPUs that programs of this package run on.
     """
 
     def __init__(
         self, tpu_cluster_resolver: Any = None, experimental_device_assignment: Any = None,
         experimental_spmd_xla_partitioning: bool = False,
     ):  # fmt: skip
-
+        if tpu_cluster_resolver is None:
+            TPUClusterResolver("")
         raise NotFoundError(None, None, "No TPU devices found.")
 
 

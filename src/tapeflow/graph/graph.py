@@ -152,7 +152,7 @@ class Graph(Scopes, Collections, Elements):
         control = self._control_inputs(inputs) if scopes.controls else []
         with self._lock:
             name = self.take_name(name or kind)
-            op = Operation(self, kind, row, inputs, input_sizes, attrs, name, "", control)
+            op = Operation._of(self, kind, row, inputs, input_sizes, attrs, name, "", control)
             op.index = len(self._operations)
             self._operations.append(op)
             self._by_name[name] = op

@@ -57,8 +57,64 @@ class Operation:
         "device", "defined_at", "custom_gradient", "index", "_extra", "_original_op", "_composite",
         "__weakref__", "__dict__",  # programs give operations attributes of their own
     )  # fmt: skip
+    graph: Any
+    type: Any
+    row: Any
+    inputs: Any
+    input_sizes: Any
+    attrs: Any
+    name: Any
+    device: Any
+    control_inputs: Any
+    custom_gradient: Any
+    defined_at: Any
+    outputs: list[SymbolicTensor]
+    index: float  # its place in the order in which operations run
+    _extra: dict[str, Any] | None
+    _original_op: Operation | None  # the one whose gradient it computes
+    _composite: Any  # what its row is composed of, once it was written
 
-    def __init__(self, graph, kind, row, inputs, input_sizes, attrs, name, device, control_inputs):
+    def __new__(
+        cls, node_def: Any, g: Any, inputs: Any = None, output_types: Any = None, control_inputs: Any = None,
+        input_types: Any = None, original_op: Any = None, op_def: Any = None,
+    ) -> Operation:  # fmt: skip
+        """Add the operation that a `NodeDef` describes to a graph.
+
+        Args:
+          node_def: a `NodeDef`; the inputs that it names are left out of account.
+          g: the graph.
+          inputs: list of tensors of the graph. Where there are none, those that the op needs can follow, by
+            `_add_input`, until it runs.
+          output_types: the dtypes of the outputs, which are checked.
+          control_inputs: operations, or tensors, that run before it.
+          input_types: not used: the op says which they are.
+          original_op: the operation whose gradient it computes.
+          op_def: not used: the ops are known.
+
+        Returns:
+          The operation.
+
+        Raises:
+          TypeError: for arguments of the wrong type.
+          ValueError: for a node that cannot be in the graph.
+        """
+        from tapeflow.graph.op_defs import library_nodes
+
+        return library_nodes.from_node_def(node_def, g, inputs, output_types, control_inputs, original_op)
+
+    @classmethod
+    def from_node_def(cls, *args: Any, **kwargs: Any) -> Operation:
+        """Add the operation that a `NodeDef` describes to a graph; the arguments are those of the class.
+
+        Returns:
+          The operation.
+        """
+        return cls(*args, **kwargs)
+
+    @classmethod
+    def _of(cls, graph, kind, row, inputs, input_sizes, attrs, name, device, control_inputs):
+        """A new operation, which its graph has still to take."""
+        self = object.__new__(cls)
         self.graph = graph
         self.type = kind
         self.row = row
@@ -68,19 +124,25 @@ class Operation:
         self.name = name
         self.device = device
         self.control_inputs = control_inputs
-        self.outputs: list[SymbolicTensor] = []
+        self.outputs = []
         self.custom_gradient = None
         self.defined_at = user_frame()
-        self.index: float = -1  # its place in the order in which operations run
-        self._extra: dict[str, Any] | None = None
-        self._original_op: Operation | None = None  # the one whose gradient it computes
-        self._composite: Any = None  # what its row is composed of, once it was written
+        self.index = -1
+        self._extra = None
+        self._original_op = None
+        self._composite = None
+        return self
 
     def _control_flow_post_processing(self, input_tensors: Any = None) -> None:
         """Nothing is left to do for an operation that was added."""
 
     def _get_control_flow_context(self) -> None:
         """None: branches and loops have graphs of their own."""
+
+    def _set_control_flow_context(self, ctx: None) -> None:
+        """Takes None, what `_get_control_flow_context` gives. Raises ValueError for another one."""
+        if ctx is not None:
+            raise ValueError("Branches and loops have graphs of their own: there is no context of control flow.")
 
     @property
     def _is_stateful(self) -> bool:
@@ -222,6 +284,12 @@ class Operation:
     def _remove_all_control_inputs(self) -> None:
         self.control_inputs = []
         self.graph.version += 1
+
+    def _add_input(self, tensor: SymbolicTensor, dtype: Any = None) -> None:
+        """Gives an operation that was described without its inputs the next of them."""
+        from tapeflow.graph.op_defs import library_nodes
+
+        library_nodes.add_input(self, tensor)
 
     def _update_input(self, index: int, tensor: SymbolicTensor) -> None:
         if not 0 <= index < len(self.inputs):

@@ -110,6 +110,18 @@ class Scopes:
         if device:
             set_device(device)
 
+    @property
+    def _colocation_stack(self) -> list[Any]:
+        return [op for op in self._scopes.colocated if op is not None]
+
+    def _record_op_seen_by_control_dependencies(self, op: Any) -> None:
+        """Takes an operation of the graph, which `control_dependencies` knows by its place."""
+
+    def _add_op(self, op: Operation, op_name: str | None = None) -> None:
+        """Takes an operation, which is in its graph from the start. Raises ValueError for one of another graph."""
+        if op.graph is not self:
+            raise ValueError(f"{op.name} must be from this graph.")
+
     def _place(self, op: Operation) -> None:
         scopes = self._scopes
         op.device = self._device_of_scope(op, lambda device: setattr(op, "device", device))

@@ -103,7 +103,7 @@ __all__ = [
 __version__ = "3.15.1"
 
 # Rooms that few programs enter are loaded when they are asked for.
-_LATER = ("applications", "export", "legacy", "ops", "preprocessing")
+_LATER = ("applications", "export", "legacy", "ops", "preprocessing", "wrappers")
 
 
 def version():

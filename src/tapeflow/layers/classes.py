@@ -7,7 +7,7 @@ from functools import partial
 
 from tapeflow.checkpoint.following import attached
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
-from tapeflow.core.context import current_graph, executing_eagerly, init_scope
+from tapeflow.core.context import current_graph, executing_eagerly, init_scope, name_scope
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.spelling import snake_case
 from tapeflow.core.structures import nest
@@ -19,6 +19,11 @@ from tapeflow.v1.partitioned import PartitionedVariable
 from tapeflow.v1.variable_scoping import variable_scope
 
 
+def _regularized(regularizer, name, variable):
+    with name_scope(f"{name}/Regularizer"):
+        return regularizer(variable)
+
+
 class Layer(keras_layers.Layer):
     """Base of the layers of 1.x: variables come from `get_variable`, in a variable scope of the layer's own.
 
@@ -26,6 +31,15 @@ class Layer(keras_layers.Layer):
     """
 
     _is_legacy_layer = True
+
+    def __new__(cls, *args, **kwargs):
+        self = super().__new__(cls)
+        self._start_tracking()  # attributes may be set before `__init__` runs, or without it
+        return self
+
+    def _start_tracking(self):
+        if "_tracked" not in self.__dict__:
+            super()._start_tracking()
 
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
         scope, reuse = kwargs.pop("_scope", None), kwargs.pop("_reuse", None)
@@ -155,7 +169,7 @@ class Layer(keras_layers.Layer):
             attached(self, name, variable)
         parts = list(variable) if isinstance(variable, PartitionedVariable) else [variable]
         if regularizer is not None and not any(part is known for part in parts for known in before):
-            self.add_loss([partial(regularizer, part) for part in parts])
+            self.add_loss([partial(_regularized, regularizer, name, part) for part in parts])
         return variable
 
     def add_loss(self, losses, **kwargs):

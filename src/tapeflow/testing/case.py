@@ -28,6 +28,33 @@ from tapeflow.ops.random.seed import DEFAULT_GRAPH_SEED, set_seed
 _folder: str | None = None
 
 
+class _NoSession:
+    """What `TestCase.session` yields eagerly."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            "Trying to access properties or call methods on the result of self.session(), self.cached_session(), etc "
+            f"while eager execution is enabled ({name}): there is no session. Use self.evaluate(), or turn eager "
+            "execution off by tf.compat.v1.disable_eager_execution()."
+        )
+
+
+class _EagerSession:
+    """What `TestCase.cached_session` yields eagerly: runs tests that feed nothing."""
+
+    def __init__(self, case: Any):
+        self._case = case
+
+    def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
+        """The values of tensors. Raises RuntimeError for anything that is to be fed."""
+        meaning = "is enabled (in this case, sess.run(t) is shorthand for t.numpy()"
+        if kwargs.pop("feed_dict", None):
+            raise RuntimeError(f"feed_dict is not supported when eager execution {meaning}")
+        if args or kwargs:
+            raise RuntimeError(f"Optional args are not supported when eager execution {meaning}")
+        return self._case.evaluate(fetches)
+
+
 def get_temp_dir() -> str:
     """A folder of this process for the files of its tests; gone when the process ends."""
     global _folder
@@ -111,12 +138,12 @@ class TestCase(unittest.TestCase):
     def session(
         self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
-        """A session as the default; None eagerly.
+        """A session as the default; eagerly what says that there is none.
 
         Operations that are made meanwhile are placed on the CPU where `use_gpu` is False, on a GPU with `force_gpu`.
         """
         if context.executing_eagerly():
-            yield None
+            yield _NoSession()
             return
         from tapeflow.graph.run.session import Session
 
@@ -127,9 +154,9 @@ class TestCase(unittest.TestCase):
     def cached_session(
         self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
-        """The session of this test, kept between blocks; None eagerly."""
+        """The session of this test, kept between blocks; eagerly one whose `run` gives the values of tensors."""
         if context.executing_eagerly():
-            yield None
+            yield _EagerSession(self)
             return
         from tapeflow.graph.run.session import Session
 

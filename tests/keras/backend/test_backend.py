@@ -90,3 +90,26 @@ def test_arange_of_numbers_and_of_tensors(args, expected):
 def test_arange_that_ends_before_it_begins():
     with pytest.raises(tf.errors.InvalidArgumentError, match="start"):
         tf.keras.backend.arange(5, 2)
+
+
+# Values of TensorFlow 2.21: these functions keep the formulas of Keras 2.
+LABELS, PREDICTIONS = [0.0, 1.0, 0.3, 1.0], [0.0, 0.0, 0.4, 1.0]
+OLD_FORMULAS = [
+    (lambda: K.constant([1, 2]), [1.0, 2.0]),
+    (lambda: K.hard_sigmoid(K.constant([-3.0, 0.5, 1.0, 2.0])), [0.0, 0.6, 0.7, 0.9]),
+    (lambda: K.binary_crossentropy(LABELS, PREDICTIONS), [0.0, 15.424949, 0.63246495, 0.0]),
+    (lambda: K.binary_focal_crossentropy(LABELS, PREDICTIONS), [0.0, 15.424949, 0.13382956, 0.0]),
+    (lambda: K.concatenate(K.constant([[1.0], [2.0]])), [1.0, 2.0]),
+]
+
+
+@pytest.mark.parametrize(("call", "want"), OLD_FORMULAS)
+def test_old_formulas(call, want):
+    got = call()
+    assert got.dtype == tf.float32
+    np.testing.assert_allclose(got, np.array(want, "float32"), rtol=1e-5, atol=1e-6)
+
+
+def test_constants_have_the_dtype_that_is_asked_for():
+    assert K.constant([1, 2], "int32").dtype == tf.int32
+    assert K.constant(1, shape=[2, 3]).shape == [2, 3]

@@ -448,6 +448,7 @@ _LAZY_PACKAGES = {
     "saved_model": "tapeflow.compat.v1.saved_model",
     "summary": "tapeflow.compat.v1.summary",
     "sysconfig": "tapeflow.sysconfig",
+    "tpu": "tapeflow.compat.v1.tpu",
     "train": "tapeflow.train",
     "user_ops": "tapeflow.compat.v1.user_ops",
     "xla": "tapeflow.xla",

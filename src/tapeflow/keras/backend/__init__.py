@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.core.convert import constant
 from tapeflow.keras import activations
-from tapeflow.keras.activations import elu, hard_sigmoid, relu
+from tapeflow.keras.activations import elu, relu
 from tapeflow.keras.backend.images import (
     conv1d,
     conv2d,
@@ -28,7 +27,6 @@ from tapeflow.keras.backend.math import (
     backend,
     batch_dot,
     batch_normalization,
-    binary_focal_crossentropy,
     categorical_focal_crossentropy,
     cos,
     ctc_batch_cost,
@@ -75,6 +73,12 @@ from tapeflow.keras.backend.math import (
     to_dense,
     transpose,
 )
+from tapeflow.keras.backend.old_formulas import (
+    binary_crossentropy,
+    binary_focal_crossentropy,
+    constant,
+    hard_sigmoid,
+)
 from tapeflow.keras.backend.reductions import (
     all,
     any,
@@ -96,7 +100,6 @@ from tapeflow.keras.backend.reductions import (
 from tapeflow.keras.backend.tensors import (
     batch_flatten,
     bias_add,
-    binary_crossentropy,
     categorical_crossentropy,
     concatenate,
     dot,

@@ -575,32 +575,6 @@ def _clipped(output, from_logits, softmax):
 
 
 @computes_tensors
-def binary_focal_crossentropy(
-    target, output, apply_class_balancing: bool = False, alpha=0.25, gamma=2.0, from_logits: bool = False
-):
-    """Compute the binary crossentropy of each element, with less weight on what is predicted well.
-
-    Args:
-      target: labels 0 and 1.
-      output: predictions of the same shape.
-      apply_class_balancing: whether class 1 is weighted by `alpha`, and class 0 by `1 - alpha`.
-      alpha: the weight of class 1.
-      gamma: how much less what is predicted well counts.
-      from_logits: whether predictions are logits.
-
-    Returns:
-      A tensor of the shape of the labels.
-    """
-    p = _clipped(convert_to_tensor(output), from_logits, trigonometric.sigmoid)
-    target = cast(target, p.dtype)
-    right = target * p + (1.0 - target) * (1.0 - p)
-    loss = -elementwise.log(right) * (1.0 - right) ** gamma
-    if apply_class_balancing:
-        loss = loss * (target * alpha + (1.0 - target) * (1.0 - alpha))
-    return loss
-
-
-@computes_tensors
 def categorical_focal_crossentropy(
     target, output, alpha=0.25, gamma=2.0, from_logits: bool = False, axis=-1
 ):

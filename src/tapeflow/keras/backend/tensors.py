@@ -124,7 +124,7 @@ def concatenate(tensors, axis=-1):
     Returns:
       A tensor.
     """
-    return concat(tensors, axis)
+    return concat(list(tensors), axis)
 
 
 @computes_tensors
@@ -284,25 +284,6 @@ def sparse_categorical_crossentropy(target, output, from_logits: bool = False, a
       A tensor of the shape of the labels.
     """
     return losses.sparse_categorical_crossentropy(target, output, from_logits, ignore_class, axis)
-
-
-@computes_tensors
-def binary_crossentropy(target, output, from_logits: bool = False):
-    """Compute the binary cross-entropy of every element.
-
-    Args:
-      target: labels 0 and 1.
-      output: predictions of the same shape.
-      from_logits: whether predictions are logits.
-
-    Returns:
-      A tensor of the shape of the labels.
-    """
-    target, output = expand_axis(target, -1), expand_axis(output, -1)
-    return losses.binary_crossentropy(target, output, from_logits)
-
-
-# Random numbers
 
 
 @computes_tensors

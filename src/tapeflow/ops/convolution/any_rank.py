@@ -243,10 +243,7 @@ def conv(
     Raises:
       InvalidArgumentError: for shapes that do not fit.
     """
-    return Conv(
-        input, filter, list(strides), padding, list(explicit_paddings), data_format, list(dilations), batch_dims,
-        groups,
-    )  # fmt: skip
+    return Conv(input, filter, list(strides), padding, explicit_paddings, data_format, dilations, batch_dims, groups)
 
 
 def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_format, dilations):
@@ -254,9 +251,9 @@ def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_for
         "strides": list(strides),
         "use_cudnn_on_gpu": bool(use_cudnn_on_gpu),
         "padding": padding,
-        "explicit_paddings": list(explicit_paddings),
+        "explicit_paddings": explicit_paddings,
         "data_format": data_format,
-        "dilations": list(dilations),
+        "dilations": dilations,
     }
 
 

@@ -528,7 +528,7 @@ def conv3d_backprop_filter(
         strides=list(strides),
         padding=padding,
         data_format=data_format,
-        dilations=list(dilations),
+        dilations=dilations,
     )
 
 

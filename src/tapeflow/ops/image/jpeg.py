@@ -254,7 +254,7 @@ def decode_jpeg(
       InvalidArgumentError: for bytes that are no JPEG.
     """
     return DecodeJpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated,
-                      float(acceptable_fraction), dct_method)  # fmt: skip
+                      acceptable_fraction, dct_method)  # fmt: skip
 
 
 @tensor_function
@@ -289,7 +289,7 @@ def decode_and_crop_jpeg(
       InvalidArgumentError: for bytes that are no JPEG, and a window that is not inside of the image.
     """
     return DecodeAndCropJpeg(contents, crop_window, channels, ratio, fancy_upscaling, try_recover_truncated,
-                             float(acceptable_fraction), dct_method)  # fmt: skip
+                             acceptable_fraction, dct_method)  # fmt: skip
 
 
 @tensor_function

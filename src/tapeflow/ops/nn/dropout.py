@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, public, tensor_function
 from tapeflow.ops.array.rows import Identity, Shape
@@ -114,7 +115,10 @@ def _dropped(x, rate, noise_shape, sampler):
         scaled = x / (1 - rate)
     noise = sampler(shape=_noise_shape(x, noise_shape), dtype=x.dtype)
     keep = comparison.greater_equal(noise, rate)
-    return comparison.where(keep, scaled, convert_to_tensor(0, dtype=x.dtype))
+    result = comparison.where(keep, scaled, convert_to_tensor(0, dtype=x.dtype))
+    if not context.executing_eagerly():
+        result.set_shape(x.shape)  # also where the shape of the rate, or of the noise, is not known
+    return result
 
 
 def _noise_shape(x, noise_shape):

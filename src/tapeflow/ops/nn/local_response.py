@@ -147,4 +147,4 @@ def local_response_normalization(
     Raises:
       InvalidArgumentError: where `input` does not have four dimensions.
     """
-    return LRN(input, int(depth_radius), float(bias), float(alpha), float(beta))
+    return LRN(input, depth_radius, bias, alpha, beta)

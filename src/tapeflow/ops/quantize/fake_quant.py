@@ -312,7 +312,7 @@ def fake_quant_with_min_max_args(
     Returns:
       A tensor of floats of the shape of the inputs.
     """
-    return FakeQuantWithMinMaxArgs(inputs, float(min), float(max), num_bits, narrow_range)
+    return FakeQuantWithMinMaxArgs(inputs, min, max, num_bits, narrow_range)
 
 
 @tensor_function
@@ -340,7 +340,7 @@ def fake_quant_with_min_max_args_gradient(
       The gradients of the inputs: zero for those out of the range.
     """
     return FakeQuantWithMinMaxArgsGradient(
-        gradients, inputs, float(min), float(max), num_bits, narrow_range
+        gradients, inputs, min, max, num_bits, narrow_range
     )
 
 

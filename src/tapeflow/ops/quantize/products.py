@@ -323,7 +323,7 @@ def quantized_conv2d(
     """(The convolution of a quantized image with a quantized filter as qint32, its range's minimum and maximum)."""
     return QuantizedConv2D(
         input, filter, min_input, max_input, min_filter, max_filter, dtypes.as_dtype(out_type), list(strides),
-        padding, list(dilations),
+        padding, dilations,
     )  # fmt: skip
 
 

@@ -1,0 +1,100 @@
+"""Systems of TPUs: what they are made of, and starting them."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, NamedTuple
+
+from tapeflow.core.errors import InvalidArgumentError, NotFoundError
+from tapeflow.core.public import boundaries
+from tapeflow.distribute.tpu_resolver import TPUClusterResolver
+
+
+class TPUSystemMetadata(NamedTuple):
+    """What a system of TPUs has.
+
+    Attributes:
+      num_cores: how many cores.
+      num_hosts: how many hosts.
+      num_of_cores_per_host: how many cores each host has.
+      topology: its `Topology`, or None.
+      devices: the devices.
+    """
+
+    num_cores: int
+    num_hosts: int
+    num_of_cores_per_host: int
+    topology: Any
+    devices: Any
+
+
+class HardwareFeature:
+    """What the hardware of a TPU can do.
+
+    Args:
+      tpu_hardware_feature_proto: a `TPUHardwareFeature` message.
+    """
+
+    class EmbeddingFeature(enum.Enum):
+        """Which embeddings it has: none, of the first kind, or of the second."""
+
+        UNSUPPORTED = "UNSUPPORTED"
+        V1 = "V1"
+        V2 = "V2"
+
+    def __init__(self, tpu_hardware_feature_proto: Any):
+        self.tpu_hardware_feature_proto = tpu_hardware_feature_proto
+
+    @property
+    def embedding_feature(self) -> HardwareFeature.EmbeddingFeature:
+        """Which embeddings it has."""
+        kinds = list(HardwareFeature.EmbeddingFeature)
+        number = self.tpu_hardware_feature_proto.embedding_feature
+        return kinds[number] if 0 <= number < len(kinds) else kinds[0]
+
+    @property
+    def num_embedding_devices_per_chip(self) -> int:
+        """How many devices for embeddings a chip has."""
+        return self.tpu_hardware_feature_proto.num_embedding_devices_per_chip
+
+
+def initialize_tpu_system(cluster_resolver: Any = None) -> Any:
+    """Start the TPUs of a cluster.
+
+    Args:
+      cluster_resolver: a `tf.distribute.cluster_resolver.TPUClusterResolver`; None: that of the environment.
+
+    Raises:
+      ValueError: where nothing says which TPU is meant.
+      NotFoundError: there are no TPUs that programs of this package run on.
+    """
+    _checked(cluster_resolver)
+    raise NotFoundError(
+        None, None, "TPUs not found in the cluster. Failed in initialization: No OpKernel was registered to support Op "
+        "'ConfigureDistributedTPU'."
+    )  # fmt: skip
+
+
+def shutdown_tpu_system(cluster_resolver: Any = None) -> None:
+    """Stop the TPUs of a cluster.
+
+    Args:
+      cluster_resolver: a `tf.distribute.cluster_resolver.TPUClusterResolver`; None: that of the environment.
+
+    Raises:
+      ValueError: where nothing says which TPU is meant.
+      InvalidArgumentError: there are no TPUs that programs of this package run on.
+    """
+    _checked(cluster_resolver)
+    raise InvalidArgumentError(None, None, "No OpKernel was registered to support Op 'ShutdownDistributedTPU'.")
+
+
+def _checked(cluster_resolver: Any) -> TPUClusterResolver:
+    if cluster_resolver is None:
+        return TPUClusterResolver("")
+    if not isinstance(cluster_resolver, TPUClusterResolver):
+        raise TypeError(f"cluster_resolver must be a TPUClusterResolver, got {type(cluster_resolver).__name__}.")
+    return cluster_resolver
+
+
+boundaries(globals())
