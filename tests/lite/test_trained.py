@@ -1,5 +1,10 @@
 """Models that were trained to be quantized keep the ranges of their training (`make test-lite`)."""
 
+import importlib.util
+import os
+import subprocess
+import sys
+
 import lite_running as lite
 import numpy as np
 import pytest
@@ -29,7 +34,8 @@ def network(x, low=-3.0, high=3.0, first=True):
 
 
 def concrete(function, **settings):
-    return tf.function(lambda x: function(x, **settings)).get_concrete_function(tf.TensorSpec([None, 8, 8, 1], name="x"))
+    spec = tf.TensorSpec([None, 8, 8, 1], name="x")
+    return tf.function(lambda x: function(x, **settings)).get_concrete_function(spec)
 
 
 def graph_of(function, **settings):
@@ -220,3 +226,55 @@ def test_digits_of_a_graph_that_was_trained_to_be_quantized(tmp_path):
     step = tf.lite.Interpreter(model_content=model).get_output_details()[0]["quantization"][0]
     assert np.abs(integers - scores).max() < 6 * step
     assert np.mean(integers.argmax(1) == scores.argmax(1)) > 0.99
+
+
+KERAS_PROGRAM = """
+import sys
+import numpy as np, tensorflow as tf, tf_keras as keras
+import tensorflow_model_optimization as tfmot
+from tapeflow.keras.datasets import mnist
+from tapeflow.lite import interface
+
+(x, y), (test_x, test_y) = mnist.load_data()
+x, test_x = np.float32(x[:4000, ..., None]) / 255, np.float32(test_x[:1000, ..., None]) / 255
+keras.utils.set_random_seed(1)
+L = keras.layers
+model = keras.Sequential([
+    L.Conv2D(8, 3, strides=2, input_shape=(28, 28, 1)), L.BatchNormalization(momentum=0.9), L.ReLU(),
+    L.Conv2D(16, 3, strides=2), L.BatchNormalization(momentum=0.9), L.ReLU(), L.Flatten(), L.Dense(10)])
+
+def trained(model, rate, epochs):
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.Adam(rate), loss, metrics=["accuracy"])
+    model.fit(x, y[:4000], batch_size=50, epochs=epochs, verbose=0)
+    return model.evaluate(test_x, test_y[:1000], verbose=0)[1]
+
+plain = trained(model, 3e-3, 3)
+aware = tfmot.quantization.keras.quantize_model(model)
+rounded = trained(aware, 1e-3, 1)
+converter = tf.lite.TFLiteConverter.from_keras_model(aware)
+converter.optimizations = [tf.lite.Optimize.DEFAULT]
+content = converter.convert()
+assert not interface.float_operators(interface.unpacked(content))
+runner = tf.lite.Interpreter(model_content=content).get_signature_runner()
+(name,) = runner.get_input_details()
+(scores,) = runner(**{name: test_x}).values()
+print(plain, rounded, np.mean(scores.argmax(1) == test_y[:1000]))
+"""
+
+
+def test_digits_of_a_keras_model_that_was_trained_to_be_quantized():
+    """`quantize_model` of tensorflow-model-optimization, on the package."""
+    for library in ("tensorflow_model_optimization", "tf_keras"):  # which only that process can import
+        if importlib.util.find_spec(library) is None:
+            pytest.skip(f"{library} is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "tapeflow.run", "-c", KERAS_PROGRAM], capture_output=True, text=True, check=False,
+        env={**os.environ, "TF_USE_LEGACY_KERAS": "1"}, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    plain, rounded, integers = map(float, done.stdout.split())
+    print("digits", "float", plain, "rounded", rounded, "int8", integers)
+    assert plain > 0.9
+    assert integers >= plain - 0.005
+    assert abs(integers - rounded) <= 0.005

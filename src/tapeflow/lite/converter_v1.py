@@ -261,7 +261,8 @@ class TFLiteConverter(Settings):
             raise ValueError(
                 "The `quantized_input_stats` flag must be defined when either `inference_type` flag or "
                 "`inference_input_type` flag is set to tf.int8 or tf.uint8. Currently, "
-                f"`inference_type={_type_name(kind)}` and `inference_input_type={_type_name(self.inference_input_type)}`."
+                f"`inference_type={_type_name(kind)}` and "
+                f"`inference_input_type={_type_name(self.inference_input_type)}`."
             )
         lacking = [name for name in self.get_input_arrays() if name not in stats] if stats else []
         if lacking:

@@ -35,13 +35,13 @@ _INEXACT = 1e-3
 @emits("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 def _rounding(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     emitter.module.trained = True
-    x, *ends = inputs
     if any(each.tensor is None for each in inputs):
         return emitter.plain(op, inputs)
     found = evaluate(op.row, op.attrs, [], [each.tensor for each in inputs])
     if found is None:  # an error, which is for the runtime to say
         return emitter.plain(op, inputs)
-    low, high = (each.constant_value() for each in ends) if ends else (op.attrs["min"], op.attrs["max"])
+    limits = [each.constant_value() for each in inputs[1:]]
+    low, high = limits or (op.attrs["min"], op.attrs["max"])
     count = 2 ** op.attrs["num_bits"] - 1 - op.attrs["narrow_range"]
     emitter.module.steps.update(((np.float64(high) - np.float64(low)) / count).ravel().tolist())
     return [Value.of(found[0])]
@@ -75,7 +75,8 @@ def _take_pair(model: Any, graph: Any, operator: Any, ranges: Ranges) -> None:
     if any(op_name(model, each) != "DEQUANTIZE" for each in users):
         return
     kinds = load("ai_edge_litert.schema_py_generated").TensorType
-    limits = np.iinfo({kinds.UINT8: np.uint8, kinds.INT8: np.int8, kinds.INT16: np.int16}[graph.tensors[stored].type])
+    integers: dict[int, Any] = {kinds.UINT8: np.uint8, kinds.INT8: np.int8, kinds.INT16: np.int16}
+    limits = np.iinfo(integers[graph.tensors[stored].type])
     scale, zero = np.float64(parameters.scale[0]), int(parameters.zeroPoint[0])
     for user in users:
         _replace(model, graph, user.outputs[0], source)
