@@ -43,3 +43,10 @@ def test_regularization_is_collected_once():
     layers.dense(tf.zeros([1, 2]), 3, kernel_regularizer=tf.reduce_sum, name="a")
     layers.dense(tf.zeros([1, 2]), 3, kernel_regularizer=tf.reduce_sum, name="a", reuse=True)
     assert len(v1.get_collection("regularization_losses")) == 1
+
+
+def test_sizes_of_zeros_in_graphs_may_be_quotients():
+    for made in (tf.zeros((5, 8 / 2)), tf.ones([5.0, 4.0])):
+        assert made.shape.as_list() == [5, 4]
+    with pytest.raises(TypeError):
+        tf.zeros((5, 4.5))
