@@ -36,7 +36,7 @@ REASONS: dict[str, str] = {
         "keras.distillation* keras.wrappers*",
     "Weights that are rounded by what the model computes of samples, and training in floats of 8 bits: not there yet":
         "keras.dtype_policies.AWQDTypePolicy keras.dtype_policies.GPTQDTypePolicy keras.quantizers.AWQConfig "
-        "keras.quantizers.GPTQConfig keras.quantizers.Float8QuantizationConfig",
+        "keras.quantizers.GPTQConfig",
     "Boxes in pictures, and galleries drawn with matplotlib: not there yet":
         "keras.utils.bounding_boxes* keras.visualization*",
     "Networks for pictures: not there yet":
