@@ -32,8 +32,8 @@ def do_quantize_training_on_graphdef(input_graph, num_bits):
     """Rewrite a graph so that the inputs of its products are rounded to few bits.
 
     The inputs of `MatMul` and `Conv2D` go through `QuantizeAndDequantizeV2`, in the range of the operation that
-    computes them where that is known (`Relu6`, `Sigmoid`, `Tanh`), and else in moving averages of the least and the greatest
-    value, which are variables that begin with those of the first step.
+    computes them where that is known (`Relu6`, `Sigmoid`, `Tanh`), and else in moving averages of the least and the
+    greatest value, which are variables that begin with those of the first step.
 
     Args:
       input_graph: a `GraphDef`, before gradients and savers are added; nodes below "gradients" stay as they are.
