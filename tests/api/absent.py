@@ -38,9 +38,9 @@ REASONS: dict[str, str] = {
         "keras.callbacks.OrbaxCheckpoint",
     "Teachers of models, and models as estimators of scikit-learn: not there yet":
         "keras.distillation* keras.wrappers*",
-    "Weights that are rounded by what the model computes of samples, and training in floats of 8 bits: not there yet":
+    "Weights that are rounded by what the model computes of samples: not there yet":
         "keras.dtype_policies.AWQDTypePolicy keras.dtype_policies.GPTQDTypePolicy keras.quantizers.AWQConfig "
-        "keras.quantizers.GPTQConfig keras.quantizers.Float8QuantizationConfig",
+        "keras.quantizers.GPTQConfig",
     "Boxes in pictures, and galleries drawn with matplotlib: not there yet":
         "keras.utils.bounding_boxes* keras.visualization*",
     "Networks for pictures: not there yet":
@@ -49,7 +49,7 @@ REASONS: dict[str, str] = {
     "Rewriting graphs for float16 is for GPUs": "mixed_precision.*mixed_precision_graph_rewrite "
         "train.experimental.*mixed_precision_graph_rewrite",
     "The profiler of 1.x reads traces of TensorFlow's own executor": "profiler.*",
-    "Ops of estimators": "train.sdca_* train.do_quantize_training_on_graphdef",
+    "Ops of estimators": "train.sdca_*",
     "Helpers of TensorFlow's own tests":
         "test.assert_equal_graph_def test.benchmark_config test.is_cpu_target_available "
         "test.StubOutForTesting",

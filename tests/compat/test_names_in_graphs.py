@@ -51,3 +51,10 @@ def test_the_global_step_is_in_the_variable_scope_and_in_no_name_scope():
 def test_values_and_updates_of_metrics(metric, names):
     with tf.Graph().as_default():
         assert [x.op.name for x in metric(tf.metrics)] == names
+
+
+def test_separable_convolutions_have_a_scope():
+    with tf.Graph().as_default() as graph:
+        tf.layers.separable_conv2d(tf.zeros([1, 4, 4, 2]), 3, 3, name="layer")
+        found = {op.type: op.name for op in graph.get_operations() if "Conv" in op.type}
+    assert found == {"DepthwiseConv2dNative": "layer/separable_conv2d/depthwise", "Conv2D": "layer/separable_conv2d"}

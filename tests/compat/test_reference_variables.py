@@ -3,6 +3,7 @@
 import pytest
 
 import tapeflow.compat.v1 as tf
+from tapeflow.contrib import framework
 from tapeflow.v1 import modes
 
 
@@ -64,3 +65,15 @@ def test_a_custom_getter_is_told_what_is_trained():
         tf.get_variable("a", [1])
         tf.get_variable("b", [1], trainable=False)
     assert given == [(True, None), (False, None)]
+
+
+def test_variable_scopes_say_which(resource):
+    with tf.Graph().as_default(), tf.variable_scope("scope", use_resource=resource):
+        assert tf.get_variable("v", [1])._is_reference is not resource
+        with tf.variable_scope("inner"):
+            assert tf.get_variable("v", [1])._is_reference is not resource
+        with tf.variable_scope("other", use_resource=not resource):
+            assert tf.get_variable("v", [1])._is_reference is resource
+    with tf.Graph().as_default():
+        for make in (framework.local_variable, framework.global_variable):
+            assert make(1.0, use_resource=resource)._is_reference is not resource

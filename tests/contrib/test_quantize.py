@@ -179,15 +179,17 @@ def test_sums_with_other_paths_are_rounded():
     assert folders == {"test/layer/weights_quant", "test/layer/conv_quant", "test/act_quant"}
 
 
-def test_shared_weights_are_rounded_once():
+@pytest.mark.parametrize("resource", [True, False])
+def test_shared_weights_are_rounded_where_they_are_read(resource):
+    # A reference variable of 1.x is read once, a resource by each layer.
     def layer(x):
         return layers.conv2d(x, 3, [3, 3], scope="layer", reuse=tf.AUTO_REUSE)
 
-    with tf.Graph().as_default() as graph:
+    with tf.Graph().as_default() as graph, tf.variable_scope("", use_resource=resource):
         layer(layer(tf.placeholder(tf.float32, X.shape, name="x")))
         quantize.create_training_graph()
     names = [op.name for op in graph.get_operations() if op.type == "FakeQuantWithMinMaxVars"]
-    assert len([name for name in names if "weights_quant" in name]) == 1
+    assert len([name for name in names if "weights_quant" in name]) == (2 if resource else 1)
     assert len([name for name in names if "act_quant" in name]) == 2
 
 
@@ -237,3 +239,44 @@ def test_patterns():
     assert match.get_op(ordered) is None
     with pytest.raises(ValueError, match="Only < 8 inputs"):
         graph_matcher.OpTypePattern("AddN", inputs=["*"] * 9)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_dilated_convolutions_are_folded(fused):
+    found = []
+    for folded in (False, True):
+        with tf.Graph().as_default() as graph:
+            tf.set_random_seed(1)
+            norm = {"center": True, "scale": True, "decay": 0.9, "fused": fused}
+            x = tf.placeholder(tf.float32, X.shape, name="x")
+            y = layers.separable_conv2d(
+                x, None, [3, 3], 2.0, rate=2, scope="layer", normalizer_fn=layers.batch_norm, normalizer_params=norm
+            )
+            tf.identity(y, name="y")
+            if folded:
+                quantize.fold_batch_norms.FoldBatchNorms(graph, True)
+                assert graph.get_operation_by_name("layer/depthwise_Fold").type == "DepthwiseConv2dNative"
+                # What is computed no longer goes through the layer itself.
+                left = tf.graph_util.extract_sub_graph(graph.as_graph_def(), ["y"]).node
+                assert [n.name for n in left if n.op == "BatchToSpaceND" and n.name.endswith("_Fold")]
+        found.append(values(graph, ["y:0"])[0])
+    assert np.abs(found[0]).max() > 0.1
+    np.testing.assert_allclose(*found, rtol=2e-3, atol=2e-3)
+
+
+def test_groups_of_batch_normalization():
+    graph = model("conv", fused=False)
+    assert common.BatchNormGroups(graph) == ["layer/"]
+    assert common.BatchNormGroups(model("conv", fused=True)) == []
+
+
+def test_operations_by_what_they_take():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        y = tf.nn.relu(x)
+        z = x + y
+        tf.gradients(z, x)
+    found = quantize.input_to_ops.InputToOps(graph)
+    assert found.ConsumerOperations(x.op) == {y.op, z.op}  # none of the gradients
+    assert found.ConsumerOperations(y.op) == {z.op}
+    assert found.ConsumerOperations(z.op) == set()

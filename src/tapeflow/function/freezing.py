@@ -92,6 +92,10 @@ def convert_variables_to_constants_v2(
     return WrappedFunction(flat, graph.name, (specs, {}), [x.op.name for x in arguments])
 
 
+# Operations that say how the numbers that they round are to be quantized.
+_ROUNDING = "FakeQuantWithMinMax"
+
+
 class Copy:
     """A copy of a graph: calls are inlined, constants folded.
 
@@ -211,7 +215,7 @@ class Copy:
         if op.type == "Const":
             self._constants[id(op.outputs[0])] = _Constant(op.attrs["value"], op.name)
             return True
-        if op.row is None or op.stateful or not op.inputs or planning.is_special(op):
+        if op.row is None or op.stateful or not op.inputs or planning.is_special(op) or op.type.startswith(_ROUNDING):
             return False
         inputs = [self._constants.get(id(x)) for x in op.inputs]
         if any(x is None for x in inputs):

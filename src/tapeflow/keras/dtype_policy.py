@@ -181,6 +181,7 @@ class QuantizedFloat8DTypePolicy(QuantizedDTypePolicy):
       amax_history_length: of how many steps the greatest values are kept.
     """
 
+    default_amax_history_length = 1024
     _modes = ("float8",)
 
     def __init__(self, mode="float8", source_name=None, amax_history_length=1024):

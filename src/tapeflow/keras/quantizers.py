@@ -23,6 +23,7 @@ from tapeflow.ops.static import sizes_of
 
 __all__ = [
     "AbsMaxQuantizer",
+    "Float8QuantizationConfig",
     "Int4QuantizationConfig",
     "Int8QuantizationConfig",
     "QuantizationConfig",
@@ -319,6 +320,19 @@ class Int8QuantizationConfig(QuantizationConfig):
         super().__init__(weight_quantizer, activation_quantizer)
 
 
+class Float8QuantizationConfig(QuantizationConfig):
+    """Floats of 8 bits, which have no quantizers to choose."""
+
+    mode = "float8"
+
+    def __init__(self):
+        super().__init__(None, None)
+
+    def get_config(self):
+        """The constructor's arguments: none."""
+        return {}
+
+
 class Int4QuantizationConfig(QuantizationConfig):
     """Integers of 4 bits, two in a byte.
 
@@ -359,7 +373,10 @@ class Int4QuantizationConfig(QuantizationConfig):
         return super().from_config({"block_size": None, **config})
 
 
-_CLASSES = (Quantizer, AbsMaxQuantizer, QuantizationConfig, Int8QuantizationConfig, Int4QuantizationConfig)
+_CLASSES = (
+    Quantizer, AbsMaxQuantizer, QuantizationConfig, Int8QuantizationConfig, Int4QuantizationConfig,
+    Float8QuantizationConfig,
+)  # fmt: skip
 _NAMES = {cls.__name__: cls for cls in _CLASSES}
 _NAMES |= {snake_case(name): cls for name, cls in _NAMES.items()}
 

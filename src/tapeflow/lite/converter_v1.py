@@ -11,6 +11,7 @@ from google.protobuf.message import DecodeError
 
 from tapeflow import protos
 from tapeflow.core import dtypes
+from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.function.function import function as compile_function
@@ -19,26 +20,36 @@ from tapeflow.graph.interchange.freezing import convert_variables_to_constants
 from tapeflow.graph.interchange.importing import import_graph_def
 from tapeflow.lite.converting import Settings, convert
 from tapeflow.lite.options import Optimize
+from tapeflow.lite.quantizing import Trained
 from tapeflow.saved_model.loading import load as load_saved_model
 
 TFLITE, GRAPHVIZ_DOT = 2, 3  # the formats of what `convert` writes
 _DEFAULT_KEY = "serving_default"
 # Attributes with the only value that is supported.
 _FIXED: dict[str, Any] = {
-    "inference_type": dtypes.float32, "output_format": TFLITE, "quantized_input_stats": {},
-    "default_ranges_stats": None, "drop_control_dependency": True, "reorder_across_fake_quant": False,
+    "output_format": TFLITE, "drop_control_dependency": True, "reorder_across_fake_quant": False,
     "change_concat_input_ranges": False, "dump_graphviz_dir": None, "dump_graphviz_video": False,
     "conversion_summary_dir": None,
 }  # fmt: skip
+_INTEGERS = (dtypes.int8, dtypes.uint8)
 
 
 @public_methods
 class TFLiteConverter(Settings):
     """Converts graphs of 1.x to TensorFlow Lite. Needs the extra `lite`.
 
-    Attributes: those of the converter of 2.x, and, with the only values that are supported, `inference_type`
-    (tf.float32), `output_format` (`constants.TFLITE`), `quantized_input_stats` ({}), `default_ranges_stats`,
-    `dump_graphviz_dir` and `conversion_summary_dir` (None), `dump_graphviz_video`, `reorder_across_fake_quant` and
+    Attributes: those of the converter of 2.x, and
+
+    - `inference_type`: tf.float32, or for a graph that was trained to be quantized (`tf.contrib.quantize`) tf.int8 or
+      tf.uint8: its operations compute with int8 in the ranges that training measured; inputs and outputs have that
+      dtype unless `inference_input_type` and `inference_output_type` say otherwise;
+    - `quantized_input_stats`: dict of pairs (mean, deviation) by the names of inputs: an integer q of the input stands
+      for (q - mean) / deviation;
+    - `default_ranges_stats`: a pair, the least and the greatest value of whatever has no range; None: operations on
+      such numbers stay float;
+
+    with the only values that are supported, `output_format` (`constants.TFLITE`), `dump_graphviz_dir` and
+    `conversion_summary_dir` (None), `dump_graphviz_video`, `reorder_across_fake_quant` and
     `change_concat_input_ranges` (False), `drop_control_dependency` (True). `convert` raises for others.
 
     Args:
@@ -61,6 +72,9 @@ class TFLiteConverter(Settings):
     ):
         super().__init__()
         self.__dict__.update(_FIXED)
+        self.inference_type = dtypes.float32
+        self.quantized_input_stats: dict[str, tuple[float, float]] = {}
+        self.default_ranges_stats = None
         self.inference_input_type = self.inference_output_type = None
         self._graph_def = graph_def
         self._shapes: dict[str, Any] = {}
@@ -223,15 +237,42 @@ class TFLiteConverter(Settings):
           UnimplementedError: the extra `lite` is not installed, or a setting is not supported.
         """
         for name, value in _FIXED.items():
-            if getattr(self, name) not in (value, None if value == {} else value):
+            if getattr(self, name) != value:
                 raise ValueError(f"{name}={getattr(self, name)!r} is not supported; it must be {value!r}")
         given, returned = self.inference_input_type, self.inference_output_type
+        kind = as_dtype(self.inference_type)
+        self._use_ranges(kind)
+        both = kind if self._integers and not set(self.optimizations) else dtypes.float32
         try:
-            self.inference_input_type = given or dtypes.float32
-            self.inference_output_type = returned or dtypes.float32
+            self.inference_input_type = given or both
+            self.inference_output_type = returned or both
             return convert(self, self._signatures())
         finally:
             self.inference_input_type, self.inference_output_type = given, returned
+
+    def _use_ranges(self, kind: Any) -> None:
+        """Reads the settings of graphs that were trained to be quantized; `kind` is the inference type."""
+        if kind not in (dtypes.float32, *_INTEGERS):
+            raise ValueError(f"inference_type={kind!r} is not supported; it must be float32, int8 or uint8")
+        self._integers = kind in _INTEGERS
+        stats = self.quantized_input_stats or {}
+        wanted = self._integers or self.inference_input_type in _INTEGERS
+        if wanted and not stats and self.representative_dataset is None:
+            raise ValueError(
+                "The `quantized_input_stats` flag must be defined when either `inference_type` flag or "
+                "`inference_input_type` flag is set to tf.int8 or tf.uint8. Currently, "
+                f"`inference_type={_type_name(kind)}` and "
+                f"`inference_input_type={_type_name(self.inference_input_type)}`."
+            )
+        lacking = [name for name in self.get_input_arrays() if name not in stats] if stats else []
+        if lacking:
+            raise ValueError(f"Quantization input stats are not available for input tensors '{','.join(lacking)}'.")
+        limits = dtypes.uint8 if (self.inference_input_type or kind) == dtypes.uint8 else dtypes.int8
+        ranges = {
+            name: ((limits.min - mean) / deviation, (limits.max - mean) / deviation)
+            for name, (mean, deviation) in stats.items()
+        }
+        self._ranges = Trained((), ranges, self.default_ranges_stats)
 
     def _signatures(self) -> dict[str, Any]:
         graph_def, shapes = self._graph_def, self._shapes
@@ -267,6 +308,10 @@ class _FunctionConverter(TFLiteConverter):
             return {name: results[name] for name in self._wanted}
 
         return {self._key: compile_function(run, autograph=False).get_concrete_function(*self._specs)}
+
+
+def _type_name(dtype: Any) -> str:
+    return "None" if dtype is None else f"tf.{as_dtype(dtype).name}"
 
 
 def _tensor_name(x: Any) -> str:

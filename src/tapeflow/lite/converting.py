@@ -14,7 +14,7 @@ from tapeflow.lite.integers import keep_integers
 from tapeflow.lite.lowering import ConverterError, Signature, UnsupportedOpsError, flatbuffer
 from tapeflow.lite.modes import Mode
 from tapeflow.lite.options import TargetSpec
-from tapeflow.lite.quantizing import quantized
+from tapeflow.lite.quantizing import Trained, quantized
 
 _ACTIVATIONS = {Mode.INT8: dtypes.int8, Mode.INT16: dtypes.int16}
 
@@ -39,6 +39,9 @@ class Settings:
         self.allow_custom_ops = False
         self.inference_input_type: Any = dtypes.float32
         self.inference_output_type: Any = dtypes.float32
+        # What 1.x says of models that were trained to be quantized: whether all is to be int8, and ranges.
+        self._integers: bool | None = None
+        self._ranges = Trained((), {}, None)
 
 
 def convert(settings: Settings, functions: dict[str, Any]) -> bytes:
@@ -51,10 +54,10 @@ def convert(settings: Settings, functions: dict[str, Any]) -> bytes:
       UnimplementedError: the extra `lite` is not installed, or a setting asks for what is not there.
     """
     given, returned = as_dtype(settings.inference_input_type), as_dtype(settings.inference_output_type)
-    mode = _checked_mode(settings)
     custom: list[str] = []
     while True:
         module, signatures = module_of(functions, custom)
+        mode = _checked_mode(settings, module.trained)
         try:
             model = flatbuffer(module.text(), signatures)
             break
@@ -62,7 +65,8 @@ def convert(settings: Settings, functions: dict[str, Any]) -> bytes:
             if not settings.allow_custom_ops or set(error.types) <= set(custom):
                 raise
             custom += error.types
-    return _quantized(settings, mode, model, signatures, given, returned, module.place_of_tensor)
+    known = settings._ranges._replace(steps=module.steps) if module.trained or settings._integers else None
+    return _quantized(settings, mode, model, signatures, given, returned, module.place_of_tensor, known)
 
 
 def convert_lowered(settings: Settings, text: str, signatures: list[Signature]) -> bytes:
@@ -73,8 +77,12 @@ def convert_lowered(settings: Settings, text: str, signatures: list[Signature]) 
     return _quantized(settings, mode, model, signatures, given, returned, lambda name: None)
 
 
-def _checked_mode(settings: Settings) -> Mode:
-    mode = modes.mode_of(settings.optimizations, settings.target_spec, settings.representative_dataset)
+def _checked_mode(settings: Settings, trained: bool = False) -> Mode:
+    mode = modes.mode_of(settings.optimizations, settings.target_spec, settings.representative_dataset, trained)
+    if settings._integers:
+        mode = Mode.INT8
+    elif settings._integers is False and trained and not settings.representative_dataset:
+        mode = Mode.FLOAT
     modes.check_types(mode, as_dtype(settings.inference_input_type), as_dtype(settings.inference_output_type))
     return mode
 
@@ -87,11 +95,14 @@ def _quantized(
     given: Any,
     returned: Any,
     place_of: Callable[[str], tuple[str, int] | None],
+    known: Trained | None = None,
 ) -> bytes:
     if mode is Mode.FLOAT:
         return model
-    samples = modes.samples_of(settings.representative_dataset) if mode in _ACTIVATIONS else ()
-    made = quantized(model, mode, signatures, samples, given, returned)
+    samples = None
+    if mode in _ACTIVATIONS and (known is None or settings.representative_dataset):
+        samples = modes.samples_of(settings.representative_dataset)
+    made = quantized(model, mode, signatures, samples, given, returned, known)
     if mode not in _ACTIVATIONS:
         return made
     opened = interface.unpacked(made)

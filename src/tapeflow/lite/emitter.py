@@ -58,6 +58,8 @@ class Module:
         self.custom = frozenset(custom)
         self.functions: list[str] = []
         self.labels: dict[str, str] = {}  # of tensors that are results: the operations that compute them
+        self.trained = False  # whether it has operations that round as training with few bits does
+        self.steps: set[float] = set()  # of the roundings of constants
         self._named = 0
 
     def place_of_tensor(self, name: str) -> tuple[str, int] | None:
@@ -130,7 +132,7 @@ class Emitter:
             return inputs
         if op.type in NODES:
             return NODES[op.type](self, op, inputs)
-        return self._folded(op, inputs) or self._plain(op, inputs)
+        return self._folded(op, inputs) or self.plain(op, inputs)
 
     def _folded(self, op: Operation, inputs: Sequence[Value]) -> list[Value] | None:
         """The outputs of an operation as far as they are known without running it."""
@@ -147,7 +149,7 @@ class Emitter:
         results = evaluate(op.row, op.attrs, sizes, [x.tensor for x in inputs])
         return None if results is None else [Value.of(y) for y in results]
 
-    def _plain(self, op: Operation, inputs: Sequence[Value]) -> list[Value]:
+    def plain(self, op: Operation, inputs: Sequence[Value]) -> list[Value]:
         """An operation as an instruction of the same op."""
         node, definition = op.node_def, op.op_def
         derived = {a.number_attr for a in (*definition.input_arg, *definition.output_arg)}

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from tapeflow.lite.importing import load
-from tapeflow.lite.interface import op_name
+from tapeflow.lite.interface import op_name, tensor_name
 
 # What they return are elements of their first input.
-_MOVES = frozenset(
+MOVES = frozenset(
     ["EXPAND_DIMS", "SQUEEZE", "TILE", "REVERSE_V2", "DEPTH_TO_SPACE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"]
 )
 
@@ -40,7 +40,7 @@ class _Graph:
             source = self._source(operator, "DEQUANTIZE") if operator.inputs else None
             if name == "SHAPE" and source is not None:
                 operator.inputs[0] = source.inputs[0]
-            elif name in _MOVES and source is not None:
+            elif name in MOVES and source is not None:
                 self._move(place, operator, source)
             elif name == "QUANTIZE":
                 self._quantize(operator, source)
@@ -60,7 +60,7 @@ class _Graph:
         known = self._graph.tensors[outer]
         tensor = self._schema.TensorT()
         tensor.shape, tensor.shapeSignature, tensor.hasRank = known.shape, known.shapeSignature, known.hasRank
-        tensor.name = (known.name.decode() if isinstance(known.name, bytes) else known.name) + "_quantized"
+        tensor.name = tensor_name(known) + "_quantized"
         tensor.type, tensor.quantization, tensor.buffer = inner.type, inner.quantization, 0
         self._graph.tensors.append(tensor)
         operator.inputs[0], operator.outputs[0] = source.inputs[0], len(self._graph.tensors) - 1

@@ -42,6 +42,11 @@ def op_name(model: Any, operator: Any) -> str:
     return next(name for name, value in vars(codes).items() if value == number)
 
 
+def tensor_name(tensor: Any) -> str:
+    """The name of a `TensorT`."""
+    return tensor.name.decode() if isinstance(tensor.name, bytes) else str(tensor.name)
+
+
 def with_interface(model: Any, activations: DType, given: DType, returned: DType) -> None:
     """Gives inputs and outputs of a quantized `ModelT` other dtypes than that of the activations.
 
@@ -67,8 +72,7 @@ def float_operators(model: Any) -> list[tuple[str, str]]:
             touched = [*operator.inputs, *operator.outputs]
             if name in ("QUANTIZE", "DEQUANTIZE") or not any(i >= 0 and graph.tensors[i].type == kind for i in touched):
                 continue
-            output = graph.tensors[operator.outputs[0]].name
-            found.append((name, output.decode() if isinstance(output, bytes) else output))
+            found.append((name, tensor_name(graph.tensors[operator.outputs[0]])))
     return found
 
 
@@ -92,7 +96,7 @@ def _requantize(model: Any, graph: Any, end: str, place: int, dtype: DType) -> N
     tensor = schema.TensorT()
     tensor.shape, tensor.shapeSignature, tensor.hasRank = known.shape, known.shapeSignature, known.hasRank
     tensor.type, tensor.buffer, tensor.quantization = _kind(dtype), 0, quantization
-    tensor.name = (known.name.decode() if isinstance(known.name, bytes) else known.name) + f"_{dtype.name}"
+    tensor.name = f"{tensor_name(known)}_{dtype.name}"
     graph.tensors.append(tensor)
     outer = len(graph.tensors) - 1
     getattr(graph, end)[place] = outer

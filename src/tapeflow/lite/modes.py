@@ -24,8 +24,11 @@ class Mode(enum.Enum):
     INT16 = "int16"
 
 
-def mode_of(optimizations: Any, target: Any, dataset: Any) -> Mode:
+def mode_of(optimizations: Any, target: Any, dataset: Any, trained: bool = False) -> Mode:
     """The mode for the settings of a converter.
+
+    Args:
+      trained: whether the functions have ranges that training measured.
 
     Raises:
       ValueError: the settings contradict each other.
@@ -41,10 +44,12 @@ def mode_of(optimizations: Any, target: Any, dataset: Any) -> Mode:
                 "{tf.lite.OpsSet.TFLITE_BUILTINS_INT8}, thus `target_spec.supported_types` should be left "
                 "uninitizalized or set to {tf.int8}."
             )
-        if not dataset:
+        if not dataset and not (trained and options):
             raise ValueError("For full integer quantization, a `representative_dataset` must be specified.")
     if not options - {Optimize.EXPERIMENTAL_SPARSITY}:
         return Mode.FLOAT
+    if trained:
+        return Mode.INT16 if _INT16 in ops else Mode.INT8
     smallest = min(types, key=lambda t: t.size) if types else dtypes.int8
     if dataset is not None and _INT16 in ops:
         return Mode.INT16

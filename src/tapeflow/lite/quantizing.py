@@ -7,11 +7,12 @@ import io
 import logging
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.lite import interface, trained
 from tapeflow.lite.importing import load
 from tapeflow.lite.lowering import Signature
 from tapeflow.lite.modes import Mode
@@ -22,18 +23,41 @@ INNER = r"^(branch|body|cond)_\d+"
 _FEWEST_ELEMENTS = 1024
 
 
+class Trained(NamedTuple):
+    """What is known of a model that was trained to be quantized.
+
+    Attributes:
+      steps: of the roundings of constants.
+      inputs: the least and the greatest value, by the names of inputs.
+      default: those of tensors whose range is not known; None: such operations stay float.
+    """
+
+    steps: Iterable[float]
+    inputs: dict[str, tuple[float, float]]
+    default: tuple[float, float] | None
+
+
 def quantized(
-    model: bytes, mode: Mode, signatures: Sequence[Signature], samples: Iterable[Any], given: Any, returned: Any
+    model: bytes,
+    mode: Mode,
+    signatures: Sequence[Signature],
+    samples: Iterable[Any] | None,
+    given: Any,
+    returned: Any,
+    known: Trained | None = None,
 ) -> bytes:
     """The model, quantized.
 
     Args:
-      samples: of the inputs, as `tf.lite.RepresentativeDataset` gives them; read in the modes of integers.
+      samples: of the inputs, as `tf.lite.RepresentativeDataset` gives them; read in the modes of integers. None: the
+        ranges are those of `known` alone.
       given, returned: the dtypes of inputs and outputs that are float32 in the model: float32, or in the modes of
         integers that of the activations.
+      known: of a model that was trained to be quantized; its ranges take precedence over those of samples.
 
     Raises:
-      ValueError: a sample is not one of the inputs, or there is none.
+      ValueError: a sample is not one of the inputs, or there is none; or the range of an input or output that is to
+        have integers is not known.
       UnimplementedError: ai-edge-quantizer is not installed.
     """
     api = load("ai_edge_quantizer.quantizer")
@@ -41,7 +65,15 @@ def quantized(
     types = load("ai_edge_quantizer.qtyping")
     names = load("ai_edge_quantizer.algorithm_manager").AlgorithmName
     every = types.TFLOperationName.ALL_SUPPORTED
-    calibration = None
+    calibration: Any = {}
+    ranges: trained.Ranges = {}
+    left_float: list[str] = []
+    if known is not None:
+        model, ranges, left_float = _trained_ranges(model, signatures, known)
+        if samples is None:
+            trained.check_ends(model, ranges, given != dtypes.float32, returned != dtypes.float32)
+            if not ranges:
+                return model
     with _silent():
         quantizer = api.Quantizer(bytearray(model))
         if mode is Mode.DYNAMIC:
@@ -65,9 +97,27 @@ def quantized(
             for end, dtype in ((types.TFLOperationName.INPUT, given), (types.TFLOperationName.OUTPUT, returned)):
                 if dtype == dtypes.float32:
                     quantizer.update_quantization_recipe(".*", end, algorithm_key=names.NO_QUANTIZE)
-            way = calibrator.CalibrationMode.CALIBRATION_PROFILER_BASED
-            calibration = quantizer.calibrate(by_signature(samples, signatures), num_threads=1, mode=way)
-        return bytes(quantizer.quantize(calibration).quantized_model)
+            if samples is not None:
+                way = calibrator.CalibrationMode.CALIBRATION_PROFILER_BASED
+                calibration = quantizer.calibrate(by_signature(samples, signatures), num_threads=1, mode=way)
+            else:
+                for pattern in left_float:
+                    quantizer.update_quantization_recipe(pattern, every, algorithm_key=names.NO_QUANTIZE)
+        return bytes(quantizer.quantize({**calibration, **ranges} or None).quantized_model)
+
+
+def _trained_ranges(
+    model: bytes, signatures: Sequence[Signature], known: Trained
+) -> tuple[bytes, trained.Ranges, list[str]]:
+    """The model without its roundings, the ranges, and patterns of the operators that lack some."""
+    opened = interface.unpacked(model)
+    ranges = trained.take_ranges(opened, known.steps)
+    for each in signatures:
+        for name in set(each.inputs) & set(known.inputs):
+            ranges[f"{each.key}_{name}:0"] = trained.ends(*known.inputs[name])
+    if known.default is not None:
+        trained.fill_ranges(opened, ranges, known.default)
+    return interface.packed(opened), ranges, trained.without_range(opened, ranges)
 
 
 def by_signature(samples: Iterable[Any], signatures: Sequence[Signature]) -> dict[str, list[dict[str, np.ndarray]]]:

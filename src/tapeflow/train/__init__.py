@@ -69,6 +69,7 @@ _LAZY_NAMES = {
     "TrackableView": "tapeflow.checkpoint.views",
     "summary_iterator": "tapeflow.summary.events",
     "Server": "tapeflow.graph.run.server",
+    "do_quantize_training_on_graphdef": "tapeflow.train.quantize_training",
     "export_meta_graph": "tapeflow.train.meta_graph",
     "import_meta_graph": "tapeflow.train.meta_graph",
     "write_graph": "tapeflow.graph.interchange.writing",

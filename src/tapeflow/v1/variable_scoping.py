@@ -249,6 +249,7 @@ class variable_scope:
             "custom_getter": custom_getter,
             "partitioner": partitioner,
             "dtype": None if dtype is None else dtypes.as_dtype(dtype),
+            "use_resource": use_resource,
             "constraint": constraint,
         }
         self._graph = context.graph_of_values(values) if values is not None else None

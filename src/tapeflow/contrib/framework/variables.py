@@ -53,7 +53,7 @@ def local_variable(initial_value, validate_shape=True, name=None, use_resource=N
     """A variable that is not saved and not trained."""
     return VariableV1(
         initial_value, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES],
-        validate_shape=validate_shape, name=name,
+        validate_shape=validate_shape, name=name, use_resource=use_resource,
     )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def global_variable(initial_value, validate_shape=True, name=None, use_resource=
     """A variable that is saved and not trained."""
     return VariableV1(
         initial_value, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES],
-        validate_shape=validate_shape, name=name,
+        validate_shape=validate_shape, name=name, use_resource=use_resource,
     )  # fmt: skip
 
 

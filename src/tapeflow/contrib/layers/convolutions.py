@@ -20,6 +20,7 @@ from tapeflow.layers import classes
 from tapeflow.ops.array.broadcasting import tile
 from tapeflow.ops.array.layout import reshape, transpose
 from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.convolution.dilated import with_space_to_batch
 from tapeflow.ops.nn.activation import relu
 from tapeflow.ops.nn.bias import bias_add
 from tapeflow.v1 import initializers
@@ -198,6 +199,9 @@ def separable_convolution2d(
 ):  # fmt: skip
     """A convolution of each channel by itself, then one of 1 x 1 over all; the second is left out for no outputs."""
     first = channels_first(data_format, ("NCHW", "NHWC"))
+    if depth_multiplier != int(depth_multiplier):
+        raise ValueError(f"Ambiguous dimension: {depth_multiplier}")
+    depth_multiplier = int(depth_multiplier)  # 1.0 is as good
     rename = {
         "bias": "biases", "depthwise_kernel": "depthwise_weights", "pointwise_kernel": "pointwise_weights",
     }  # fmt: skip
@@ -232,9 +236,7 @@ def separable_convolution2d(
             )  # fmt: skip
             steps = _pair(stride)
             strides = [1, 1, *steps] if first else [1, *steps, 1]
-            outputs = depthwise_conv2d(
-                inputs, weights, strides, padding, rate=_pair(rate), data_format=data_format
-            )
+            outputs = _depthwise(inputs, weights, strides, padding, _pair(rate), data_format)
             if normalizer_fn is None and biases_initializer is not None:
                 biases = model_variable(
                     "biases", shape=[channels * depth_multiplier], dtype=dtype,
@@ -248,6 +250,20 @@ def separable_convolution2d(
 
 
 separable_conv2d = separable_convolution2d
+
+
+def _depthwise(inputs, weights, strides, padding, rates, data_format):
+    """The convolution of each channel; dilated on parts of the images, as `quantize` expects it."""
+    if list(rates) == [1, 1]:
+        return depthwise_conv2d(inputs, weights, strides, padding, data_format=data_format)
+
+    def of_parts(parts, _, padding):
+        return depthwise_conv2d(parts, weights, strides, padding, data_format=data_format, name=scope)
+
+    with name_scope(None, "depthwise", [inputs]) as scope:
+        return with_space_to_batch(
+            inputs, rates, padding, of_parts, filter_shape=weights.shape.as_list(), data_format=data_format
+        )
 
 
 def _pooling(cls, formats, default, title, name):

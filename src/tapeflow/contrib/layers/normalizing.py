@@ -64,9 +64,7 @@ def batch_norm(
     corrected = (
         fused is not False and batch_weights is None and not renorm and rank in (2, 4) and adjustment is None
     )
-    if batch_weights is not None or zero_debias_moving_mean or updates_collections != "update_ops" or (
-        corrected and rank == 2
-    ):  # fmt: skip
+    if batch_weights is not None or zero_debias_moving_mean or updates_collections != "update_ops":
         return _by_hand(
             inputs, corrected, decay, center, scale, epsilon, activation_fn, begin, regularizers,
             updates_collections, is_training, reuse, variables_collections, outputs_collections,
@@ -83,7 +81,12 @@ def batch_norm(
             trainable=trainable, name=found.name, _scope=found, _reuse=reuse, fused=fused,
             **({"renorm": True, "renorm_clipping": renorm_clipping, "renorm_momentum": renorm_decay} if renorm else {}),
         )  # fmt: skip
-        outputs = layer.apply(inputs, training=is_training)
+        if corrected and rank == 2:  # each feature as the only pixel of a channel, as the fused kernel has it
+            images = reshape(inputs, [-1, inputs.shape[1], 1, 1] if first else [-1, 1, 1, inputs.shape[1]])
+            outputs = reshape(layer.apply(images, training=is_training), shape_of(inputs))
+            outputs.set_shape(inputs.shape)
+        else:
+            outputs = layer.apply(inputs, training=is_training)
         for name in ("beta", "gamma", "moving_mean", "moving_variance"):
             collect_variable(getattr(layer, name, None), variables_collections, name)
         return finished(outputs, found, outputs_collections, activation_fn)

@@ -3,7 +3,13 @@
 Ranges are measured while the graph trains; `FakeQuantWithMinMaxVars` rounds to what so many bits can say of them.
 """
 
-from tapeflow.contrib.quantize import common, fold_batch_norms, graph_matcher, quant_ops
+from tapeflow.contrib.quantize import (
+    common,
+    fold_batch_norms,
+    graph_matcher,
+    input_to_ops,
+    quant_ops,
+)
 from tapeflow.contrib.quantize.quantize_graph import (
     create_eval_graph,
     create_training_graph,

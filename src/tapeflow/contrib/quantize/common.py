@@ -27,6 +27,19 @@ def CreateOrGetQuantizationStep():
             return v1.identity(v1.assign_add(step, 1))
 
 
+def BatchNormGroups(graph):
+    """The scopes of the batch normalizations of a graph that are written as sums and products.
+
+    Args:
+      graph: a graph.
+
+    Returns:
+      A list of strings: what the names of their operations have before "BatchNorm/batchnorm".
+    """
+    found = (op.name.rpartition("BatchNorm/batchnorm") for op in graph.get_operations())
+    return list(dict.fromkeys(scope for scope, norm, _ in found if norm and not scope.startswith(SKIPPED)))
+
+
 def RerouteTensor(t0, t1, can_modify=None):
     """Let those who use `t1` use `t0`.
 

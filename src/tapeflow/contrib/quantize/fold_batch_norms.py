@@ -52,11 +52,13 @@ def FoldBatchNorms(graph, is_training, freeze_batch_norm_delay=None):
 
 def _source(x):
     """The layer that a tensor comes of, and the BatchToSpaceND between; the layer is None for others."""
-    op = x.op
-    if op.type == "Reshape" and op.inputs[0].op.type == "MatMul":
+    op, reshaped = x.op, x.op.type == "Reshape"
+    if reshaped:
         op = op.inputs[0].op
     if op.type == "Identity":
         op = op.inputs[0].op
+    if reshaped and op.type != "MatMul":
+        return None, None
     tiles = op if op.type == "BatchToSpaceND" else None
     if tiles is not None:
         op = op.inputs[0].op
@@ -142,8 +144,8 @@ def _fold(graph, norm, training, delay):
         norm = _complete(norm)
         if training and norm.statistics is not None:
             corrections = _corrections(norm, delay)
-    with graph.name_scope(folder or None):
         factor = _as_weights(norm.factor, layer, "scale_reshape")
+    with graph.name_scope(folder or None):
         if corrections is not None:
             scale, reciprocal, offset = corrections
             scale = _as_weights(scale, layer, "correction_reshape")
@@ -151,7 +153,8 @@ def _fold(graph, norm, training, delay):
         weights = v1.multiply(weights, factor, name="mul_fold")
         y = _copied(graph, layer, [layer.inputs[0], weights], f"{layer.name}_Fold")
         if norm.tiles is not None:
-            y = _copied(graph, norm.tiles, [y, *norm.tiles.inputs[1:]], f"{norm.tiles.name}_Fold")
+            name = norm.tiles.name if norm.op is None else f"{folder}BatchToSpaceND"
+            y = _copied(graph, norm.tiles, [y, *norm.tiles.inputs[1:]], f"{name}_Fold")
         if corrections is not None:
             y = v1.multiply(_spread(reciprocal, layer), y, name="post_conv_mul")
             y = v1.raw_ops.Add(x=y, y=_spread(offset, layer), name="correction_add")

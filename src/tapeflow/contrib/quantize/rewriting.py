@@ -51,7 +51,9 @@ def Quantize(
             done.update(rewriter.layer(layer, scope))
         for op in graph.get_operations():
             if _is_between(op, done):
-                rewriter.put(op.name, f"activation_{op.type}_quant", op, producer_scope=scope, symmetric=False)
+                # Named as before `+` became AddV2: variables of ranges, in checkpoints, have that name.
+                kind = op.type.removesuffix("V2")
+                rewriter.put(op.name, f"activation_{kind}_quant", op, producer_scope=scope, symmetric=False)
 
 
 def _folder(name):
@@ -100,6 +102,8 @@ class _Rewriter:
         if _is_rounded(value):
             return
         variable = producer.inputs[0] if producer.type == "ReadVariableOp" else None
+        if not getattr(variable, "of_reference", False):
+            variable = None  # each read of a resource is a tensor of its own
         if variable is not None and variable in self.rounded:
             common.RerouteTensor(self.rounded[variable], value, users)
             return

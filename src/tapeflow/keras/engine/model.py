@@ -21,7 +21,7 @@ from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.protocol import quantization_mode
 from tapeflow.keras.engine.tracking import Node, listed, unique
-from tapeflow.keras.quantizers import Int4QuantizationConfig
+from tapeflow.keras.quantizers import Float8QuantizationConfig, Int4QuantizationConfig
 from tapeflow.ops.state.variable import Variable
 
 
@@ -221,9 +221,10 @@ class Model(Training, Layer):
         """Make the weights of all layers that can have them integers with scales.
 
         Args:
-          mode: "int8" or "int4"; None for that of the config.
-          config: an `Int8QuantizationConfig` or `Int4QuantizationConfig`, or None for the default one, which for
-            "int4" has groups of 128.
+          mode: "int8", "int4" or "float8"; None for that of the config. "float8" is for training: weights stay as they
+            are, and products are computed as if their factors, and gradients, were floats of 8 bits.
+          config: an `Int8QuantizationConfig`, `Int4QuantizationConfig` or `Float8QuantizationConfig`, or None for the
+            default one, which for "int4" has groups of 128.
           filters: which layers, by a regular expression that their names match, a list of these, or a function of a
             layer; None for all.
           **kwargs: `type_check`, as in Keras 3.
@@ -234,8 +235,8 @@ class Model(Training, Layer):
         mode = quantization_mode(mode, config)
         if kwargs.pop("type_check", True) and kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
-        if mode == "int4" and config is None:
-            config = Int4QuantizationConfig()
+        if config is None:
+            config = {"int4": Int4QuantizationConfig, "float8": Float8QuantizationConfig}.get(mode, lambda: None)()
         for layer in self._all_layers():
             if layer is self or layer._sublayers() or not layer.weights or not _chosen(layer, filters):
                 continue

@@ -6,8 +6,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.keras.layers.convolution_base import PARTS, Convolution
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.padding import pad
-from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d
-from tapeflow.ops.convolution.functions import conv2d
+from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d, separable_conv2d
 
 
 class DepthwiseConv2D(Convolution):
@@ -255,8 +254,7 @@ class SeparableConv2D(Convolution):
             inputs = expand_dims(inputs, 1)
             depthwise, pointwise = expand_dims(depthwise, 0), expand_dims(pointwise, 0)
             strides, dilations = strides * 2, (1, *dilations)
-        outputs = depthwise_conv2d(inputs, depthwise, (1, *strides, 1), padding, "NHWC", dilations)
-        outputs = conv2d(outputs, pointwise, (1, 1), "VALID", "NHWC", (1, 1))
+        outputs = separable_conv2d(inputs, depthwise, pointwise, (1, *strides, 1), padding, "NHWC", dilations)
         return squeeze(outputs, [1]) if self.rank == 1 else outputs
 
     def get_config(self):

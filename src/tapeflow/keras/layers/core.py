@@ -190,9 +190,9 @@ class Dense(LowRank, Quantizable, Layer):
         quantization_config=None,
         **kwargs,
     ):
-        refuse_unknown_kinds(type(self).__name__, quantization_config=quantization_config)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self._set_low_rank(lora_rank, lora_alpha)
+        self._set_quantization_config(quantization_config)
         whole = isinstance(units, numbers.Integral) and not isinstance(units, bool)
         self.units = int(units) if whole or keras_2() else -1
         if self.units < (0 if keras_2() else 1):
@@ -222,6 +222,7 @@ class Dense(LowRank, Quantizable, Layer):
                 f"Full input shape received: {input_shape}"
             )
         self.input_spec = InputSpec(min_ndim=2, axes={-1: last})
+        self._begin_quantized()
         self.kernel = self.add_weight(
             "kernel",
             [last, self.units],
@@ -238,7 +239,7 @@ class Dense(LowRank, Quantizable, Layer):
                 constraint=self.bias_constraint,
             )
         self.built = True
-        if self.quantization_mode is not None:
+        if self.quantization_mode is not None and not self._is_float8:
             self._become_quantized()
         self._build_low_rank()
 
@@ -251,9 +252,13 @@ class Dense(LowRank, Quantizable, Layer):
     def _broadcast_scales(self):
         return [1, self.units]
 
+    _has_float8 = True
+
     def call(self, inputs):
         if inputs.dtype is not self._compute_dtype_object:
             inputs = cast(inputs, self._compute_dtype_object)
+        if self._is_float8:
+            return self._float8_call(inputs, _times)
         if self._scales is not None:
             outputs = self._integer_product(inputs, -1, _times, _times_scale)
         elif isinstance(inputs, SparseTensor):
@@ -289,6 +294,7 @@ class Dense(LowRank, Quantizable, Layer):
             "kernel_constraint": constraints.serialize(self.kernel_constraint),
             "bias_constraint": constraints.serialize(self.bias_constraint),
             **self._low_rank_config(),
+            **self._quantization_config_entry(),
         }
 
 

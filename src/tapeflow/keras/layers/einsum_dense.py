@@ -70,13 +70,11 @@ class EinsumDense(LowRank, Quantizable, Layer):
         quantization_config=None,
         **kwargs,
     ):
-        refuse_unknown_kinds(
-            type(self).__name__, gptq_unpacked_column_size=gptq_unpacked_column_size,
-            quantization_config=quantization_config,
-        )  # fmt: skip
+        refuse_unknown_kinds(type(self).__name__, gptq_unpacked_column_size=gptq_unpacked_column_size)
         activity_regularizer = kwargs.pop("activity_regularizer", None)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self._set_low_rank(lora_rank, lora_alpha)
+        self._set_quantization_config(quantization_config)
         self.equation = equation
         self.partial_output_shape = (
             [output_shape] if isinstance(output_shape, int) else list(output_shape)
@@ -98,6 +96,7 @@ class EinsumDense(LowRank, Quantizable, Layer):
             TensorShape(input_shape).as_list(),
             self.partial_output_shape,
         )
+        self._begin_quantized()
         self.kernel = self.add_weight(
             "kernel",
             kernel,
@@ -114,7 +113,7 @@ class EinsumDense(LowRank, Quantizable, Layer):
                 constraint=self.bias_constraint,
             )
         self.built = True
-        if self.quantization_mode is not None:
+        if self.quantization_mode is not None and not self._is_float8:
             self._become_quantized()
         self._build_low_rank()
 
@@ -136,6 +135,8 @@ class EinsumDense(LowRank, Quantizable, Layer):
         sides = self.equation.replace(" ", "").replace("...", ".").partition("->")
         inputs, _, kernel = sides[0].partition(",")
         return inputs, kernel, sides[2]
+
+    _has_float8 = True
 
     def _scaled_axes(self):
         _, kernel, outputs = self._letters()
@@ -182,6 +183,8 @@ class EinsumDense(LowRank, Quantizable, Layer):
         return self._integer_product(inputs, axes, lambda x, weight: einsum(self.equation, x, weight), scale_of)
 
     def call(self, inputs):
+        if self._is_float8:
+            return self._float8_call(inputs, lambda x, weight: einsum(self.equation, x, weight))
         if self._scales is not None:
             outputs = self._quantized_call(inputs)
         else:
@@ -215,6 +218,7 @@ class EinsumDense(LowRank, Quantizable, Layer):
             "kernel_constraint": constraints.serialize(self.kernel_constraint),
             "bias_constraint": constraints.serialize(self.bias_constraint),
             **self._low_rank_config(),
+            **self._quantization_config_entry(),
         }
 
 

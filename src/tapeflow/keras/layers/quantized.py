@@ -9,9 +9,15 @@ from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import dtypes
 from tapeflow.core.context import init_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.keras import quantizers
-from tapeflow.keras.dtype_policy import Int4DTypePolicy, QuantizedDTypePolicy
+from tapeflow.keras import activations, quantizers
+from tapeflow.keras.dtype_policy import (
+    Int4DTypePolicy,
+    QuantizedDTypePolicy,
+    QuantizedFloat8DTypePolicy,
+)
+from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.protocol import quantization_mode
+from tapeflow.keras.layers import float8
 from tapeflow.keras.quantizers import Int8QuantizationConfig, abs_max_quantize
 from tapeflow.ops.array.construction import ones as ones_of
 from tapeflow.ops.array.gather import gather
@@ -38,18 +44,21 @@ class Quantizable:
     """
 
     _quantized_name = "kernel"
-    _scales = None  # the variable of the scales, of a quantized layer
+    _scales = None  # the variable of the scales, of a layer of integers
+    _has_float8 = False  # whether the class can compute with floats of 8 bits
+    _is_float8 = False
 
     @property
     def quantization_mode(self):
-        """ "int8" or "int4" for a layer whose weight was quantized, else None."""
+        """ "int8", "int4" or "float8" for a layer that was quantized, else None."""
         return self._policy.quantization_mode
 
     def quantize(self, mode=None, type_check=True, config=None):
         """Make the weight integers with a scale for each row or column, or for groups of these.
 
         Args:
-          mode: "int8" or "int4"; None for that of the config. Without a config, "int4" has no groups.
+          mode: "int8" or "int4"; None for that of the config. Without a config, "int4" has no groups. "float8": the
+            weight stays as it is, and products are computed as if their factors, and gradients, were floats of 8 bits.
           type_check: whether to refuse a subclass, which may compute in another way.
           config: an `Int8QuantizationConfig` or `Int4QuantizationConfig`, or None for the default one.
 
@@ -67,11 +76,16 @@ class Quantizable:
                 f"Cannot quantize a layer that isn't yet built. Layer '{self.name}' (of type '{type(self).__name__}') "
                 "is not built yet."
             )
-        if self._scales is not None:
+        if self._scales is not None or self._is_float8:
             raise ValueError(
                 f"Layer '{self.name}' is already quantized with dtype_policy='{self.dtype_policy.name}'. "
                 f"Received: mode={mode}"
             )
+        if mode == "float8" and self._has_float8:
+            self._set_dtype(QuantizedFloat8DTypePolicy(mode, self._policy.name))
+            self._set_quantization_config(config)
+            self._become_quantized()
+            return
         _refuse_others(mode)
         if mode == "int4":
             block = -1 if config is None or not config.blocks else config.blocks
@@ -80,8 +94,36 @@ class Quantizable:
             self._set_dtype(QuantizedDTypePolicy(mode, self._policy.name))
         self._become_quantized(config)
 
+    quantization_config = None
+
+    def _begin_quantized(self):
+        """Called before the weights of a layer are made: of floats of 8 bits, the scales come first."""
+        if self.quantization_mode == "float8":
+            self._become_quantized()
+
+    def _set_quantization_config(self, config):
+        """Keeps the config of floats of 8 bits that a saved layer has. Raises ValueError for others."""
+        if isinstance(config, dict):
+            config = quantizers.deserialize(config)
+        if config is not None and (config.mode != "float8" or self.quantization_mode != "float8"):
+            raise ValueError(
+                f"{type(self).__name__} of dtype {self.dtype_policy.name!r} has no quantized weights: "
+                f"quantization_config must be None, got {config!r}."
+            )
+        self.quantization_config = config
+
+    def _quantization_config_entry(self):
+        """The part of a layer's config that says how it is quantized."""
+        config = self.quantization_config
+        return {} if config is None else {"quantization_config": quantizers.serialize(config)}
+
     def _become_quantized(self, config=None):
         """Put integers and their scales in the place of the weight of a layer that was just built, or is quantized."""
+        if self.quantization_mode == "float8" and self._has_float8:
+            self._is_float8 = True
+            with init_scope():
+                float8.add_scales(self, float8.history_length(self._policy))
+            return
         if self.quantization_mode == "int4":
             with init_scope():  # a layer may be built while a graph is, and has its numbers at once
                 self._become_packed(config)
@@ -98,6 +140,13 @@ class Quantizable:
         self.inputs_quantizer = config.activation_quantizer
         if self.inputs_quantizer == "default":
             self.inputs_quantizer = abs_max_quantize
+
+    def _float8_call(self, inputs, compute):
+        """What a layer of floats of 8 bits returns; `compute` is its product of inputs and kernel."""
+        outputs = float8.product(self, inputs, calling.state.training, compute)
+        if self.bias is not None:
+            outputs = outputs + float8.rounded_bias(self)
+        return outputs if self.activation is activations.linear else self.activation(outputs)
 
     def _exchange(self, integers, scales):
         """Put integers in the place of the weight, and add a weight of the scales."""
@@ -161,6 +210,9 @@ class Quantizable:
         return (values - cast(gather(zeros, groups, axis=axis), dtype)) * gather(scales, groups, axis=axis)
 
     def _own_variables(self):
+        if self._is_float8:  # in files, the weight and the bias come first
+            own = super()._own_variables()
+            return sorted(own, key=lambda weight: getattr(weight, "overwrite_with_gradient", False))
         return super()._own_variables() if self._scales is None else list(self._own_weights)
 
     def _float_weight(self):

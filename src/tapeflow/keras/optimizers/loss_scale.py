@@ -164,7 +164,9 @@ class LossScaleOptimizer(Optimizer):
             raise ValueError("No gradients provided for any variable.")
         scale, good = self._state()
         gradients = self.get_unscaled_gradients([g for g, _ in pairs])
-        finite = self.check_finite(gradients)
+        own = [getattr(v, "overwrite_with_gradient", False) for _, v in pairs]  # no gradients, and not scaled
+        gradients = [pair[0] if each else g for each, g, pair in zip(own, gradients, pairs)]
+        finite = self.check_finite([g for each, g in zip(own, gradients) if not each])
         variables = [v for _, v in pairs]
         if keras_2():
             self.inner_optimizer.build(variables)

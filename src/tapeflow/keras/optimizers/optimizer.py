@@ -410,6 +410,10 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def _update(self, pairs):
         """Changes the variables; returns the number of calls so far."""
         try:
+            if any(getattr(var, "overwrite_with_gradient", False) for _, var in pairs):
+                pairs = wrapping.replaced(self, pairs)
+                if not pairs:
+                    return self._count()
             if self._wraps:
                 return wrapping.update(self, pairs)
             return self._update_once(pairs)
@@ -487,6 +491,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
         wrapping.build(self, known)
         for names in self._slot_order():
             for var in known:
+                if getattr(var, "overwrite_with_gradient", False):
+                    continue
                 for name, value in self._slot_values(var):
                     if names is None or name in names:
                         self._slot(var, name, value)

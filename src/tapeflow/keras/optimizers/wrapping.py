@@ -11,8 +11,9 @@ from tapeflow.core.release import keras_2
 from tapeflow.keras.optimizers import variables
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.control.flow import cond
+from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.comparison import equal, where
 
 _AVERAGE = "average"
 _SUM = "gradient_accumulator"
@@ -23,6 +24,26 @@ def build(optimizer, trained):
     for wanted, name in ((optimizer.use_ema, _AVERAGE), (optimizer.gradient_accumulation_steps, _SUM)):
         for var in trained if wanted else ():
             optimizer._slot(var, name)
+
+
+def replaced(optimizer, pairs):
+    """Replaces the variables that say so by their gradients; returns the other pairs.
+
+    Where gradients are accumulated, by the greatest of them.
+    """
+    many = optimizer.gradient_accumulation_steps
+    for grad, var in pairs:
+        if not getattr(var, "overwrite_with_gradient", False):
+            continue
+        value = cast(convert_to_tensor(grad), var._dtype)
+        if many:
+            kept = optimizer._slot(var, _SUM)
+            due = equal((optimizer._counter + 1) % int(many), 0)
+            value = maximum(value, kept)
+            kept.assign(where(due, zeros_like(value), value))
+            value = where(due, value, var)
+        var.assign(value)
+    return [(grad, var) for grad, var in pairs if not getattr(var, "overwrite_with_gradient", False)]
 
 
 def update(optimizer, pairs):

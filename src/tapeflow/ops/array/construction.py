@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from tapeflow._native import EagerTensor
-from tapeflow.core import dtypes
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -78,6 +78,8 @@ def _as_dims(shape, integers=False):
             return int_array(shape)
         dims = convert_to_tensor(shape, dtype_hint=dtypes.int32)
         if integers and not dims.dtype.is_integer:
+            if not context.executing_eagerly() and all(isinstance(d, (int, float)) and d == int(d) for d in shape):
+                return int_array([int(d) for d in shape])  # graphs take 4 / 2 for a size
             raise TypeError(f"Cannot convert {shape} to EagerTensor of dtype int32")
         return dims
     if hasattr(shape, "as_list"):
