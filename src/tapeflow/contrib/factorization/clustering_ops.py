@@ -157,9 +157,9 @@ class KMeans:
 
         def synchronize():
             moved = v1.nn.l2_normalize(state.moved, axis=1) if self._cosine else state.moved
-            with v1.control_dependencies([v1.assign(state.centers, moved, validate_shape=False)]):
-                with v1.control_dependencies([v1.assign(state.counts, v1.zeros_like(state.counts))]):
-                    return v1.identity(v1.assign(state.steps_left, self._steps - 1))
+            set_centers = v1.assign(state.centers, moved, validate_shape=False)
+            with v1.control_dependencies([set_centers, v1.assign(state.counts, v1.zeros_like(state.counts))]):
+                return v1.identity(v1.assign(state.steps_left, self._steps - 1))
 
         return v1.cond(
             state.steps_left <= 0, synchronize, lambda: v1.identity(v1.assign_sub(state.steps_left, 1))
@@ -278,7 +278,7 @@ class _Start:
 
         def one_more(i, new):
             stretch = points[i * length : (i + 1) * length]
-            before = v1.concat([v1.reshape(self._state.centers, [self._there, -1]), new], 0)
+            before = v1.concat([v1.reshape(self._state.centers, [self._there, v1.shape(points)[1]]), new], 0)
             _, distances = nearest_neighbors(stretch, before, 1)
             index = kmc2_chain_initialization(v1.squeeze(distances, [-1]), self._seed)
             return i + 1, v1.concat([new, v1.gather(stretch, [index])], 0)
