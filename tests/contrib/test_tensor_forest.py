@@ -1,5 +1,7 @@
 """Random forests: splits that are known, and what they learn."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,10 @@ from tapeflow.contrib import predictor
 from tapeflow.contrib.learn import MetricSpec
 from tapeflow.contrib.tensor_forest import ForestHParams, RandomForestGraphs, growing
 from tapeflow.contrib.tensor_forest.client import eval_metrics
-from tapeflow.contrib.tensor_forest.client.random_forest import CoreTensorForestEstimator, TensorForestEstimator
+from tapeflow.contrib.tensor_forest.client.random_forest import (
+    CoreTensorForestEstimator,
+    TensorForestEstimator,
+)
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.uniform(-1, 1, (1200, 4)).astype(np.float32)
@@ -145,7 +150,7 @@ def test_graphs():
         nodes = [int(node) for node in ways[7, 0].split(b",")]
         assert nodes[0] == 0
         assert splits[nodes[-1], 0] == -1
-        assert all(below in splits[node, 1:3] for node, below in zip(nodes, nodes[1:]))
+        assert all(below in splits[node, 1:3] for node, below in itertools.pairwise(nodes))
         assert np.mean(said.argmax(1) == labels) > 0.9
         importances, size = session.run([forest.feature_importances(), forest.average_size()])
         used = np.zeros(4)

@@ -103,7 +103,7 @@ def example_statistics(labels: np.ndarray, weights: np.ndarray, settings: Settin
         found = np.concatenate([np.ones((len(labels), 1)), labels, labels**2], 1)
     else:
         classes = labels.reshape(len(labels)).astype(np.int64)
-        if classes.size and not (0 <= classes.min() and classes.max() < settings.outputs):
+        if classes.size and not (classes.min() >= 0 and classes.max() < settings.outputs):
             raise ValueError(f"Labels must be in [0, {settings.outputs}), got {classes.min()} to {classes.max()}")
         found = np.eye(settings.outputs)[classes]
     return (found * weights[:, None]).astype(np.float32)

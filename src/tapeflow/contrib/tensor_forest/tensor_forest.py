@@ -120,7 +120,7 @@ class TreeVariables:
             v1.get_variable(
                 f"{'tree' if i < 3 else 'stats'}-{tree_num}/{name}", initializer=part, validate_shape=False,
                 trainable=False, use_resource=True,
-            )  # fmt: skip
+            )
             for i, (name, part) in enumerate(zip(Tree._fields, first))
             if training or i < 3
         ]

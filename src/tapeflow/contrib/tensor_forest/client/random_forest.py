@@ -7,8 +7,8 @@ import logging
 from tapeflow import estimator as core
 from tapeflow.compat import v1
 from tapeflow.contrib import learn
-from tapeflow.contrib.layers.columns.base import _FeatureColumn
 from tapeflow.contrib.layers import input_from_feature_columns
+from tapeflow.contrib.layers.columns.base import _FeatureColumn
 from tapeflow.contrib.learn.canned import _said
 from tapeflow.contrib.tensor_forest.tensor_forest import RandomForestGraphs
 from tapeflow.core.public import boundaries, public_methods
