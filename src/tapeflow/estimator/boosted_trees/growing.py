@@ -14,9 +14,10 @@ import numpy as np
 FEATURE, BUCKET, LEFT, RIGHT = range(4)
 NO_FEATURE = -1
 # Elements of `Ensemble.counts`: layers that were tried; the depth of the tree that grows; finished trees; batches and
-# examples since the last layer; whether the bias is found.
+# examples since the last layer; 1 if the bias is found, else less how often it moved.
 LAYERS, DEPTH, TREES, BATCHES, EXAMPLES, CENTERED = range(6)
-_STILL = 0.01  # The bias is found when it moves less.
+# The bias is found when it moves by a smaller part of itself, or after so many moves.
+_STILL, _MOVES = 0.01, 5
 
 
 class Settings(NamedTuple):
@@ -128,7 +129,7 @@ def stepped(
         return ensemble
     counts[BATCHES] += 1
     counts[EXAMPLES] += len(ids)
-    if settings.centers and not counts[CENTERED]:
+    if settings.centers and counts[CENTERED] <= 0:
         return _centered(ensemble, gradients, hessians, settings)
     if not len(ensemble.active):
         ensemble = _with_root(ensemble, settings)
@@ -169,9 +170,11 @@ def _centered(ensemble, gradients, hessians, settings):
     ensemble.bias_sums[:] += gradients.sum(0), hessians.sum(0)
     if _is_due(ensemble.counts, settings):
         moved, _ = weights_and_gains(*ensemble.bias_sums, settings.l1, settings.l2)
+        still = np.all(np.abs(moved) <= _STILL * np.abs(ensemble.bias))
         ensemble.bias[:] += moved
         ensemble.bias_sums[:] = 0
-        ensemble.counts[CENTERED] = np.all(np.abs(moved) <= _STILL)
+        moves = 1 - ensemble.counts[CENTERED]
+        ensemble.counts[CENTERED] = 1 if still or moves == _MOVES else -moves
         _restart(ensemble.counts)
     return ensemble
 

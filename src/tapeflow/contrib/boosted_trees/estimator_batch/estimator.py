@@ -11,7 +11,6 @@ from tapeflow.estimator import Estimator, ModeKeys
 from tapeflow.estimator.boosted_trees.columns import Inputs
 from tapeflow.estimator.boosted_trees.model import StopsWhenGrown, Trees
 from tapeflow.estimator.heads import Classes, Numbers
-from tapeflow.train import SessionRunHook
 
 _MEAN = v1.losses.Reduction.SUM_OVER_BATCH_SIZE
 
@@ -29,17 +28,19 @@ class _Kind:
         return self._kind.loss_of(features, logits, labels)
 
 
-class _SetsStep(SessionRunHook):
-    """Sets the global step when training ends."""
+class _SetsStep(StopsWhenGrown):
+    """Sets the global step when there are all trees, before the last checkpoint is written."""
 
-    def __init__(self, value):
+    def __init__(self, finished, value):
+        super().__init__(finished)
         self._value = value
 
     def begin(self):
         self._set = v1.assign(v1.train.get_global_step(), self._value)
 
-    def end(self, session):
-        session.run(self._set)
+    def after_run(self, run_context, run_values):
+        if run_values.results:
+            run_context.session.run(self._set)
 
 
 def _model_fn(
@@ -69,7 +70,7 @@ def _model_fn(
         hooks = list(spec.training_hooks)
         if mode == ModeKeys.TRAIN:
             hooks += [StopsWhenGrown(trees.finished)] if num_trees else []
-            hooks += [] if override_global_step_value is None else [_SetsStep(override_global_step_value)]
+            hooks += [] if override_global_step_value is None else [_SetsStep(trees.finished, override_global_step_value)]
         return spec._replace(predictions=predictions, training_hooks=tuple(hooks))
 
     return model_fn
@@ -93,7 +94,7 @@ class GradientBoostedDecisionTreeEstimator(learn.Estimator):
       center_bias: whether a constant is found first.
       use_core_libs: no meaning: columns of both kinds are taken.
       output_leaf_index: whether predictions have a "leaf_index": where an example ends in each tree.
-      override_global_step_value: what the global step is set to at the end of training.
+      override_global_step_value: what the global step is set to when there are all trees.
       num_quantiles: how many buckets numbers get.
 
     Raises:
