@@ -70,7 +70,8 @@ def _model_fn(
         hooks = list(spec.training_hooks)
         if mode == ModeKeys.TRAIN:
             hooks += [StopsWhenGrown(trees.finished)] if num_trees else []
-            hooks += [] if override_global_step_value is None else [_SetsStep(trees.finished, override_global_step_value)]
+            if override_global_step_value is not None:
+                hooks.append(_SetsStep(trees.finished, override_global_step_value))
         return spec._replace(predictions=predictions, training_hooks=tuple(hooks))
 
     return model_fn
