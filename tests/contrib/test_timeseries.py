@@ -38,7 +38,7 @@ def test_coefficients_are_found(tmp_path):
 def test_a_wave_goes_on(outputs, tmp_path):
     wave = np.stack([np.sin(TIMES / 5) * 3 + 10, np.cos(TIMES / 5)], 1)
     model = timeseries.ARRegressor(
-        [31, 10], 20, outputs, 2, loss=timeseries.ARModel.SQUARED_LOSS, optimizer=tf.train.AdamOptimizer(0.01),
+        None, 20, outputs, 2, loss=timeseries.ARModel.SQUARED_LOSS, optimizer=tf.train.AdamOptimizer(0.01),
         model_dir=str(tmp_path),
     )  # fmt: skip
     model.train(timeseries.RandomWindowInputFn(reader(wave[:250], TIMES[:250]), 20 + outputs, 32), steps=500)
@@ -46,11 +46,11 @@ def test_a_wave_goes_on(outputs, tmp_path):
     found = model.evaluate(whole, steps=1)
     assert found["times"].tolist() == [list(range(20, 250))]
     np.testing.assert_allclose(found["observed"][0], wave[:250], rtol=1e-5)
-    np.testing.assert_allclose(found["mean"][0], wave[20:250], atol=0.5)
+    assert np.abs(found["mean"][0] - wave[20:250]).mean() < 0.2
     assert found["covariance"].shape == (1, 230, 2)
     (after,) = model.predict(timeseries.predict_continuation_input_fn(found, steps=50))
     assert after["times"].tolist() == list(range(250, 300))
-    np.testing.assert_allclose(after["mean"], wave[250:], atol=1.0)
+    assert np.abs(after["mean"] - wave[250:]).mean() < 0.5
 
 
 def test_noise_and_periods_are_told_apart(tmp_path):
