@@ -1,4 +1,4 @@
-"""`tf.contrib.factorization`: clusters, mixtures of Gaussians, and matrices as products of factors."""
+"""`tf.contrib.factorization`: clusters and mixtures of Gaussians."""
 
 from tapeflow.contrib.factorization.clustering_ops import (
     COSINE_DISTANCE,
@@ -7,9 +7,11 @@ from tapeflow.contrib.factorization.clustering_ops import (
     SQUARED_EUCLIDEAN_DISTANCE,
     KMeans,
 )
+from tapeflow.contrib.factorization.gmm import GMM
+from tapeflow.contrib.factorization.gmm_ops import GmmAlgorithm, gmm
 from tapeflow.contrib.factorization.kmeans import KMeansClustering
 
 __all__ = [
-    "COSINE_DISTANCE", "KMEANS_PLUS_PLUS_INIT", "KMeans", "KMeansClustering", "RANDOM_INIT",
-    "SQUARED_EUCLIDEAN_DISTANCE",
+    "COSINE_DISTANCE", "GMM", "GmmAlgorithm", "KMEANS_PLUS_PLUS_INIT", "KMeans", "KMeansClustering", "RANDOM_INIT",
+    "SQUARED_EUCLIDEAN_DISTANCE", "gmm",
 ]  # fmt: skip
