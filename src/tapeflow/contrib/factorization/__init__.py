@@ -1,5 +1,6 @@
 """`tf.contrib.factorization`: clusters and mixtures of Gaussians."""
 
+from tapeflow.contrib.factorization import clustering_ops, factorization_ops
 from tapeflow.contrib.factorization.clustering_ops import (
     COSINE_DISTANCE,
     KMEANS_PLUS_PLUS_INIT,
