@@ -1,4 +1,4 @@
-"""`GradientBoostedDecisionTreeClassifier` and its kin."""
+"""`GradientBoostedDecisionTreeClassifier` and the other estimators of boosted trees."""
 
 from __future__ import annotations
 
