@@ -139,7 +139,8 @@ def stepped(
     if not _is_due(counts, settings):
         return _add_up(ensemble, ids, gradients, hessians, settings)
     if counts[BATCHES] == 1:
-        return _with_layer(ensemble, *_splits_of_batch(ensemble, ids, gradients, hessians, settings), settings)
+        leaves, splits = _splits_of_batch(ensemble, ids, gradients, hessians, settings)
+        return _with_layer(ensemble, leaves, splits, settings)
     ensemble = _add_up(ensemble, ids, gradients, hessians, settings)
     return _with_layer(ensemble, ensemble.active, best_splits(ensemble.sums, settings), settings)
 
@@ -324,9 +325,3 @@ def _prune(ensemble, node):
         ensemble.nodes[node], ensemble.gains[node] = (NO_FEATURE, 0, 0, 0), 0
         return True
     return False
-
-
-def feature_gains(ensemble: Ensemble, features: int) -> np.ndarray:
-    """The sum of the gains of the splits of each feature."""
-    inner = ensemble.nodes[:, FEATURE] != NO_FEATURE
-    return np.bincount(ensemble.nodes[inner, FEATURE], ensemble.gains[inner], features)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib import learn
 from tapeflow.contrib.boosted_trees.estimator_batch.learning import core_columns, settings_of
@@ -102,7 +104,7 @@ class GradientBoostedDecisionTreeEstimator(learn.Estimator):
       NotImplementedError: for a config that asks for what this package lacks.
     """
 
-    _said = staticmethod(dict)
+    _finish: Any = staticmethod(dict)
 
     def __init__(
         self, learner_config, examples_per_layer, head, num_trees=None, feature_columns=None,
@@ -112,7 +114,7 @@ class GradientBoostedDecisionTreeEstimator(learn.Estimator):
     ):  # fmt: skip
         model_fn = _model_fn(
             head, learner_config, examples_per_layer, num_trees, feature_columns, center_bias, num_quantiles,
-            logits_modifier_function, output_leaf_index, override_global_step_value, self._said,
+            logits_modifier_function, output_leaf_index, override_global_step_value, self._finish,
         )  # fmt: skip
         super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)
 
@@ -128,7 +130,7 @@ class GradientBoostedDecisionTreeClassifier(GradientBoostedDecisionTreeEstimator
       ValueError: if the config is for another number of classes.
     """
 
-    _said = staticmethod(_said)
+    _finish = staticmethod(_said)
 
     def __init__(
         self, learner_config, examples_per_layer, n_classes=2, num_trees=None, feature_columns=None,
@@ -155,7 +157,7 @@ class GradientBoostedDecisionTreeRegressor(GradientBoostedDecisionTreeEstimator)
       label_name: no meaning.
     """
 
-    _said = staticmethod(_said)
+    _finish = staticmethod(_said)
 
     def __init__(
         self, learner_config, examples_per_layer, label_dimension=1, num_trees=None, feature_columns=None,

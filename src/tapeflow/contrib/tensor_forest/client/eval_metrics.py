@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.compat import v1
@@ -77,7 +79,7 @@ def _recall_at_thresholds(predictions, targets, weights=None):
 
 
 # name: (function of predictions and labels, key of the predictions)
-_METRICS = {
+_METRICS: dict[str, tuple[Any, str]] = {
     "auc": (_auc, INFERENCE_PROB_NAME),
     "sigmoid_entropy": (_sigmoid_entropy, INFERENCE_PROB_NAME),
     "softmax_entropy": (_softmax_entropy, INFERENCE_PROB_NAME),
