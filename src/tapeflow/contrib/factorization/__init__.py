@@ -8,6 +8,10 @@ from tapeflow.contrib.factorization.clustering_ops import (
     SQUARED_EUCLIDEAN_DISTANCE,
     KMeans,
 )
+from tapeflow.contrib.factorization.factorization_ops import (
+    masked_matmul,
+    wals_compute_partial_lhs_and_rhs,
+)
 from tapeflow.contrib.factorization.gmm import GMM
 from tapeflow.contrib.factorization.gmm_ops import GmmAlgorithm, gmm
 from tapeflow.contrib.factorization.kmeans import KMeansClustering
