@@ -58,9 +58,10 @@ def restore_node(
     flat = tuple(building.as_symbolic(graph, x) for x in inputs)
     attrs = {"dtypes": [dtype for dtype, _ in kinds]}
     op = graph.add("RestoreV2", None, flat, (None, None, None), attrs, name or "RestoreV2")
+    shapes = [TensorShape(shape) for _, shape in kinds]
     return [
-        op.add_output(dtype, None if shape is None else tuple(TensorShape(shape).as_list()))
-        for dtype, shape in kinds
+        op.add_output(dtype, None if shape.rank is None else tuple(shape.as_list()))
+        for (dtype, _), shape in zip(kinds, shapes, strict=True)
     ]
 
 

@@ -4,6 +4,11 @@ TensorFlow had this until 2.15. It runs in graphs and sessions, on one device of
 """
 
 from tapeflow.estimator import export, inputs
+from tapeflow.estimator.boosted_trees import (
+    BoostedTreesClassifier,
+    BoostedTreesEstimator,
+    BoostedTreesRegressor,
+)
 from tapeflow.estimator.canned import (
     DNNClassifier,
     DNNLinearCombinedClassifier,
@@ -39,11 +44,12 @@ from tapeflow.train import (
 )
 
 __all__ = [
-    "BestExporter", "CheckpointSaverHook", "CheckpointSaverListener", "DNNClassifier", "DNNLinearCombinedClassifier",
-    "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator", "EstimatorSpec", "EvalSpec", "Exporter", "FeedFnHook",
-    "FinalExporter", "FinalOpsHook", "GlobalStepWaiterHook", "LatestExporter", "LinearClassifier", "LinearRegressor",
-    "LoggingTensorHook", "ModeKeys", "NanLossDuringTrainingError", "NanTensorHook", "ProfilerHook", "RunConfig",
-    "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues",
-    "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "TrainSpec", "VocabInfo", "WarmStartSettings", "export",
-    "inputs", "train_and_evaluate",
+    "BestExporter", "BoostedTreesClassifier", "BoostedTreesEstimator", "BoostedTreesRegressor",
+    "CheckpointSaverHook", "CheckpointSaverListener", "DNNClassifier", "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator", "EstimatorSpec", "EvalSpec", "Exporter",
+    "FeedFnHook", "FinalExporter", "FinalOpsHook", "GlobalStepWaiterHook", "LatestExporter", "LinearClassifier",
+    "LinearRegressor", "LoggingTensorHook", "ModeKeys", "NanLossDuringTrainingError", "NanTensorHook",
+    "ProfilerHook", "RunConfig", "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook",
+    "SessionRunValues", "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "TrainSpec", "VocabInfo",
+    "WarmStartSettings", "export", "inputs", "train_and_evaluate",
 ]  # fmt: skip

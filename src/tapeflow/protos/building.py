@@ -20,9 +20,9 @@ import importlib
 from typing import Any, NamedTuple
 
 FAMILIES = (
-    "checkpoints", "configuration", "control_flow", "debug_info", "error_codes", "examples", "graphs",
-    "hyperparameters", "objects", "projector", "saved_models", "servers", "serving", "statistics", "structures",
-    "summaries", "tensors", "tpu_systems",
+    "boosted_trees", "checkpoints", "configuration", "control_flow", "debug_info", "error_codes", "examples",
+    "graphs", "hyperparameters", "objects", "projector", "saved_models", "servers", "serving", "statistics",
+    "structures", "summaries", "tensors",
 )  # fmt: skip
 
 _PACKAGE = "tensorflow"

@@ -3,6 +3,9 @@
 from tapeflow import estimator as _estimator
 from tapeflow.estimator import (
     BestExporter,
+    BoostedTreesClassifier,
+    BoostedTreesEstimator,
+    BoostedTreesRegressor,
     CheckpointSaverHook,
     CheckpointSaverListener,
     Estimator,
@@ -71,6 +74,9 @@ class DNNLinearCombinedRegressor(_estimator.DNNLinearCombinedRegressor):
 
 __all__ = [
     "BestExporter",
+    "BoostedTreesClassifier",
+    "BoostedTreesEstimator",
+    "BoostedTreesRegressor",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
     "DNNClassifier",

@@ -84,6 +84,10 @@ def _(matrix, rhs, l2_regularizer, fast):
 old_spelling(MatrixSolveLs, "BatchMatrixSolveLs", types={"T": (dtypes.float64, dtypes.float32)})
 
 
+# That NearestNeighbors holds at once.
+_MOST_DISTANCES = 1 << 20
+
+
 def _nearest_rule(call):
     points, centers, k = call.shape(0), call.shape(1), shapes.scalar_value(call, 2)
     known = centers is not None and centers[0] is not None and k is not None
@@ -103,11 +107,23 @@ def NearestNeighbors(xp, points, centers, k):
         raise invalid("k should be a scalar that is not negative.")
     if not len(points) or not len(centers):
         raise invalid("Expected points.rows() > 0 and centers.rows() > 0.")
-    distances = np.empty((len(points), len(centers)), np.float32)
-    for row, point in zip(distances, points, strict=True):
-        row[:] = ((centers - point) ** 2).sum(-1)
-    order = np.argsort(distances, -1, kind="stable")[:, : int(min(k, len(centers)))]
-    return order.astype(np.int64), np.take_along_axis(distances, order, -1)
+    count = int(min(k, len(centers)))
+    indices = np.empty((len(points), count), np.int64)
+    nearest = np.empty((len(points), count), np.float32)
+    half_norms = np.float32(0.5) * (centers * centers).sum(1)
+    stretch = max(1, _MOST_DISTANCES // len(centers))
+    for start in range(0, len(points), stretch):
+        part = slice(start, start + stretch)
+        # Half the squared distance, less half the squared norm of the point.
+        halves = half_norms - points[part] @ centers.T
+        if count == 1:
+            order = halves.argmin(-1)[:, None]
+        else:
+            order = np.argsort(halves, -1, kind="stable")[:, :count]
+        norms = (points[part] * points[part]).sum(1, keepdims=True)
+        indices[part] = order
+        nearest[part] = 2 * np.take_along_axis(halves, order, -1) + norms
+    return indices, nearest
 
 
 NearestNeighbors.gradient(None)
