@@ -36,7 +36,8 @@ class GrpcServer:
       allow_reload: whether clients may change which models are served.
       ssl: the SSLConfig of a server that encrypts; None for one that does not.
 
-    Raises RuntimeError for an address or port that cannot be listened on, ValueError for keys that are none.
+    Raises RuntimeError for an address or port that cannot be listened on, ValueError for an SSLConfig
+    without keys.
     """
 
     def __init__(
