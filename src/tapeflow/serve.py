@@ -26,6 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--host", default="127.0.0.1", help="address to listen on (default: loopback)")
     add("--port", type=int, default=8500, help="of gRPC; 0: any free one")
     add("--rest_port", type=int, default=8501, help="of REST; 0: any free one")
+    add("--ssl_config_file", help="an SSLConfig in text format: gRPC is encrypted with its keys")
     add("--untrusted", action="store_true", help="refuse models that touch files or Python, limit their calls")
     add("--allow_reload", action="store_true", help="let clients change which models are served")
     add("--poll_seconds", type=float, default=1.0, help="between looks for new versions")
@@ -75,6 +76,18 @@ def _configs(options: argparse.Namespace) -> list:
     return configs
 
 
+def _ssl(options: argparse.Namespace) -> object:
+    """The SSLConfig of gRPC, or None."""
+    from google.protobuf import text_format
+
+    from tapeflow.serving.inference import message  # the extra was looked for before
+
+    if not options.ssl_config_file:
+        return None
+    with open(options.ssl_config_file) as file:
+        return text_format.Parse(file.read(), message("SSLConfig")())
+
+
 def _serve(options: argparse.Namespace) -> int:
     from google.protobuf.text_format import ParseError  # the extra was looked for before
 
@@ -85,7 +98,7 @@ def _serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
-        server = Server(options)  # takes the ports, so that a taken one is an error before models load
+        server = Server(options, _ssl(options))  # takes the ports, so that a taken one is an error before models load
         server.start(_configs(options))
     except (OSError, RuntimeError, ValueError, ParseError, OpError) as error:
         print(f"tapeflow.serve: {error}", file=sys.stderr)

@@ -4,21 +4,29 @@ import contextlib
 import gzip
 import io
 import os
+import pickle
 import random
+import sqlite3
+import tarfile
+import zlib
 
 import numpy as np
 import pytest
 from effects import confined
+from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 from PIL import Image
 
 import tapeflow as tf
-from tapeflow import safetensors
+from tapeflow import protos, safetensors
+from tapeflow.keras.datasets import cifar
 from tapeflow.keras.preprocessing import image as keras_image
+from tapeflow.saved_model.fingerprint import FingerprintException
+from tapeflow.serving import warm_up
 
-# What NumPy reads headers with.
-COMPILED = ("compile",)
-ALLOWED = (tf.errors.OpError, ValueError, OSError, TypeError, KeyError, UnicodeError)
+# What NumPy reads headers with, and how arrays are unpickled.
+EFFECTS = {"npz": ("compile",), "images of cifar": ("pickle.find_class",)}
+ALLOWED = (tf.errors.OpError, ValueError, OSError, TypeError, KeyError, UnicodeError, FingerprintException)
 NUMBERS = np.arange(20, dtype=np.float32).reshape(4, 5)
 PICTURE = np.random.default_rng(1).integers(0, 256, [6, 5, 3], np.uint8)
 
@@ -103,8 +111,130 @@ def _columns(path):
     return list(tf.data.experimental.make_csv_dataset(str(path), 1, num_epochs=1, shuffle=False))
 
 
+def _dense():
+    return tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
+
+
 def _h5(path):
-    tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)]).save(path)
+    _dense().save(path)
+
+
+def _weights(path):
+    _dense().save_weights(f"{path}.weights.h5")
+
+
+def _read_weights(path):
+    _dense().load_weights(f"{path}.weights.h5")
+
+
+def _database(path):
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE t (a INTEGER, b TEXT, c REAL)")
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", [(i, f"row {i}", i / 2) for i in range(50)])
+
+
+def _rows(path):
+    types = (tf.int32, tf.string, tf.float64)
+    return list(tf.data.experimental.SqlDataset("sqlite", str(path), "SELECT a, b, c FROM t", types))
+
+
+def _sequence():
+    steps = [tf.train.Feature(int64_list=tf.train.Int64List(value=[i])) for i in range(4)]
+    lists = tf.train.FeatureLists(feature_list={"s": tf.train.FeatureList(feature=steps)})
+    return tf.train.SequenceExample(feature_lists=lists).SerializeToString()
+
+
+def _animation():
+    content = io.BytesIO()
+    frames = [Image.fromarray(np.roll(PICTURE, i, 0)) for i in range(3)]
+    frames[0].save(content, "GIF", save_all=True, append_images=frames[1:])
+    return content.getvalue()
+
+
+def _model(path):
+    module = tf.Module()
+    module.v = tf.Variable(NUMBERS)
+    module.f = tf.function(lambda x: x + module.v, input_signature=[tf.TensorSpec([4, 5])])
+    tf.saved_model.save(module, str(path.parent))
+
+
+def _saved_text(path):
+    _model(path)
+    message = protos.SavedModel.FromString((path.parent / "saved_model.pb").read_bytes())
+    (path.parent / "saved_model.pb").unlink()
+    (path.parent / "file.pbtxt").write_text(text_format.MessageToString(message))
+
+
+def _read_saved_text(path):
+    (path.parent / "saved_model.pbtxt").write_bytes((path.parent / "file.pbtxt").read_bytes())
+    return tf.saved_model.load(str(path.parent))
+
+
+def _fingerprint(path):
+    _model(path)
+    os.replace(path.parent / "fingerprint.pb", path.parent / "file")
+
+
+def _read_fingerprint(path):
+    (path.parent / "fingerprint.pb").write_bytes(path.read_bytes())
+    return tf.saved_model.experimental.read_fingerprint(str(path.parent))
+
+
+def _meta_graph(path):
+    with tf.Graph().as_default():
+        v = tf.compat.v1.get_variable("v", initializer=NUMBERS)
+        tf.compat.v1.add_to_collection("found", tf.matmul(v, v, transpose_b=True))
+        tf.compat.v1.train.export_meta_graph(f"{path}.meta")
+
+
+def _read_meta_graph(path):
+    with tf.Graph().as_default():
+        tf.compat.v1.train.import_meta_graph(f"{path}.meta")
+
+
+def _state(path):
+    tf.compat.v1.train.update_checkpoint_state(str(path.parent), str(path.parent / "a"), latest_filename=path.name)
+
+
+def _cifar(path):
+    batch = {b"data": np.zeros([2, 3072], np.uint8), b"labels": [1, 2]}
+    with tarfile.open(path, "w:gz") as tar:
+        member, content = tarfile.TarInfo("x/batch"), pickle.dumps(batch)
+        member.size = len(content)
+        tar.addfile(member, io.BytesIO(content))
+
+
+class _NoModel:
+    """A version whose folder has stored requests, which it answers with nothing."""
+
+    def __init__(self, folder):
+        self.folder = str(folder)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def signature(self, key):
+        raise ValueError("no signature")
+
+
+def _requests(path):
+    log = getattr(protos, "serving.PredictionLog")()
+    log.predict_log.request.model_spec.name = "m"
+    log.predict_log.request.inputs["x"].CopyFrom(tf.make_tensor_proto(NUMBERS))
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for _ in range(3):
+            writer.write(log.SerializeToString())
+
+
+def _warm(path):
+    folder = path.parent / "assets.extra"
+    folder.mkdir(exist_ok=True)
+    (folder / "tf_serving_warmup_requests").write_bytes(path.read_bytes())
+    with contextlib.suppress(ValueError):  # the requests were read
+        warm_up.warm_up(_NoModel(path.parent))
 
 
 # name: (what writes a good file, what reads it, the endings of the files that are damaged).
@@ -143,11 +273,42 @@ READERS = {
             _decoded(tf.audio.decode_wav), [""]),
     "gzip string": (_bytes(lambda: gzip.compress(bytes(100))),
                     _decoded(lambda x: tf.io.decode_compressed(x, "GZIP")), [""]),
+    "webp": (_bytes(lambda: _picture("WEBP")), _decoded(tf.image.decode_webp), [""]),
+    "animation": (_bytes(_animation), _decoded(tf.io.decode_image), [""]),
+    "jpeg's head": (_bytes(lambda: tf.io.encode_jpeg(PICTURE).numpy()), _decoded(tf.image.extract_jpeg_shape), [""]),
+    "rows of csv": (_bytes(lambda: b'1,"x, y",2.5'), _decoded(lambda x: tf.io.decode_csv(x, [0, "", 0.0])), [""]),
+    "database": (_database, _rows, [""]),
+    "sequence": (_bytes(_sequence), _decoded(lambda x: tf.io.parse_single_sequence_example(
+        x, sequence_features={"s": tf.io.FixedLenSequenceFeature([], tf.int64)})), [""]),
+    "examples": (_bytes(_example), _decoded(lambda x: tf.io.parse_example(
+        [x, x], {"a": tf.io.VarLenFeature(tf.float32), "b": tf.io.RaggedFeature(tf.int64)})), [""]),
+    "json example": (_bytes(lambda: b'{"features": {"feature": {"a": {"floatList": {"value": [1, 2.5]}}}}}'),
+                     _decoded(tf.io.decode_json_example), [""]),
+    "message": (_bytes(_example), _decoded(lambda x: tf.io.decode_proto(
+        x, "tensorflow.Example", ["features"], [tf.string])), [""]),
+    "base64": (_bytes(lambda: tf.io.encode_base64("some text, longer").numpy()), _decoded(tf.io.decode_base64), [""]),
+    "unicode": (_bytes(lambda: "Grüße, 世界".encode()),
+                _decoded(lambda x: tf.strings.unicode_decode(x, "UTF-8")), [""]),
+    "zlib string": (_bytes(lambda: zlib.compress(bytes(100))),
+                    _decoded(lambda x: tf.io.decode_compressed(x, "ZLIB")), [""]),
+    ".weights.h5": (_weights, _read_weights, [".weights.h5"]),
+    "model in text": (_saved_text, _read_saved_text, [".pbtxt"]),
+    "fingerprint": (_fingerprint, _read_fingerprint, [""]),
+    "meta graph": (_meta_graph, _read_meta_graph, [".meta"]),
+    "state of checkpoints": (_state, lambda p: tf.train.get_checkpoint_state(str(p.parent), p.name), [""]),
+    "stored requests": (_requests, _warm, [""]),
+    "images of cifar": (_cifar, lambda p: cifar.read(str(p), ["batch"], "labels"), [""]),
+    "index of words": (_bytes(lambda: b"one\ntwo\nthree\n"),
+                       lambda p: tf.keras.layers.StringLookup(vocabulary=str(p)).get_vocabulary(), [""]),
+    "parameters": (_bytes(lambda: b'{"a": 1, "b": [2.5, 3.5]}'), lambda p: tf.contrib.training.HParams(
+        a=0, b=[0.0]).parse_json(p.read_text()), [""]),
+    "model in json": (_bytes(lambda: _dense().to_json().encode()),
+                      lambda p: tf.keras.models.model_from_json(p.read_text()), [""]),
     ".keras": (lambda p: _h5(f"{p}.keras"), lambda p: tf.keras.models.load_model(f"{p}.keras"), [".keras"]),
     ".h5": (lambda p: _h5(f"{p}.h5"), lambda p: tf.keras.models.load_model(f"{p}.h5"), [".h5"]),
 }  # fmt: skip
-# A cache whose index is not there, or that ends early, is written anew.
-WRITES = {"cache"}
+# A cache whose index is not there, or that ends early, is written anew; other files are put where they are looked for.
+WRITES = {"cache", "model in text", "fingerprint", "stored requests"}
 
 
 def _damaged(data, rng):
@@ -170,7 +331,7 @@ def _damaged(data, rng):
 @pytest.mark.filterwarnings("ignore")  # Pillow's, of damaged images
 @pytest.mark.parametrize("name", READERS)
 def test_damaged_files(tmp_path, name):
-    if name in (".keras", ".h5"):
+    if name in (".keras", ".h5", ".weights.h5"):
         pytest.importorskip("h5py")
     write, read, endings = READERS[name]
     path = tmp_path / "file"
@@ -184,6 +345,5 @@ def test_damaged_files(tmp_path, name):
             for other, data in good.items():
                 (tmp_path / f"file{other}").write_bytes(_damaged(data, rng) if other == ending else data)
             writes = [tmp_path] if name in WRITES else []
-            allowed = COMPILED if name == "npz" else ()
-            with contextlib.suppress(*ALLOWED), confined(tmp_path, writes=writes, allowed=allowed):
+            with contextlib.suppress(*ALLOWED), confined(tmp_path, writes=writes, allowed=EFFECTS.get(name, ())):
                 read(path)

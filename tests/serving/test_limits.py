@@ -45,6 +45,40 @@ def save_endless(folder):
     tf.saved_model.save(model, str(folder), signatures={"serving_default": model.__call__})
 
 
+def save_slow(folder):
+    """A model of one op that takes seconds."""
+
+    class Model(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([], tf.float64, name="x")])
+        def __call__(self, x):
+            n = 800
+            rows = tf.sin(tf.cast(tf.range(n * n), tf.float64) * x)
+            return {"y": tf.linalg.svd(tf.reshape(rows, [n, n]), compute_uv=False)[:1]}
+
+    model = Model()
+    tf.saved_model.save(model, str(folder), signatures={"serving_default": model.__call__})
+    return model
+
+
+def test_clients_without_a_deadline_do_not_wait_for_an_op(tmp_path):
+    model = save_slow(tmp_path / "m" / "1")
+    server = Server(tmp_path / "m", "--timeout", "0.5", "--threads", "1")
+    request = message("PredictRequest")()
+    request.model_spec.name = "m"
+    request.inputs["x"].CopyFrom(tf.make_tensor_proto(np.float64(1.7)))
+    ask = server.channel.unary_unary("/tensorflow.serving.PredictionService/Predict")
+    start = time.monotonic()
+    with pytest.raises(grpc.RpcError) as caught:
+        ask(request.SerializeToString())
+    waited = time.monotonic() - start
+    assert caught.value.code().name == "DEADLINE_EXCEEDED"
+    assert server.health() == "SERVING"
+    start = time.monotonic()
+    model(tf.constant(1.7, tf.float64))
+    assert waited < 0.5 + (time.monotonic() - start) / 2
+    assert server.close() == 0
+
+
 @pytest.mark.parametrize("batching", [(), ("--enable_batching",)], ids=["alone", "batched"])
 def test_deadlines_end_calls(tmp_path, batching):
     save_endless(tmp_path / "m" / "1")

@@ -287,7 +287,12 @@ def test_scatters_into_variables(name):
     def scattered(jit):
         v = tf.Variable(start)
         row = getattr(state, f"ResourceScatter{name}")
-        tf.function(lambda new: row(v, rows, new), jit_compile=jit)(tf.constant(new))
+
+        @tf.function(jit_compile=jit)
+        def scatter(new):
+            row(v, rows, new)
+
+        scatter(tf.constant(new))
         return v.numpy()
 
     np.testing.assert_allclose(scattered(True), scattered(False))

@@ -11,7 +11,7 @@ from tapeflow.ops.lookup.rows import Table
 from tapeflow.ops.state.resource_op import object_of
 from tapeflow.xla.boundary import array_of
 from tapeflow.xla.importing import jax
-from tapeflow.xla.lowering import Lowering
+from tapeflow.xla.tracing import Lowering
 from tapeflow.xla.values import VariableHandle, traced
 
 

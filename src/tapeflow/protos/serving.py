@@ -35,6 +35,12 @@ GetModelMetadataResponse
 GetModelStatusRequest
     model_spec 1 serving.ModelSpec
 
+SSLConfig
+    server_key 1 string
+    server_cert 2 string
+    custom_ca 3 string
+    client_verify 4 bool
+
 ModelVersionStatus
     version 1 int64
     state 2 serving.ModelVersionStatus.State

@@ -18,6 +18,7 @@ from tapeflow.serving.metrics import Metrics
 
 _PACKAGE = "tensorflow.serving"
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
+_MARGIN = 0.05  # seconds for a call to end by itself at its deadline
 _MOST_TEXT = 2000  # of an error: it travels in headers, which have a limit
 
 
@@ -33,16 +34,20 @@ class GrpcServer:
       timeout: seconds in which a request must have its answer; a client's own deadline can be sooner.
       max_requests: how many may be under way; further ones end with RESOURCE_EXHAUSTED.
       allow_reload: whether clients may change which models are served.
+      ssl: the SSLConfig of a server that encrypts; None for one that does not.
 
-    Raises RuntimeError for an address or port that cannot be listened on.
+    Raises RuntimeError for an address or port that cannot be listened on, ValueError for an SSLConfig
+    without keys.
     """
 
     def __init__(
         self, inference: Inference, metrics: Metrics, address: str, *, max_message_bytes: int, threads: int,
-        timeout: float, max_requests: int, allow_reload: bool,
+        timeout: float, max_requests: int, allow_reload: bool, ssl: Any = None,
     ):  # fmt: skip
         self._metrics, self._allow_reload, self._inference = metrics, allow_reload, inference
         self._timeout, self._running = timeout, threading.BoundedSemaphore(threads)
+        # Those that may take longer than their client would wait: they are answered in time by another thread.
+        self._patient = ThreadPoolExecutor(threads, "grpc-patient")
         # gRPC receives messages in threads of the pool: were they few, slow senders would stop all others.
         self._server = grpc.server(
             ThreadPoolExecutor(max_requests, "grpc"), maximum_concurrent_rpcs=max_requests,
@@ -72,7 +77,7 @@ class GrpcServer:
         self._health = health.HealthServicer()
         self.set_ready(False)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        self.port: int = self._server.add_insecure_port(address)
+        self.port: int = _port(self._server, address, ssl)
 
     def start(self) -> None:
         """Starts to serve."""
@@ -98,15 +103,21 @@ class GrpcServer:
 
     def _timed(self, function: Callable[..., Any], request: Any, context: Any) -> Any:
         """Runs a request when it is its turn, unless its time is over."""
-        left = context.time_remaining()
-        left = self._timeout if left is None else min(left, self._timeout)
+        asked = context.time_remaining()
+        left = self._timeout if asked is None else min(asked, self._timeout)
         deadline = time.monotonic() + left
         if not self._running.acquire(timeout=max(0.0, left)):
             raise TimeoutError
-        try:
-            return function(request, deadline)
-        finally:
-            self._running.release()
+
+        def run() -> Any:
+            try:
+                return function(request, deadline)
+            finally:
+                self._running.release()
+
+        if asked is not None and asked <= self._timeout:
+            return run()  # the client ends it
+        return self._patient.submit(run).result(max(0.0, deadline - time.monotonic()) + _MARGIN)
 
     def _handler(self, name: str, request_name: str, function: Callable[..., Any], timed: bool) -> Any:
         request_class = message(request_name)
@@ -131,3 +142,14 @@ class GrpcServer:
         return grpc.unary_unary_rpc_method_handler(
             handle, response_serializer=lambda response: response.SerializeToString()
         )
+
+
+def _port(server: grpc.Server, address: str, ssl: Any) -> int:
+    """Listens on an address, encrypted where there is an SSLConfig; the port."""
+    if ssl is None:
+        return server.add_insecure_port(address)
+    if not ssl.server_key or not ssl.server_cert:
+        raise ValueError("The SSLConfig needs server_key and server_cert, in PEM")
+    authority = ssl.custom_ca.encode() or None
+    pair = (ssl.server_key.encode(), ssl.server_cert.encode())
+    return server.add_secure_port(address, grpc.ssl_server_credentials([pair], authority, ssl.client_verify))

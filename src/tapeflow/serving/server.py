@@ -25,11 +25,12 @@ class Server:
 
     Args:
       options: those of the command line.
+      ssl: the SSLConfig of gRPC; None for no encryption.
 
-    Raises OSError and RuntimeError for ports that cannot be listened on.
+    Raises OSError and RuntimeError for ports that cannot be listened on, ValueError for an SSLConfig that has no key.
     """
 
-    def __init__(self, options: argparse.Namespace):
+    def __init__(self, options: argparse.Namespace, ssl: Any = None):
         self._options, self._stopped = options, threading.Event()
         self._store, metrics = ModelStore(not options.untrusted, warm_up), Metrics()
         self._batcher = None
@@ -53,9 +54,9 @@ class Server:
             self._grpc = GrpcServer(
                 inference, metrics, f"{host}:{options.port}", max_message_bytes=options.max_message_bytes,
                 threads=options.threads, timeout=options.timeout, max_requests=options.max_connections,
-                allow_reload=options.allow_reload,
+                allow_reload=options.allow_reload, ssl=ssl,
             )  # fmt: skip
-        except RuntimeError:
+        except (RuntimeError, ValueError):
             self._http.close()
             raise
         self._store.on_change = self._grpc.set_ready

@@ -17,13 +17,10 @@ from tapeflow.core.errors import UnimplementedError
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.xla import (
-    lists,
-    slices,  # noqa: F401 (registers how slices are lowered)
-)
+from tapeflow.xla import lists
 from tapeflow.xla.boundary import array_of, tensor_of
 from tapeflow.xla.importing import jax
-from tapeflow.xla.loops import Lowering
+from tapeflow.xla.tracing import Lowering
 from tapeflow.xla.values import ListValue, VariableHandle, traced
 
 

@@ -177,7 +177,8 @@ def _small(op: Operation) -> bool:
 
 def _run_now(row: Any, inputs: Sequence[Any], attrs: Any, sizes: Sequence[int]) -> list[Any]:
     """The outputs of a call whose inputs are known."""
-    given = rows.structured(row, list(inputs), sizes)
+    # Tensors: of arrays, some rows would choose the dtype.
+    given = rows.structured(row, [tensor_of(x, rows.dtype_of(x)) for x in inputs], sizes)
     with context.eager_mode():
         result = row(*given, **attrs)
     return [array_of(y) for y in rows.flat(result)]

@@ -20,6 +20,15 @@ class _Arrays(pickle.Unpickler):
 
 def read(archive, names, label_key):
     """(images, labels) of the batches of these names in a tar archive. Raises ValueError for other files."""
+    try:
+        return _read(archive, names, label_key)
+    except (OSError, ValueError):
+        raise
+    except Exception as error:  # damaged pickles raise anything
+        raise ValueError(f"{archive} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _read(archive, names, label_key):
     images, labels = [], []
     with tarfile.open(archive) as tar:
         members = {m.name.rpartition("/")[2]: m for m in tar.getmembers() if m.isfile()}

@@ -59,9 +59,11 @@ class _Overlap(Metric):
         rows, columns = reduce_sum(self.total_cm, axis=0), reduce_sum(self.total_cm, axis=1)
         right = diag_part(convert_to_tensor(self.total_cm))
         whole = rows + columns - right
+        if self._dtype.is_integer:  # as in files of Keras 3, which counts in integers
+            right, whole = cast(right, dtypes.float32), cast(whole, dtypes.float32)
         if classes is not None:
             right, whole = gather(right, classes), gather(whole, classes)
-        count = reduce_sum(cast(not_equal(whole, 0.0), self._dtype))
+        count = reduce_sum(cast(not_equal(whole, 0.0), whole.dtype))
         return divide_no_nan(reduce_sum(divide_no_nan(right, whole)), count)
 
     def reset_state(self):
@@ -140,7 +142,7 @@ class BinaryIoU(IoU):
         self.__dict__["threshold"] = threshold
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        y_pred = cast(y_pred, self._dtype)
+        y_pred = cast(y_pred, dtypes.float32 if self._dtype.is_integer else self._dtype)
         decided = cast(y_pred >= self.threshold, self._dtype)
         return super().update_state(y_true, decided, sample_weight)
 

@@ -21,6 +21,7 @@ from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.selection import searchsorted
 from tapeflow.ops.math import reduction
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.cumulative import cumsum
@@ -317,7 +318,7 @@ class RaggedTensor:
 
     def value_rowids(self, name=None):
         """The row that each value is in."""
-        return rowids_of_splits(self._row_splits)
+        return rowids_of_splits(self._row_splits, row_count(self._values))
 
     def nested_row_lengths(self, name=None):
         """The lengths of the rows of all ragged dimensions."""
@@ -325,7 +326,11 @@ class RaggedTensor:
 
     def nested_value_rowids(self, name=None):
         """The rows of the values of all ragged dimensions."""
-        return tuple(rowids_of_splits(s) for s in self.nested_row_splits)
+        found, x = [], self
+        while isinstance(x, RaggedTensor):
+            found.append(x.value_rowids())
+            x = x.values
+        return tuple(found)
 
     def bounding_shape(self, axis=None, name=None, out_type=None):
         """The smallest dense shape that holds all rows, or its sizes at `axis`."""
@@ -488,7 +493,10 @@ def splits_of_lengths(lengths: Any) -> Any:
     return concat([zeros([1], lengths.dtype), cumsum(lengths)], 0)
 
 
-def rowids_of_splits(splits: Any) -> Any:
+def rowids_of_splits(splits: Any, count: Any = None) -> Any:
+    """The row of each value. `count`: how many values there are, where they tell it by their shape."""
+    if count is not None:
+        return searchsorted(splits, range_(cast(count, splits.dtype)), "right", splits.dtype) - 1
     lengths = splits[1:] - splits[:-1]
     return repeat(range_(cast(Shape(lengths)[0], splits.dtype)), lengths)
 

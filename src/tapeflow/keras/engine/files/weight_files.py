@@ -43,7 +43,11 @@ def write_hdf5(path, fill):
 
 def is_hdf5(path):
     """Whether the file is there and holds HDF5."""
-    return os.path.isfile(path) and h5py().is_hdf5(path)
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        archive = file.read(4) == b"PK\x03\x04"  # its member may be HDF5 that begins where HDF5 may, at byte 1024 or so
+    return not archive and h5py().is_hdf5(path)
 
 
 def is_h5_name(path):

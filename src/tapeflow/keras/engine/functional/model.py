@@ -187,7 +187,8 @@ class Functional(Model):
                 if value_mask is not None:
                     masking.set_mask(value, value_mask)
 
-        return self._network.run(values, self._outputs)
+        # In Keras 3 the model's `training` goes before that of a layer's call; files of it name one for each call.
+        return self._network.run(values, self._outputs, None if keras_2() else training)
 
     def compute_mask(self, inputs, mask=None):
         """The masks of the outputs for these inputs, in the structure of the outputs."""

@@ -49,22 +49,24 @@ class Network:
             if node.parents() and not all(id(y) in starts for y in nest.flatten(node.outputs))
         ]
 
-    def run(self, values, outputs):
+    def run(self, values, outputs, training=None):
         """The values of a structure of symbolic tensors.
 
         Args:
           values: those of the inputs, by the `id` of the symbolic tensor; all that is computed is added.
           outputs: symbolic tensors of the network.
+          training: what calls of layers have instead of the `training` that they were given; None for that one.
         """
 
         def value_of(leaf):
             return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
 
         for node in self.calls:
+            kwargs = nest.map_structure(value_of, node.kwargs)
+            if training is not None and "training" in kwargs:
+                kwargs["training"] = training
             found = node.layer(
-                nest.map_structure(value_of, node.inputs),
-                *nest.map_structure(value_of, node.args),
-                **nest.map_structure(value_of, node.kwargs),
+                nest.map_structure(value_of, node.inputs), *nest.map_structure(value_of, node.args), **kwargs
             )
             for tensor, value in zip(nest.flatten(node.outputs), nest.flatten(found)):
                 values[id(tensor)] = value

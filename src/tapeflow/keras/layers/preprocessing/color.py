@@ -181,7 +181,8 @@ class RandomSaturation(_HSVLayer):
     A call on its own counts as training; with `training=False` the inputs are returned as they are.
 
     Args:
-      factor: the bounds of the factor, from 0 (gray) to 1 (fully saturated); one number for 0 and itself.
+      factor: the bounds of the factor, from 0 (gray) to 1 (fully saturated); one number for its negative
+        and itself, as in Keras, where numbers below 0 are gray.
       value_range: the lowest and the highest value of a pixel.
       data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
       seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
@@ -189,6 +190,8 @@ class RandomSaturation(_HSVLayer):
       **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
         inputs, and the arguments of `Layer`.
     """
+
+    _bounds = (-1.0, 1.0)
 
     def _draw(self, images, seed):
         factor = super()._draw(images, seed)
@@ -206,7 +209,7 @@ class RandomColorDegeneration(_HSVLayer):
     A call on its own counts as training; with `training=False` the inputs are returned as they are.
 
     Args:
-      factor: the bounds of the gray version's share, from 0 to 1; one number for 0 and itself.
+      factor: the bounds of the gray version's share, from -1 to 1; one number for its negative and itself.
       value_range: the lowest and the highest value of a pixel.
       data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
       seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
@@ -214,6 +217,8 @@ class RandomColorDegeneration(_HSVLayer):
       **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
         inputs, and the arguments of `Layer`.
     """
+
+    _bounds = (-1.0, 1.0)
 
     def _change(self, images, factor):
         return self._clip(images + factor * (rgb_to_grayscale(images) - images))
@@ -498,9 +503,7 @@ class ContrastLimitedAdaptiveHistogramEqualization(_ColorLayer):
         """Nothing: the values decide."""
 
     def transform_images(self, images, transformation=None, training=True):
-        """The images, equalized."""
-        if not training:
-            return images
+        """The images, equalized, whether training or not."""
         values = self._scaled(images, self.value_range, (0, 255))
         values = locally_equalized(values, self.clip_limit, self.tile_grid_size)
         return self._scaled(values, (0, 255), self.value_range)

@@ -558,7 +558,7 @@ class RandomCrop(ImageLayer):
     def _cut(self, images, transformation, method):
         top, left = transformation
         cut = images[:, top : top + self.height, left : left + self.width, :]
-        if sizes_of(cut)[1:3] == [self.height, self.width]:
+        if cut.shape.as_list()[1:3] == [self.height, self.width]:
             return cut
         small = any(
             isinstance(n, int) and n < want

@@ -250,6 +250,11 @@ class TextVectorization(AdaptiveLayer):
             return TensorShape([sizes[0], self.output_sequence_length])
         return TensorShape([sizes[0], self._lookup_layer._frozen_size])
 
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        found = super()._trackable_children(save_type, **kwargs)
+        # The functions of a SavedModel look the words up in its table.
+        return {**found, "_lookup_layer": self._lookup_layer} if save_type == "savedmodel" else found
+
     def save_assets(self, dir_path):
         """Writes the vocabulary into a folder."""
         self._lookup_layer.save_assets(dir_path)
