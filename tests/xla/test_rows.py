@@ -14,7 +14,7 @@ from tapeflow.ops.table import REGISTRY
 
 jax = pytest.importorskip("jax")
 
-from tapeflow.ops import shape_inference  # noqa: E402
+from tapeflow.ops import compiled_windows, shape_inference  # noqa: E402
 from tapeflow.xla import rows  # noqa: E402
 
 pytestmark = pytest.mark.xla
@@ -102,8 +102,6 @@ LISTED = {
     "SparseSparseMinimum": _SIZE,
     "SparseSplit": _SIZE,
     "SparseTensorDenseAdd": _SIZE,
-    "SparseTensorDenseMatMul": _SIZE,
-    "SparseToDense": _SIZE,
     "SparseToSparseSetOperation": _SIZE,
     "StatelessSampleDistortedBoundingBox": _SIZE,
     "StaticRegexReplace": _STRINGS,
@@ -253,3 +251,55 @@ def test_an_input_that_has_to_be_known_is_named():
         tf.errors.UnimplementedError, match="Fill cannot be compiled: the value of its input `dims`"
     ):
         jax.jit(lambda dims: rows.run(REGISTRY["Fill"], [dims, np.float32(1)], {}))(np.array([2, 3]))
+
+
+# Convolutions and pooling as XLA's own instructions, which programs for CPUs leave to accelerators.
+
+# Rows that leave the choice to the platform.
+CHOSEN = [
+    "AvgPool",
+    "AvgPool3D",
+    "AvgPool3DGrad",
+    "AvgPoolGrad",
+    "Conv2DBackpropFilter",
+    "Conv3DBackpropFilterV2",
+    "DepthwiseConv2dNative",
+    "DepthwiseConv2dNativeBackpropFilter",
+    "DepthwiseConv2dNativeBackpropInput",
+    "MaxPool3DGrad",
+    "MaxPoolGrad",
+]
+
+
+def chosen_cases():
+    for name in CHOSEN:
+        samples = [s for s in REGISTRY[name].sample_source(Generator()) if s.raises is None]
+        yield from (pytest.param(REGISTRY[name], s, id=f"{name}-{i}") for i, s in enumerate(samples))
+
+
+@pytest.mark.parametrize(("row", "sample"), list(chosen_cases()))
+def test_the_instruction_computes_what_the_taps_do(row, sample, monkeypatch):
+    chosen = []
+
+    def choose(xp, instruction, taps, *arrays):
+        if xp is np:
+            return taps(*arrays)
+        chosen.append(instruction)
+        return instruction(*arrays)
+
+    monkeypatch.setattr(compiled_windows, "choose", choose)
+    want = [t.numpy() for t in leaves(row(*sample.inputs, **sample.attrs))]
+    inputs, attrs = converted(row, sample)
+    got = compiled(row, inputs, attrs)
+    assert chosen or 0 in want[0].shape
+    for a, b in zip(got, want, strict=True):
+        close(np.asarray(a), b)
+
+
+def test_one_instruction_for_an_image_gradient():
+    row = REGISTRY["Conv2DBackpropInput"]
+    sample = next(row.sample_source(Generator()))
+    inputs, attrs = converted(row, sample)
+    text = jax.jit(lambda w, dy: compiled(row, [inputs[0], w, dy], attrs)).lower(*inputs[1:]).as_text()
+    assert text.count("stablehlo.convolution") == 1
+    assert "dot_general" not in text
