@@ -17,6 +17,7 @@ from tapeflow.core.errors import UnimplementedError
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops import random
 from tapeflow.xla import (
     lists,
     slices,  # noqa: F401 (registers how slices are lowered)
@@ -165,7 +166,7 @@ def _any_operation(graph: FuncGraph, holds: Callable[[Operation], bool]) -> bool
 
 def _draws(op: Operation) -> bool:
     """Whether the operation draws numbers from a stream."""
-    return op.row is not None and {"seed", "seed2"} <= op.row.attrs.keys()
+    return op.row is not None and random.draws(op.row)
 
 
 def _value(variable: Any) -> np.ndarray:

@@ -36,6 +36,16 @@ _OF_SHAPES: dict[str, Callable[..., list[Any]]] = {
     "Size": lambda attrs, x: [np.array(x.size, attrs["out_type"].as_numpy_dtype)],
     "Rank": lambda attrs, x: [np.array(x.ndim, np.int32)],
 }
+
+
+def of_shapes(row: Any, attrs: Any, inputs: Sequence[Any]) -> list[Any] | None:
+    """The outputs of a call that depends on the shapes of its inputs alone; None for another one."""
+    if row.name not in _OF_SHAPES:
+        return None
+    blank = [np.broadcast_to(np.zeros((), np.int8), x.shape) for x in inputs]
+    return _OF_SHAPES[row.name](attrs, *blank)
+
+
 # Larger results are left to XLA, which need not store them.
 _LARGEST_FOLDED = 4096
 
@@ -106,9 +116,9 @@ class Lowering:
         if any(isinstance(x, ListValue) for x in inputs) or op.type in lists.OPS:
             return self._list(op, inputs)
         known = all(is_known(x) for x in inputs)
-        if op.type in _OF_SHAPES:
-            blank = [np.broadcast_to(np.zeros((), np.int8), x.shape) for x in inputs]
-            return _OF_SHAPES[op.type](rows.complete(row, op.attrs), *blank)
+        shapes_alone = of_shapes(row, rows.complete(row, op.attrs), inputs)
+        if shapes_alone is not None:
+            return shapes_alone
         if known and not row.stateful and (not row.not_compiled or inputs) and _small(op):
             return _run_now(row, inputs, op.attrs, sizes)
         random.streams.source = self._stream
