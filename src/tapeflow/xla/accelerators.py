@@ -9,11 +9,10 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
-import os
 from typing import Any
 
-_VIRTUAL = "TAPEFLOW_VIRTUAL_GPUS"
-_FORCED = "--xla_force_host_platform_device_count"
+from tapeflow.xla import virtual
+
 _TYPES = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
 
 
@@ -22,36 +21,25 @@ def add() -> None:
 
     Raises:
       ValueError: for a number of virtual GPUs that is no number.
-      RuntimeError: if jax has counted its devices before virtual ones were asked for.
-      UnimplementedError: if jax, which the virtual ones need, is missing.
+      RuntimeError: if jax counted its devices before virtual ones were asked for.
+      UnimplementedError: if jax, which virtual ones need, is missing.
     """
-    virtual = _virtual()
-    if virtual:
-        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_FORCED}={virtual + 1}".strip()
-    elif not _has_driver():
-        return
-    importlib.import_module("tapeflow.xla.device_memory").add_devices(_found(virtual))
+    if virtual.count() or _has_driver():
+        importlib.import_module("tapeflow.xla.device_memory").add_devices(_found(virtual.count()))
 
 
-def _found(virtual: int) -> list[tuple[str, Any]]:
+def _found(stand_ins: int) -> list[tuple[str, Any]]:
     """(type, device of jax) of every accelerator."""
     jax = importlib.import_module("tapeflow.xla.importing").jax
-    if not virtual:
+    if not stand_ins:
         return [(_TYPES[d.platform], d) for d in jax.devices() if d.platform in _TYPES]
-    spare = jax.devices("cpu")[1 : virtual + 1]
-    if len(spare) < virtual:
+    spare = jax.devices("cpu")[1 : stand_ins + 1]
+    if len(spare) < stand_ins:
         raise RuntimeError(
-            f"{_VIRTUAL}={virtual}: jax was used before and has {len(spare)} spare CPU devices; "
-            f"set XLA_FLAGS={_FORCED}={virtual + 1} for the process, or ask for devices first"
+            f"{virtual.VARIABLE}={stand_ins}: jax counted its devices before, and has {len(spare)} CPU devices besides "
+            "the host; set the variable before the process starts"
         )
     return [("GPU", device) for device in spare]
-
-
-def _virtual() -> int:
-    text = os.environ.get(_VIRTUAL, "0")
-    if not text.isdecimal() or int(text) > 64:
-        raise ValueError(f"{_VIRTUAL} must be a number of devices up to 64, got {text!r}")
-    return int(text)
 
 
 def _has_driver() -> bool:

@@ -25,6 +25,8 @@ from tapeflow.xla.values import State, VariableHandle
 
 # Compiled calls by their kinds; None: it runs on the host.
 _programs: dict[Any, Program | None] = {}
+# Those that take arrays of the device and nothing else, by what is seen at a glance.
+_ready: dict[Any, Program] = {}
 # By a kind without values: the positions of inputs whose values have to be known.
 _static: dict[Any, tuple[int, ...]] = {}
 
@@ -33,19 +35,40 @@ def call(
     row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int, sizes: tuple[int, ...]
 ) -> tuple[Any, ...]:
     """The outputs of a call, flat, where the scope asks for `device` (0: none) or an input is off the host."""
+    places = [_native.device_array(x) for x in inputs]
+    index = device if device > 0 else places[0][0] if places else 0
+    key: Any = None
+    if index and all(where == index for where, _ in places):  # nothing to be copied, no variables
+        key = (row.name, index, sizes, _frozen(attrs), *[(x.shape, x.dtype) for _, x in places])
+        ready = _ready.get(key)
+        if ready is not None:
+            return ready.finish(ready.compiled(*[x for _, x in places]))
+    outputs, program = _general(row, inputs, attrs, device, sizes)
+    if key is not None and program is not None and program.is_plain:
+        _ready[key] = program
+    return outputs
+
+
+def _general(
+    row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int, sizes: tuple[int, ...]
+) -> tuple[tuple[Any, ...], Program | None]:
+    """The outputs, and what computed them; None: the host."""
     variables = [_variable(x) for x in inputs]
     index = _chosen(row, inputs, variables, attrs, device, sizes)
     shapes_alone = of_shapes(row, rows.complete(row, attrs), inputs)
     if shapes_alone is not None:
-        return tuple(_native.tensor_of(x, dtypes.as_dtype(x.dtype)) for x in shapes_alone)
+        return tuple(_native.tensor_of(x, dtypes.as_dtype(x.dtype)) for x in shapes_alone), None
     program = _program(row, inputs, variables, attrs, index, sizes) if index else None
     if program is None:
-        return _on_host(row, inputs, attrs, sizes)
+        outputs = _on_host(row, inputs, attrs, sizes)
+        if row.checks and index:  # what was looked at goes on where it was
+            outputs = tuple(device_memory.moved(y, index) for y in outputs)
+        return outputs, None
     held = tuple(v for v in variables if v is not None)
     if not held:
-        return program.run(inputs, attrs)
-    outputs: tuple[Any, ...] = _native.update_locked(held, lambda: program.run(inputs, attrs, variables))
-    return outputs
+        return program.run(inputs, attrs), program
+    outputs = _native.update_locked(held, lambda: program.run(inputs, attrs, variables))
+    return outputs, program
 
 
 def _variable(tensor: Any) -> Any:
@@ -101,7 +124,8 @@ class Program:
         self._known = {i: device_memory.host_array(inputs[i]) for i in static}
         self._handles: list[VariableHandle] = []
         wanted = [dtypes.resource if v is not None else k for k, v in zip(kinds, variables, strict=True)]
-        self._dtypes = shape_inference.output_dtypes(row, wanted, self._attrs, sizes)
+        results = shape_inference.output_dtypes(row, wanted, self._attrs, sizes)
+        self._numbers = [kind.as_datatype_enum for kind in results]
         self._written: list[int] = []
         place = jax.sharding.SingleDeviceSharding(device_memory.jax_device(index))
         given = [
@@ -113,8 +137,10 @@ class Program:
             jax.eval_shape(lambda *arrays: self._trace(arrays, None), *given)  # which streams it draws from
             position = jax.ShapeDtypeStruct((3,), np.uint64, sharding=place)
             positions = [position] * len(self._draws)
-            jitted = jax.jit(lambda arrays, streams: self._trace(arrays, streams), out_shardings=place)
-            self._compiled = jitted.lower(given, positions).compile()
+            count = len(given)
+            jitted = jax.jit(lambda *all: self._trace(all[:count], all[count:]), out_shardings=place)
+            self.compiled = jitted.lower(*given, *positions).compile()
+        self.is_plain = not (self._static or self._draws or self._written or any(self._variables))
 
     def _trace(self, arrays: Sequence[Any], positions: Sequence[Any] | None) -> Any:
         """Outputs, and the new values of variables that were written."""
@@ -141,7 +167,7 @@ class Program:
             random.streams.source = None
         self._draws = draws
         self._written = sorted(state.written)
-        return outputs, [state.values[i] for i in self._written]
+        return *outputs, *(state.values[i] for i in self._written)
 
     def run(
         self, inputs: Sequence[Any], attrs: dict[str, Any], variables: Sequence[Any] = ()
@@ -159,13 +185,16 @@ class Program:
             position = np.array(_native.random_reserve(name, a, b, *seeds, blocks), np.uint64)
             with jax.enable_x64(True):
                 positions.append(jax.device_put(position, device_memory.jax_device(index)))
-        results, written = self._compiled(arrays, positions)
-        for i, value in zip(self._written, written, strict=True):
+        results = self.compiled(*arrays, *positions)
+        for i, value in zip(self._written, results[len(self._numbers) :], strict=True):
             variable = variables[i]
             variable._set(device_memory.tensor_of(value, variable.dtype, index))
-        return tuple(
-            device_memory.tensor_of(y, kind, index) for y, kind in zip(results, self._dtypes, strict=True)
-        )
+        return self.finish(results)
+
+    def finish(self, results: Sequence[Any]) -> tuple[Any, ...]:
+        """The tensors of what `compiled` returned."""
+        make, index = _native.device_tensor, self._index
+        return tuple([make(y, number, index) for y, number in zip(results, self._numbers, strict=False)])
 
 
 class _Holder:
@@ -184,7 +213,7 @@ def _program(
     sizes: Sequence[int],
 ) -> Program | None:  # fmt: skip
     """The program of a call; None for one that runs on the host."""
-    if row.not_compiled or not all(_compilable(x, v) for x, v in zip(inputs, variables, strict=True)):
+    if row.not_compiled or row.checks or not all(_compilable(x, v) for x, v in zip(inputs, variables, strict=True)):
         return None
     key: Any = (row.name, index, tuple(sizes), _frozen(_without_seeds(row, attrs)), tuple(
         (x.dtype, _shape(x, v)) for x, v in zip(inputs, variables, strict=True)
@@ -198,18 +227,10 @@ def _program(
         return _programs[key]
     try:
         program = Program(row, inputs, variables, attrs, index, sizes, static)
-    except OpError as error:  # what is wrong with the call is said where it runs on the host
-        if error.error_code == _UNIMPLEMENTED:
-            _programs[key] = None
-        return None
-    except (TypeError, ValueError, AttributeError, NotImplementedError):
-        _programs[key] = None
-        return None
+    except Exception:  # the host says what is wrong, or can do what compiled code cannot
+        program = None
     _programs[key] = program
     return program
-
-
-_UNIMPLEMENTED = 12
 
 
 def _without_seeds(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:

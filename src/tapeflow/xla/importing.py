@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 
 from tapeflow.core.errors import UnimplementedError
+from tapeflow.xla import virtual
 
 _LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 _silenced = _LEVEL in os.environ
+virtual.request()
 
 try:
     import jax
