@@ -10,8 +10,8 @@
 #include "stack.h"
 #include "tape.h"
 #include "tensor_list.h"
-#include "variable.h"
 #include "threads.h"
+#include "variable.h"
 
 namespace tapeflow {
 

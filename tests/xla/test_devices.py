@@ -252,9 +252,18 @@ def test_optimizers(name):
                 with tf.GradientTape() as tape:
                     loss = tf.reduce_sum(v * v)
                 optimizer.apply_gradients([(tape.gradient(loss, v), v)])
+        assert {w.device[-5:].lower() for w in optimizer.variables if w.dtype.is_floating} <= {place}
         assert v.device.lower().endswith(place)
         results.append(v.numpy())
     np.testing.assert_allclose(results[1], results[0], rtol=1e-5)
+
+
+def test_slots_are_beside_their_variables():
+    with tf.device("gpu:1"):
+        v = tf.Variable([1.0, -2.0])
+    optimizer = tf.keras.optimizers.Adam(0.1)
+    optimizer.apply_gradients([(tf.constant([1.0, 1.0]), v)])
+    assert {w.device for w in optimizer.variables if w.shape == v.shape} == {SECOND}
 
 
 def test_random_numbers_are_those_of_the_host():
@@ -309,3 +318,86 @@ def test_device_array_of_a_host_tensor(x):
         _native.device_array(3)
     with pytest.raises(ValueError, match="no such device"):
         _native.device_tensor(_native.device_array(x.gpu())[1], 1, 0)
+
+
+# Functions.
+
+
+def test_a_function_runs_on_the_device_of_its_arguments(x):
+    f = tf.function(lambda a, b: tf.matmul(a, b, transpose_b=True) + 1.0)
+    assert f(x, x).device == HOST
+    assert f(x.gpu(1), x).device == SECOND
+    assert f(x, x).device == HOST
+    np.testing.assert_allclose(f(x.gpu(), x).numpy(), f(x, x).numpy(), rtol=1e-5)
+
+
+def test_a_function_runs_on_the_device_of_the_scope(x):
+    @tf.function
+    def f(a):
+        return a * 2.0, tf.random.normal([2])
+
+    with tf.device("gpu:0"):
+        assert [y.device for y in f(x)] == [FIRST, FIRST]
+
+    @tf.function
+    def placed_inside(a):
+        with tf.device("gpu:1"):
+            return a + 1.0
+
+    assert placed_inside(x).device == SECOND
+
+
+def steps(place, jit_compile=None):
+    with tf.device(place):
+        v = tf.Variable([1.0, -2.0, 3.0])
+    optimizer = tf.keras.optimizers.Adam(0.1)
+
+    @tf.function(jit_compile=jit_compile)
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.tanh(v) * x)
+        optimizer.apply_gradients([(tape.gradient(loss, v), v)])
+        return loss
+
+    losses = [step(tf.constant([1.0, 2.0, 3.0])) for _ in range(4)]
+    return v, losses
+
+
+@pytest.mark.parametrize("jit_compile", [None, True])
+def test_a_function_updates_variables_of_a_device(jit_compile):
+    wanted, want = steps("cpu:0")
+    v, losses = steps("gpu:0", jit_compile)
+    assert v.device == FIRST
+    assert {loss.device for loss in losses} == {FIRST}
+    np.testing.assert_allclose(losses, want, rtol=1e-5)
+    np.testing.assert_allclose(v.numpy(), wanted.numpy(), rtol=1e-5)
+
+
+def test_a_function_that_cannot_be_compiled_runs_on_the_host():
+    with tf.device("gpu:0"):
+        v = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def f(x):
+        v.assign_add(x)
+        return tf.unique(x).y
+
+    result = f(tf.constant([4.0, 4.0, 5.0]).gpu())
+    assert (result.device, result.numpy().tolist()) == (HOST, [4, 5])
+    assert (v.device, v.numpy().tolist()) == (FIRST, [5, 6, 8])
+
+
+def test_gradients_of_a_function(x):
+    f = tf.function(lambda a: tf.reduce_sum(tf.sin(a) * a))
+    results = []
+    for given in (x, x.gpu()):
+        with tf.GradientTape() as outer:
+            outer.watch(given)
+            with tf.GradientTape() as inner:
+                inner.watch(given)
+                y = f(given)
+            dx = inner.gradient(y, given)
+        results.append([dx, outer.gradient(dx, given)])
+    assert {g.device for g in results[1]} == {FIRST}
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(b.numpy(), a.numpy(), rtol=1e-4, atol=1e-5)

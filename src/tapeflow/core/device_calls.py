@@ -14,13 +14,15 @@ from tapeflow import _native
 Call = Callable[[Any, tuple[Any, ...], dict[str, Any], int, tuple[int, ...]], tuple[Any, ...]]
 
 driver: Call | None = None
+# Gives what runs a graph on an accelerator; see `tapeflow.xla.placed.program`.
+graph_driver: Callable[..., Any] | None = None
 _watcher: Call | None = None
 
 
-def use_driver(function: Call) -> None:
-    """Let `function` run what runs on accelerators."""
-    global driver
-    driver = function
+def use_driver(function: Call, graphs: Callable[..., Any]) -> None:
+    """Let `function` run the calls that run on accelerators, and what `graphs` gives the graphs."""
+    global driver, graph_driver
+    driver, graph_driver = function, graphs
     _native.set_hook("device_call", _call)
 
 

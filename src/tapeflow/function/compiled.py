@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import context, dtypes
+from tapeflow.core import context, device_calls, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph import building, gradients, planning
@@ -66,7 +66,27 @@ class Compiled:
             watched = self._watched(arguments)
             if watched is not None:
                 return self._recorded(arguments, watched)
-        return list(self.plan(*arguments))
+        return self.run(self.outputs, lambda: self.plan, arguments)
+
+    def run(
+        self, outputs: Sequence[SymbolicTensor], plan: Callable[[], Any], arguments: Sequence[Any]
+    ) -> list[Any]:
+        """The values of `outputs`: of the plan, or of a program on the accelerator that the call belongs to."""
+        if device_calls.graph_driver is not None:
+            held = [v for _, _, v in self._captured() if v is not None]
+            program = device_calls.graph_driver(self.graph, outputs, self._constants(), held, arguments)
+            results = None if program is None else program(*arguments)
+            if results is not None:
+                return results
+        return list(plan()(*arguments))
+
+    @property
+    def off_host(self) -> bool:
+        """Whether calls belong to an accelerator wherever their arguments are."""
+        if device_calls.graph_driver is None:
+            return False
+        held = [v for _, _, v in self._captured() if v is not None]
+        return device_calls.graph_driver(self.graph, self.outputs, self._constants(), held, ()) is not None
 
     def inlined(self, arguments: Sequence[Any]) -> list[Any]:
         """The outputs, of operations copied into the graph being built."""
@@ -128,7 +148,7 @@ class Compiled:
                         pair = self._any_order = Differentiated.closed(self)
         for outer, _, variable in self._captured()[len(inputs) - len(arguments) :]:  # what gradients alone use
             inputs.append(outer if variable is None else variable)
-        results = list(pair.plan(*arguments))
+        results = self.run(pair.outputs, lambda: pair.plan, arguments)
         count = len(pair.targets)
         recorded = [i for i in range(count) if _has_gradient(results[i].dtype)]
         # A result that is an argument or a variable's value must be a tensor of its own for the tape.
@@ -152,7 +172,8 @@ class Differentiated:
 
     Attributes:
       targets: the outputs that have gradients to come; with `higher`, intermediate results too.
-      plan: returns the targets, then what `backward` reads.
+      outputs: the targets, then what `backward` reads.
+      plan: returns them.
     """
 
     def __init__(self, compiled: Compiled, targets: Sequence[SymbolicTensor], higher: bool = False):
@@ -167,10 +188,11 @@ class Differentiated:
         if higher:
             places = {id(y): i for i, y in enumerate(self.targets)}
             self.places = [places[id(t)] for t in self.kept]
-            self.plan = compiled.make_plan(self.targets)
+            self.outputs = self.targets
         else:
             self.places = []
-            self.plan = compiled.make_plan([*self.targets, *self.kept])
+            self.outputs = [*self.targets, *self.kept]
+        self.plan = compiled.make_plan(self.outputs)
 
     @classmethod
     def closed(cls, compiled: Compiled) -> Differentiated:

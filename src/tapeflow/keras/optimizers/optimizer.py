@@ -29,7 +29,7 @@ from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from tapeflow.ops.construction import fill, zeros
 from tapeflow.ops.control import group
 from tapeflow.ops.variable import Variable
-from tapeflow.train.slots import Slots
+from tapeflow.train.slots import Slots, on_device_of
 from tapeflow.train.sparse import is_sparse
 from tapeflow.train.trackable import attached, look_again, waiting
 from tapeflow.train.updating import ByRule, name_wrong_gradient
@@ -775,7 +775,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
                     return value()
                 return fill(sizes, cast(value, var._dtype)) if value else zeros(sizes, var._dtype)
 
-            slots[name] = slot = self._make(start, variables.slot_path(self, var, name))
+            with on_device_of(var):
+                slots[name] = slot = self._make(start, variables.slot_path(self, var, name))
         return slot
 
     def get_slot(self, var, slot_name):
