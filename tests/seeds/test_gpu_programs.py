@@ -1,4 +1,4 @@
-"""The GPU programs of the slides of 2017 and the guide of 2018, on `GPU:0` and `GPU:1`: XLA's devices, or what there is."""
+"""The GPU programs of the slides of 2017 and the guide of 2018, on two CPU devices of XLA's, or what there is."""
 
 import time
 
@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("jax")
 
-import tapeflow.compat.v1 as tf  # noqa: E402
-import tapeflow.contrib.eager as tfe  # noqa: E402
-from tapeflow.config import experimental as memory  # noqa: E402
+import tapeflow.compat.v1 as tf
+import tapeflow.contrib.eager as tfe
+from tapeflow.config import experimental as memory
 
 tf.enable_eager_execution()
 pytestmark = [

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("jax")
 
-import tapeflow as tf  # noqa: E402
-from tapeflow import _native  # noqa: E402
-from tapeflow.contrib import eager as tfe  # noqa: E402
+import tapeflow as tf
+from tapeflow import _native
+from tapeflow.contrib import eager as tfe
 
 pytestmark = [
     pytest.mark.xla,
@@ -271,7 +271,8 @@ def test_random_numbers_are_those_of_the_host():
     for place in ("cpu:0", "gpu:0"):
         tf.random.set_seed(5)
         with tf.device(place):
-            results.append([tf.random.normal([3]).numpy(), tf.random.uniform([2, 2]).numpy(), tf.random.normal([3]).numpy()])
+            drawn = [tf.random.normal([3]), tf.random.uniform([2, 2]), tf.random.normal([3])]
+        results.append([y.numpy() for y in drawn])
     for a, b in zip(*results, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 

@@ -21,7 +21,7 @@ def _letters(rank: int) -> tuple[str, str, str]:
 
 
 def choose(xp: Any, instruction: Any, taps: Any, *arrays: Any) -> Any:
-    """`instruction(*arrays)` in programs for accelerators, `taps(*arrays)` in those for CPUs, and where none is compiled."""
+    """`instruction(*arrays)` in programs for accelerators; `taps(*arrays)` in those for CPUs, and in NumPy."""
     if xp is np:
         return taps(*arrays)
     from jax import lax
