@@ -388,6 +388,17 @@ def test_a_function_that_cannot_be_compiled_runs_on_the_host():
     assert (v.device, v.numpy().tolist()) == (FIRST, [5, 6, 8])
 
 
+def test_a_function_keeps_its_checks(x):
+    @tf.function
+    def f(a):
+        tf.debugging.assert_positive(a)
+        return a * 2.0
+
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(-tf.abs(x.gpu()) - 1.0)
+    np.testing.assert_allclose(f(tf.exp(x.gpu())).numpy(), 2 * np.exp(x.numpy()), rtol=1e-6)
+
+
 def test_gradients_of_a_function(x):
     f = tf.function(lambda a: tf.reduce_sum(tf.sin(a) * a))
     results = []

@@ -29,6 +29,8 @@ class Compiled:
       graph: its first inputs are the arguments, the others stand for what it captured.
     """
 
+    drops_checks = False  # as XLA does where a program asks for it
+
     def __init__(self, graph: FuncGraph, outputs: Sequence[SymbolicTensor] | None = None):
         self.graph = graph
         self.outputs = list(graph.outputs if outputs is None else outputs)
@@ -73,8 +75,7 @@ class Compiled:
     ) -> list[Any]:
         """The values of `outputs`: of the plan, or of a program on the accelerator that the call belongs to."""
         if device_calls.graph_driver is not None:
-            held = [v for _, _, v in self._captured() if v is not None]
-            program = device_calls.graph_driver(self.graph, outputs, self._constants(), held, arguments)
+            program = self._program(outputs, arguments)
             results = None if program is None else program(*arguments)
             if results is not None:
                 return results
@@ -83,10 +84,14 @@ class Compiled:
     @property
     def off_host(self) -> bool:
         """Whether calls belong to an accelerator wherever their arguments are."""
-        if device_calls.graph_driver is None:
-            return False
+        return device_calls.graph_driver is not None and self._program(self.outputs, ()) is not None
+
+    def _program(self, outputs: Sequence[SymbolicTensor], arguments: Sequence[Any]) -> Any:
+        assert device_calls.graph_driver is not None
         held = [v for _, _, v in self._captured() if v is not None]
-        return device_calls.graph_driver(self.graph, self.outputs, self._constants(), held, ()) is not None
+        return device_calls.graph_driver(
+            self.graph, outputs, self._constants(), held, arguments, self.drops_checks
+        )
 
     def inlined(self, arguments: Sequence[Any]) -> list[Any]:
         """The outputs, of operations copied into the graph being built."""

@@ -29,6 +29,14 @@ _programs: dict[Any, Program | None] = {}
 _ready: dict[Any, Program] = {}
 # By a kind without values: the positions of inputs whose values have to be known.
 _static: dict[Any, tuple[int, ...]] = {}
+# How many kinds of calls are remembered; then the oldest are forgotten.
+_MOST = 10_000
+
+
+def _remember(known: dict[Any, Any], key: Any, value: Any) -> None:
+    while len(known) >= _MOST:
+        known.pop(next(iter(known)), None)
+    known[key] = value
 
 
 def call(
@@ -45,7 +53,7 @@ def call(
             return ready.finish(ready.compiled(*[x for _, x in places]))
     outputs, program = _general(row, inputs, attrs, device, sizes)
     if key is not None and program is not None and program.is_plain:
-        _ready[key] = program
+        _remember(_ready, key, program)
     return outputs
 
 
@@ -219,7 +227,7 @@ def _program(
         (x.dtype, _shape(x, v)) for x, v in zip(inputs, variables, strict=True)
     ))  # fmt: skip
     if key not in _static:
-        _static[key] = _positions(row, inputs, variables, attrs, sizes)
+        _remember(_static, key, _positions(row, inputs, variables, attrs, sizes))
     static = _static[key]
     if static:
         key = (key, tuple(device_memory.host_array(inputs[i]).tobytes() for i in static))
@@ -229,7 +237,7 @@ def _program(
         program = Program(row, inputs, variables, attrs, index, sizes, static)
     except Exception:  # the host says what is wrong, or can do what compiled code cannot
         program = None
-    _programs[key] = program
+    _remember(_programs, key, program)
     return program
 
 
@@ -269,7 +277,7 @@ def _frozen(value: Any) -> Any:
     try:
         hash(value)
     except TypeError:
-        return id(value)
+        return object()  # like no other
     return value.as_datatype_enum if isinstance(value, DType) else value
 
 

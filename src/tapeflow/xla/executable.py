@@ -52,8 +52,8 @@ class Executable:
         self.graph = graph
         self.outputs = list(outputs)
         self._constants = [constants.get(id(x)) for x in graph.inputs]
-        self._streams: list[Any] | None = None if _any_operation(graph, _draws) else []
-        self._prints = _any_operation(graph, lambda op: op.type == "PrintV2")
+        self._streams: list[Any] | None = None if any_operation(graph, _draws) else []
+        self._prints = any_operation(graph, lambda op: op.type == "PrintV2")
         self._jitted: dict[Any, Any] = {}  # by which inputs are which variables
         self._written: dict[Any, list[int]] = {}  # likewise: the numbers of those that a run assigns
         shown = {id(y) for y in graph.outputs}
@@ -166,14 +166,14 @@ class Executable:
         return [traced(y) for y in lowering.body(self.graph, self.outputs, inputs)]
 
 
-def _any_operation(graph: FuncGraph, holds: Callable[[Operation], bool]) -> bool:
+def any_operation(graph: FuncGraph, holds: Callable[[Operation], bool]) -> bool:
     """Whether something holds of an operation of the graph or of the bodies in it."""
     for op in graph.operations:
         if holds(op):
             return True
         bodies = [op.attrs[k] for k in ("cond", "body") if op.type == "While"]
         bodies += op.attrs["branches"] if op.type in ("If", "Case", "PartitionedCall") else []
-        if any(_any_operation(body.graph, holds) for body in bodies):
+        if any(any_operation(body.graph, holds) for body in bodies):
             return True
     return False
 

@@ -29,6 +29,13 @@ _ALIASES = frozenset(
 )
 # Checks of values: compiled code cannot raise.
 _DROPPED = frozenset(["Assert", "NoOp"])
+
+
+def checks(op: Operation) -> bool:
+    """Whether a node is there to raise, which compiled code cannot."""
+    return (op.type in _DROPPED and bool(op.inputs)) or (op.row is not None and op.row.checks)
+
+
 # What depends on shapes alone is known.
 _OF_SHAPES: dict[str, Callable[..., list[Any]]] = {
     "Shape": lambda attrs, x: [np.array(x.shape, attrs["out_type"].as_numpy_dtype)],

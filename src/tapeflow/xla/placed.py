@@ -1,7 +1,8 @@
 """Functions on accelerators: the whole graph of a call is one program, compiled by XLA for the device.
 
 A function runs on the device of the scope around the call, else of its variables, of its arguments, or of the first
-node that was placed. One that cannot be compiled runs as the host's plan does, with copies.
+node that was placed. One that cannot be compiled runs as the host's plan does, with copies; so does one with nodes that
+are there to raise, unless `jit_compile=True` drops them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.xla import device_memory
 from tapeflow.xla.boundary import array_of, tensor_of
-from tapeflow.xla.executable import Executable
+from tapeflow.xla.executable import Executable, any_operation
+from tapeflow.xla.lowering import checks
 
 
 class DeviceMemory:
@@ -43,6 +45,7 @@ def program(
     constants: dict[int, Any],
     variables: Sequence[Any],
     arguments: Sequence[Any],
+    drops_checks: bool,
 ) -> Callable[..., list[Any] | None] | None:
     """What runs a call of a graph on an accelerator: it returns None where the host has to; None: the host has to.
 
@@ -50,16 +53,25 @@ def program(
       constants: id of an input -> eager tensor, for inputs that calls do not give.
       variables: those whose handles are among the constants.
       arguments: eager tensors for the other inputs.
+      drops_checks: whether nodes that are there to raise may be left out.
     """
     index = device_of(graph, variables, arguments)
     if not index:
         return None
-    known = graph.__dict__.setdefault("_on_devices", {})
+    known = _kept(graph)
     key = (index, graph.version, *map(id, outputs))
     if key not in known:
-        known[key] = _Attempt(Executable(graph, outputs, constants, DeviceMemory(index)))
-    attempt: _Attempt = known[key]
-    return attempt if attempt.works is not False else None
+        attempt = _Attempt(Executable(graph, outputs, constants, DeviceMemory(index)))
+        if not drops_checks and any_operation(graph, checks):
+            attempt.works = False
+        known[key] = attempt
+    return known[key] if known[key].works is not False else None
+
+
+def _kept(graph: FuncGraph) -> dict[Any, Any]:
+    """What is known of a graph here; the graph holds it, as it holds the graph."""
+    found: dict[Any, Any] = graph.__dict__.setdefault("_on_devices", {})
+    return found
 
 
 def device_of(graph: FuncGraph, variables: Sequence[Any], arguments: Sequence[Any]) -> int:
@@ -76,6 +88,15 @@ def device_of(graph: FuncGraph, variables: Sequence[Any], arguments: Sequence[An
 
 def _placed(graph: FuncGraph) -> int:
     """The index of the device that the nodes of a graph are placed on: that of the first that is on an accelerator."""
+    known = _kept(graph)
+    key = ("placed", graph.version)
+    if key not in known:
+        known[key] = _first_placed(graph)
+    index: int = known[key]
+    return index
+
+
+def _first_placed(graph: FuncGraph) -> int:
     for op in graph.operations:
         if op.device and not op.device.endswith("CPU:0"):
             index = device.find(op.device).index
