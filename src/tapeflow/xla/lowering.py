@@ -197,7 +197,9 @@ def _small(op: Operation) -> bool:
 
 def _run_now(row: Any, inputs: Sequence[Any], attrs: Any, sizes: Sequence[int]) -> list[Any]:
     """The outputs of a call whose inputs are known."""
-    given = rows.structured(row, list(inputs), sizes)
+    # As tensors: an array may become of the dtype that a row prefers.
+    tensors = [x if x.dtype == object else tensor_of(x, rows.dtype_of(x)) for x in inputs]
+    given = rows.structured(row, tensors, sizes)
     with context.eager_mode():
         result = row(*given, **attrs)
     return [array_of(y) for y in rows.flat(result)]
