@@ -91,9 +91,9 @@ SEED ?= 1
 fuzz-oracle: build $(VENV)/.ready-test
 	$(PY) tests/api/test_calls_oracle.py --calls $(CALLS) --seed $(SEED) $(ARGS)
 
-# What compiles graphs with XLA; installs jax.
+# What compiles graphs with XLA, two of its CPU devices standing for GPUs; installs jax.
 test-xla: build $(VENV)/.ready-test $(VENV)/.ready-xla
-	$(PY) -m pytest -n $(JOBS) -m "xla and not slow and not gpu" $(ARGS)
+	TAPEFLOW_VIRTUAL_GPUS=2 $(PY) -m pytest -n $(JOBS) -m "xla and not slow and not gpu" $(ARGS)
 
 # TF_PYTHON, TORCH_PYTHON, JAX_PYTHON name the interpreters of the peers to compare with.
 bench: build

@@ -2,7 +2,7 @@
 
 Ten thousand real handwritten digits come with the package: 8,000 to train with, 2,000 to test.
 
-    python examples/mnist.py [--epochs 8] [--batch 64] [--seed 1] [--picture mnist.png]
+    python examples/mnist.py [--epochs 8] [--batch 84] [--seed 1] [--device gpu] [--picture mnist.png]
 """
 
 import argparse
@@ -96,6 +96,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=8, help="passes through the training images")
     parser.add_argument("--batch", type=int, default=84, help="images a step")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="cpu", help="where the model lives and operations run: cpu, gpu, gpu:1")
     parser.add_argument("--picture", type=Path, default=Path("mnist.png"), help="file to draw")
     options = parser.parse_args()
 
@@ -105,9 +106,12 @@ def main():
     test_images, test_labels = as_inputs(*test_set)
     print(f"{len(images):,} digits to train with, {len(test_images):,} to test")
 
-    model = MNISTModel()
-    losses, rate = train(model, images, labels, options.epochs, options.batch)
-    logits = predict(model, test_images)
+    tf.config.set_soft_device_placement(False)  # no device of that name: an error, not the host
+    with tf.device(options.device):
+        model = MNISTModel()
+        losses, rate = train(model, images, labels, options.epochs, options.batch)
+        logits = predict(model, test_images)
+    print(f"trained on {model.trainable_variables[0].device.rpartition('device:')[2]}")
     test_accuracy = float(accuracy(logits, test_labels))
     guesses = tf.argmax(logits, 1).numpy()
     wrong = np.flatnonzero(guesses != test_labels)

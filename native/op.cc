@@ -37,9 +37,7 @@ class Call {
     convert();
     parse_attrs();
     count_outputs();
-    bool off_host = thread_state.device != 0;
-    for (Tensor* t : in_) off_host = off_host || t->device != 0;
-    if (off_host && hooks.device_call) return device_call();
+    if (hooks.device_call && off_host()) return device_call();
     Kernel k = python ? nullptr : kernel();
     bool done = false;
     if (k && host_memory()) {
@@ -49,6 +47,11 @@ class Call {
     if (!done) {
       run_python_kernel({op_, in_.data(), list_sizes_.data(), attrs_, attr_objects_, types_, out_sizes_.data(), out_.data()});
     }
+    return recorded_result();
+  }
+
+ private:
+  PyObject* recorded_result() {
     if (thread_state.n_tapes > 0) {
       CallRecord r{op_, in_.data(), static_cast<int>(in_.size()), out_.data(), static_cast<int>(out_.size()),
                    attr_objects_, list_sizes_.empty() ? nullptr : list_sizes_.data()};
@@ -57,7 +60,19 @@ class Call {
     return weak_ ? mark_weak(result()) : result();
   }
 
- private:
+  // Whether an accelerator is asked for, or holds an input or the variable of a handle.
+  bool off_host() const {
+    if (thread_state.device != 0) return thread_state.device > 0;
+    for (const Tensor* t : in_) {
+      if (t->device != 0) return true;
+      if (t->dtype != DType::kResource) continue;
+      Variable* v = variable_behind(t);
+      const OwnedTensor value = v ? snapshot(v) : OwnedTensor();
+      if (value && value->device != 0) return true;
+    }
+    return false;
+  }
+
   // Inputs of several dtypes become of one, where the program has switched that on.
   void promote() {
     promoted_ = PyObject_CallFunction(promotion.ops, "sN", op_->name->c_str(), tuple_of(values_).release());
@@ -339,7 +354,20 @@ class Call {
 
   PyObject* device_call() {
     const Ref inputs = tuple_of(in_), attrs = attrs_dict(), device(PyLong_FromLong(thread_state.device));
-    return Ref(PyObject_CallFunctionObjArgs(hooks.device_call, op_, inputs.get(), attrs.get(), device.get(), nullptr)).release();
+    const Ref sizes(PyTuple_New(static_cast<Py_ssize_t>(list_sizes_.size())));
+    for (size_t i = 0; i < list_sizes_.size(); ++i) {
+      PyTuple_SET_ITEM(sizes.get(), static_cast<Py_ssize_t>(i), Ref(PyLong_FromLong(list_sizes_[i])).release());
+    }
+    const Ref outputs(PyObject_CallFunctionObjArgs(hooks.device_call, op_, inputs.get(), attrs.get(), device.get(),
+                                                   sizes.get(), nullptr));
+    const Py_ssize_t n = PyTuple_CheckExact(outputs.get()) ? PyTuple_GET_SIZE(outputs.get()) : -1;
+    bool whole = n == static_cast<Py_ssize_t>(out_.size());
+    for (Py_ssize_t i = 0; whole && i < n; ++i) whole = is_tensor(PyTuple_GET_ITEM(outputs.get(), i));
+    if (!whole) throw Error(Code::kInternal, text("a device returned ", py_repr(outputs.get()), " for ", out_.size(), " outputs"));
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      out_[static_cast<size_t>(i)] = reinterpret_cast<Tensor*>(Py_NewRef(PyTuple_GET_ITEM(outputs.get(), i)));
+    }
+    return recorded_result();
   }
 
   OpDef* op_;

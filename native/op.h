@@ -94,7 +94,7 @@ void name_exhausted_memory(const OpDef* op);
 struct Tape;
 struct ThreadState {
   int graph_scope = 0;     // > 0: calls build a graph
-  int device = 0;          // index of the device asked for by tf.device; 0: the host
+  int device = 0;          // index of the device asked for by tf.device; 0: the host; -1: the host, wherever inputs are
   int replica_scope = 0;   // > 0: in a strategy's scope or in a replica
   int n_tapes = 0;
   Tape** tapes = nullptr;  // recording ones, outermost first
@@ -127,7 +127,7 @@ struct Hooks {
   PyObject* graph_named;       // (function, args, kwargs) -> result: a public function called while a graph is built
   PyObject* graph_scoped;      // (function) -> whether it has a scope of its own in a graph
   PyObject* graph_operator;    // (name, op or function, x, y) -> result: an operator used while a graph is built
-  PyObject* device_call;       // (op, inputs, attrs, device index) -> outputs, for tensors off the host
+  PyObject* device_call;       // (op, flat inputs, attrs, device index, list sizes) -> tuple of the flat outputs, for tensors off the host
   PyObject* convert;           // (value, DType number or 0) -> Tensor, for what convert.cc does not know
   PyObject* sum_to;            // (gradient, shape) -> gradient, with ops
   PyObject* accumulate;        // (gradient, gradient) -> gradient, with ops

@@ -11,6 +11,7 @@
 #include "tape.h"
 #include "tensor_list.h"
 #include "threads.h"
+#include "variable.h"
 
 namespace tapeflow {
 
@@ -96,6 +97,14 @@ void check_dtype(const OpDef* op, const Arg& arg, const Tensor* t, DType* types,
   }
 }
 
+// Whether a handle's variable is on an accelerator, where no native kernel can update it.
+inline bool elsewhere(const Tensor* t) {
+  if (!hooks.device_call || t->dtype != DType::kResource) return false;
+  Variable* v = variable_behind(t);
+  const OwnedTensor value = v ? snapshot(v) : OwnedTensor();
+  return value && value->device != 0;
+}
+
 // Inputs of dtypes that did not come before, or a row without a native kernel for them.
 __attribute__((noinline)) void run_op_slowly(const Instruction& at, Tensor* const* in, Tensor** out) {
   const OpDef* op = at.op;
@@ -109,7 +118,7 @@ __attribute__((noinline)) void run_op_slowly(const Instruction& at, Tensor* cons
                     : op->key_attr >= 0 ? at.attrs[op->key_attr].type() : DType::kInvalid;
   const Kernel kernel = op->native[static_cast<int>(key)];
   bool all_ready = true;
-  for (int k = 0; k < at.n_in; ++k) all_ready = all_ready && ready(in[k]);
+  for (int k = 0; k < at.n_in; ++k) all_ready = all_ready && ready(in[k]) && !elsewhere(in[k]);
   // Other threads may run this instruction, too: what is chosen and what it was chosen for change together.
   at.kernel = kernel;
   for (int k = 0; k < at.n_in; ++k) at.seen[k] = in[k]->dtype;
@@ -133,7 +142,7 @@ inline void run_op(const Instruction& at, Tensor** registers, Tensor** in) {
   }
   Tensor** out = registers + at.first_out;
   if (known && !on_host) {
-    for (int i = 0; i < at.n_in; ++i) known = known && ready(in[i]);
+    for (int i = 0; i < at.n_in; ++i) known = known && ready(in[i]) && !elsewhere(in[i]);
   }
   if (known) {
     KernelCall c{at.op, at.n_in, in, at.attrs, at.n_out, out, at.dying};

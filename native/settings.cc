@@ -72,7 +72,12 @@ PyObject* set_int(int* at, PyObject* v) {
   Py_RETURN_NONE;
 }
 PyObject* set_graph_scope(PyObject*, PyObject* v) { return set_int(&thread_state.graph_scope, v); }
-PyObject* set_device_scope(PyObject*, PyObject* v) { return set_int(&thread_state.device, v); }
+// Returns what it was.
+PyObject* set_device_scope(PyObject*, PyObject* v) {
+  const int before = thread_state.device;
+  const Ref done(set_int(&thread_state.device, v));
+  return PyLong_FromLong(before);
+}
 PyObject* set_replica_scope(PyObject*, PyObject* v) { return set_int(&thread_state.replica_scope, v); }
 PyObject* set_threads(PyObject*, PyObject* v) {
   int n;

@@ -413,7 +413,41 @@ PyObject* rebuild_tensor(PyObject*, PyObject* args) {
   return guarded([&] { return object(from_array(array, static_cast<DType>(number))); });
 }
 
+// device_tensor(array, dtype number, device index): a tensor whose elements an accelerator's array holds.
+PyObject* device_tensor(PyObject*, PyObject* args) {
+  PyObject* array;
+  int number, device;
+  if (!PyArg_ParseTuple(args, "Oii", &array, &number, &device)) return nullptr;
+  if (number <= 0 || number >= kDTypeCount) return PyErr_Format(PyExc_ValueError, "no such dtype: %d", number);
+  if (device <= 0 || device > 255) return PyErr_Format(PyExc_ValueError, "no such device: %d", device);
+  return guarded([&]() -> PyObject* {
+    const Ref dims(PyObject_GetAttrString(array, "shape"));
+    if (!PyTuple_Check(dims.get()) || PyTuple_GET_SIZE(dims.get()) > kMaxRank) throw invalid("an array without a shape");
+    int64_t sizes[kMaxRank];
+    const auto rank = static_cast<int>(PyTuple_GET_SIZE(dims.get()));
+    for (int i = 0; i < rank; ++i) {
+      sizes[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(dims.get(), i));
+      if (sizes[i] < 0) throw invalid("an array without a shape");
+    }
+    const ShapeRef shape(rank, sizes);
+    Tensor* t = object_tensor(static_cast<DType>(number), shape.get(), Py_NewRef(array));
+    t->device = static_cast<uint8_t>(device);
+    return object(t);
+  });
+}
+
+// device_array(tensor): (device index, the array that holds its elements); (0, None) on the host.
+PyObject* device_array(PyObject*, PyObject* o) {
+  if (!is_tensor(o)) return PyErr_Format(PyExc_TypeError, "expected an EagerTensor, got %.100s", Py_TYPE(o)->tp_name);
+  const Tensor* t = tensor(o);
+  return Py_BuildValue("iO", int{t->device}, t->device ? t->payload : Py_None);
+}
+
 PyMethodDef functions[] = {
+    {"device_tensor", entry<device_tensor>, METH_VARARGS,
+     "device_tensor(array, dtype number, device index): a tensor whose elements an accelerator's array holds"},
+    {"device_array", entry<device_array>, METH_O,
+     "device_array(tensor): (device index, the accelerator's array); (0, None) on the host"},
     {"set_device_names", entry<set_device_names>, METH_O, "set_device_names(list of str)"},
     {"set_copy_to_device", entry<set_copy_to_device>, METH_O, "set_copy_to_device(function(tensor, device name))"},
     {"_rebuild", entry<rebuild_tensor>, METH_VARARGS, "_rebuild(array, dtype number): unpickles a tensor"},
@@ -422,6 +456,13 @@ PyMethodDef functions[] = {
 }  // namespace
 
 int64_t next_tensor_id() { return ++last_id; }
+
+PyObject* beside(Tensor* t, const Tensor* like) {
+  if (t->device == like->device) return object(t);
+  const Ref owned(object(t));
+  const Ref name(get_device(object(const_cast<Tensor*>(like)), nullptr));
+  return Ref(move(owned.get(), name.get())).release();
+}
 
 Tensor* new_tensor(DType dtype, Shape* shape) {
   size_t bytes;

@@ -56,6 +56,7 @@ inline bool reuse_tensor(Tensor* t, DType dtype) {
   return true;
 }
 Tensor* object_tensor(DType dtype, Shape* shape, PyObject* payload);       // steals payload
+PyObject* beside(Tensor* t, const Tensor* like);  // takes t over; the same elements on the device of `like`
 template <typename T>
 Tensor* scalar_tensor(T value) {
   ShapeRef s(Shape::scalar());

@@ -213,7 +213,7 @@ bool replace_value(Variable* v, Tensor* t) {
   OwnedTensor value(fresh_view(t));
   WritableValue held(v);
   const Tensor* now = held.now();
-  if (!now || v->dtype != t->dtype || !now->shape->same(t->shape)) return false;
+  if (!now || v->dtype != t->dtype || now->device != t->device || !now->shape->same(t->shape)) return false;
   value = held.exchange(std::move(value));
   return true;
 }
@@ -308,7 +308,10 @@ PyObject* set(PyObject* o, PyObject* value) {
     return nullptr;
   }
   return guarded([&] {
-    OwnedTensor value(fresh_view(t));
+    const OwnedTensor now = snapshot(v);  // the value stays on the device where it began
+    const OwnedTensor near(now ? reinterpret_cast<Tensor*>(beside(OwnedTensor::share(t).leak(), now.get()))
+                               : OwnedTensor::share(t).leak());
+    OwnedTensor value(fresh_view(near.get()));
     WritableValue held(v);
     value = held.exchange(std::move(value));
     Py_RETURN_NONE;

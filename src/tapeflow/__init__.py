@@ -15,6 +15,7 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.aggregation import AggregationMethod
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
+from tapeflow.core import device as _placement
 from tapeflow.core import namespaces as _namespaces
 from tapeflow.core.context import (
     device,
@@ -342,6 +343,13 @@ _LAZY_NAMES = {
     "zeros_initializer": ("tapeflow.keras.initializers", "Zeros"),
     "install_as_tensorflow": ("tapeflow.alias", "install_as_tensorflow"),
 }
+
+
+def _find_accelerators() -> None:
+    importlib.import_module("tapeflow.xla.accelerators").add()
+
+
+_placement.on_first_look(_find_accelerators)
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,7 @@ from tapeflow.ops.table import REGISTRY
 jax = pytest.importorskip("jax")
 
 from tapeflow.ops import shape_inference  # noqa: E402
+from tapeflow.ops.convolution import compiled_windows  # noqa: E402
 from tapeflow.xla import rows  # noqa: E402
 
 pytestmark = pytest.mark.xla
@@ -102,8 +103,6 @@ LISTED = {
     "SparseSparseMinimum": _SIZE,
     "SparseSplit": _SIZE,
     "SparseTensorDenseAdd": _SIZE,
-    "SparseTensorDenseMatMul": _SIZE,
-    "SparseToDense": _SIZE,
     "SparseToSparseSetOperation": _SIZE,
     "StatelessSampleDistortedBoundingBox": _SIZE,
     "StaticRegexReplace": _STRINGS,
@@ -199,10 +198,12 @@ def wide(value):
     return value.astype(np.float64) if narrow else value
 
 
-def close(got, want):
+def close(got, want, inputs=()):
+    """Agreement as the narrowest float among a result and its inputs allows."""
     assert got.shape == want.shape
     assert got.dtype == want.dtype
-    size = want.dtype.itemsize // (2 if want.dtype.kind == "c" else 1)
+    floats = [x.dtype for x in (want, *inputs) if x.dtype.kind in "fcV"] or [want.dtype]
+    size = min(d.itemsize // (2 if d.kind == "c" else 1) for d in floats)
     tolerance = 3e-2 if size < 4 else 2e-4 if size == 4 else 1e-7
     got, want = wide(got), wide(want)
     np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance, equal_nan=True)
@@ -253,3 +254,83 @@ def test_an_input_that_has_to_be_known_is_named():
         tf.errors.UnimplementedError, match="Fill cannot be compiled: the value of its input `dims`"
     ):
         jax.jit(lambda dims: rows.run(REGISTRY["Fill"], [dims, np.float32(1)], {}))(np.array([2, 3]))
+
+
+# Convolutions and pooling as XLA's own instructions, which programs for CPUs leave to accelerators.
+
+# Rows that leave the choice to the platform.
+CHOSEN = [
+    "AvgPool",
+    "AvgPool3D",
+    "AvgPool3DGrad",
+    "AvgPoolGrad",
+    "Conv2DBackpropFilter",
+    "Conv3DBackpropFilterV2",
+    "DepthwiseConv2dNative",
+    "DepthwiseConv2dNativeBackpropFilter",
+    "DepthwiseConv2dNativeBackpropInput",
+    "MaxPool3DGrad",
+    "MaxPoolGrad",
+]
+
+
+def chosen_cases():
+    for name in CHOSEN:
+        samples = [s for s in REGISTRY[name].sample_source(Generator()) if s.raises is None]
+        yield from (pytest.param(REGISTRY[name], s, id=f"{name}-{i}") for i, s in enumerate(samples))
+
+
+@pytest.mark.parametrize(("row", "sample"), list(chosen_cases()))
+def test_the_instruction_computes_what_the_taps_do(row, sample, monkeypatch):
+    chosen = []
+
+    def choose(xp, instruction, taps, *arrays):
+        if xp is np:
+            return taps(*arrays)
+        chosen.append(instruction)
+        return instruction(*arrays)
+
+    monkeypatch.setattr(compiled_windows, "choose", choose)
+    want = [t.numpy() for t in leaves(row(*sample.inputs, **sample.attrs))]
+    inputs, attrs = converted(row, sample)
+    got = compiled(row, inputs, attrs)
+    assert chosen or 0 in want[0].shape
+    for a, b in zip(got, want, strict=True):
+        close(np.asarray(a), b)
+
+
+def test_one_instruction_for_an_image_gradient():
+    row = REGISTRY["Conv2DBackpropInput"]
+    sample = next(row.sample_source(Generator()))
+    inputs, attrs = converted(row, sample)
+    text = jax.jit(lambda w, dy: compiled(row, [inputs[0], w, dy], attrs)).lower(*inputs[1:]).as_text()
+    assert text.count("stablehlo.convolution") == 1
+    assert "dot_general" not in text
+
+
+# Rows called at once on an accelerator.
+
+def device_cases():
+    """The first sample of each row that does not raise; compiled kernels do not look at values that are wrong."""
+    found = []
+    for name, row in sorted(REGISTRY.items()):
+        samples = [s for s in (row.sample_source(Generator()) if row.sample_source else ()) if s.raises is None]
+        found += [pytest.param(row, sample, id=name) for sample in samples[:1]]
+    return found
+
+
+def deterministic(row):
+    return not row.stateful or "resource" in row.signature
+
+
+@pytest.mark.skipif(not tf.config.list_physical_devices("GPU"), reason="needs a GPU: TAPEFLOW_VIRTUAL_GPUS=1")
+@pytest.mark.parametrize(("row", "sample"), device_cases())
+def test_on_a_device_is_as_on_the_host(row, sample):
+    want = leaves(row(*sample.inputs, **sample.attrs))
+    with tf.device("gpu:0"):
+        got = leaves(row(*sample.inputs, **sample.attrs))
+    assert len(got) == len(want)
+    for a, b in zip(got, want, strict=True):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        if deterministic(row) and b.dtype not in (tf.string, tf.variant, tf.resource):
+            close(np.asarray(a.numpy()), np.asarray(b.numpy()), leaves(list(converted(row, sample)[0])))

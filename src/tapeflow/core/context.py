@@ -17,7 +17,7 @@ from tapeflow.core import device as placement
 from tapeflow.core.public import boundary
 
 # Called with the index of the device that operations of this thread now run on, 0 for the host.
-on_device_change: list[Callable[[int], None]] = []
+on_device_change: list[Callable[[int], Any]] = []
 # Called with whether `==` of tensors now compares elements.
 on_tensor_equality_change: list[Callable[[bool], None]] = []
 # Called with whether functions now run as plain Python.

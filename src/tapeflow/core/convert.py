@@ -31,6 +31,9 @@ cast: Callable[[Any, DType], Any] | None = None
 # Stands between `constant` and the making of it while dtypes are promoted: (make, value, dtype, shape) -> tensor.
 on_constant: Callable[..., Any] | None = None
 
+# Puts a new eager tensor on the device of the scope around it; set where there are accelerators.
+place: Callable[[Any], Any] | None = None
+
 _registered: list[tuple[int, tuple[type, ...], Callable[..., Any]]] = []
 
 
@@ -89,6 +92,11 @@ def convert_to_tensor(
     >>> tf.convert_to_tensor([1, 2], dtype_hint=tf.float32)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
     """
+    tensor = _converted(value, dtype, dtype_hint)
+    return tensor if place is None or isinstance(value, _TENSORS) else place(tensor)
+
+
+def _converted(value: Any, dtype: Any, dtype_hint: Any) -> Any:
     if dtype is not None:
         return _convert(value, dtypes.as_dtype(dtype).base_dtype)
     if isinstance(value, _Tensor):
@@ -165,7 +173,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     if on_constant is not None:
         return on_constant(_constant, value, wanted, shape)
-    return _constant(value, wanted, shape)
+    tensor = _constant(value, wanted, shape)
+    return tensor if place is None or tensor is value else place(tensor)
 
 
 def _constant(value: Any, wanted: DType | None, shape: Any) -> Any:

@@ -236,6 +236,20 @@ class Device:
 
 _devices: list[Device] = [Device(0, "CPU", 0)]
 _soft_placement = True
+_find_accelerators: Callable[[], None] | None = None
+
+
+def on_first_look(function: Callable[[], None]) -> None:
+    """Have `function`, which adds the accelerators that there are, called when devices are asked for first."""
+    global _find_accelerators
+    _find_accelerators = function
+
+
+def _look() -> None:
+    global _find_accelerators
+    function, _find_accelerators = _find_accelerators, None
+    if function is not None:
+        function()
 
 
 class DeviceAttributes:
@@ -281,11 +295,14 @@ def remove_device(device: Device) -> None:
 
 def devices(device_type: str | None = None) -> list[Device]:
     """The visible devices, all or those of one type."""
+    if device_type != "CPU":
+        _look()
     return [d for d in _devices if d.visible and device_type in (None, d.type)]
 
 
 def all_devices() -> list[Device]:
     """The devices, those included that `tf.config.set_visible_devices` hides."""
+    _look()
     return list(_devices)
 
 
@@ -317,9 +334,11 @@ def find(name: str | DeviceSpec | None) -> Device:
     spec = name if isinstance(name, DeviceSpec) else DeviceSpec.from_string(name or "")
     asked = DeviceSpec("localhost", 0, 0, "CPU" if spec.device_type is None else None, 0)
     asked = asked.make_merged_spec(spec)
+    if asked.device_type != "CPU":
+        _look()
     if (asked.job, asked.replica, asked.task) != ("localhost", 0, 0):
         raise errors.InvalidArgumentError(None, None, f"{asked.to_string()} unknown device.")
-    for device in devices():
+    for device in devices(asked.device_type):
         if device.type == asked.device_type and device.ordinal == asked.device_index:
             return device
     if _soft_placement:

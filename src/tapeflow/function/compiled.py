@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import context, dtypes
+from tapeflow.core import context, device_calls, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build import building, gradients
@@ -29,6 +29,8 @@ class Compiled:
     Args:
       graph: its first inputs are the arguments, the others stand for what it captured.
     """
+
+    drops_checks = False  # as XLA does where a program asks for it
 
     def __init__(self, graph: FuncGraph, outputs: Sequence[SymbolicTensor] | None = None):
         self.graph = graph
@@ -67,7 +69,30 @@ class Compiled:
             watched = self._watched(arguments)
             if watched is not None:
                 return self._recorded(arguments, watched)
-        return list(self.plan(*arguments))
+        return self.run(self.outputs, lambda: self.plan, arguments)
+
+    def run(
+        self, outputs: Sequence[SymbolicTensor], plan: Callable[[], Any], arguments: Sequence[Any]
+    ) -> list[Any]:
+        """The values of `outputs`: of the plan, or of a program on the accelerator that the call belongs to."""
+        if device_calls.graph_driver is not None:
+            program = self._program(outputs, arguments)
+            results = None if program is None else program(*arguments)
+            if results is not None:
+                return results
+        return list(plan()(*arguments))
+
+    @property
+    def off_host(self) -> bool:
+        """Whether calls belong to an accelerator wherever their arguments are."""
+        return device_calls.graph_driver is not None and self._program(self.outputs, ()) is not None
+
+    def _program(self, outputs: Sequence[SymbolicTensor], arguments: Sequence[Any]) -> Any:
+        assert device_calls.graph_driver is not None
+        held = [v for _, _, v in self._captured() if v is not None]
+        return device_calls.graph_driver(
+            self.graph, outputs, self._constants(), held, arguments, self.drops_checks
+        )
 
     def inlined(self, arguments: Sequence[Any]) -> list[Any]:
         """The outputs, of operations copied into the graph being built."""
@@ -129,7 +154,7 @@ class Compiled:
                         pair = self._any_order = Differentiated.closed(self)
         for outer, _, variable in self._captured()[len(inputs) - len(arguments) :]:  # what gradients alone use
             inputs.append(outer if variable is None else variable)
-        results = list(pair.plan(*arguments))
+        results = self.run(pair.outputs, lambda: pair.plan, arguments)
         count = len(pair.targets)
         recorded = [i for i in range(count) if _has_gradient(results[i].dtype)]
         # A result that is an argument or a variable's value must be a tensor of its own for the tape.
@@ -153,7 +178,8 @@ class Differentiated:
 
     Attributes:
       targets: the outputs that have gradients to come; with `higher`, intermediate results too.
-      plan: returns the targets, then what `backward` reads.
+      outputs: the targets, then what `backward` reads.
+      plan: returns them.
     """
 
     def __init__(self, compiled: Compiled, targets: Sequence[SymbolicTensor], higher: bool = False):
@@ -168,10 +194,11 @@ class Differentiated:
         if higher:
             places = {id(y): i for i, y in enumerate(self.targets)}
             self.places = [places[id(t)] for t in self.kept]
-            self.plan = compiled.make_plan(self.targets)
+            self.outputs = self.targets
         else:
             self.places = []
-            self.plan = compiled.make_plan([*self.targets, *self.kept])
+            self.outputs = [*self.targets, *self.kept]
+        self.plan = compiled.make_plan(self.outputs)
 
     @classmethod
     def closed(cls, compiled: Compiled) -> Differentiated:

@@ -180,7 +180,7 @@ class ConcreteFunction:
             not isinstance(x, _native.EagerTensor) for x in self.captured_inputs
         ):
             return None
-        return compiled.plan
+        return None if compiled.off_host else compiled.plan
 
     def use_xla(self) -> None:
         """Lets XLA compile the graph on the first call."""

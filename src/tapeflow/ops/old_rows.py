@@ -41,9 +41,6 @@ def _(rng):
     yield Sample(x, num_bits=64, raises=InvalidArgumentError)
 
 
-QuantizeAndDequantize.compiled(never="it looks at values")
-
-
 _FACTORS = (dtypes.float32, dtypes.bfloat16)
 _TURNS = {"transpose_a": False, "transpose_b": False}
 

@@ -237,7 +237,7 @@ def op(
     row.samples = MethodType(_samples, row)
     row.reference = MethodType(_reference, row)
     row.compiled = MethodType(_compiled, row)
-    row.compiled_kernel, row.static, row.not_compiled = None, frozenset(), ""
+    row.compiled_kernel, row.static, row.not_compiled, row.checks = None, frozenset(), "", False
     row.sample_source = row.formula = None
     row.gradient_known = False
     # For a row that TensorFlow does not know: a function, made of ops that it knows, which GraphDefs hold a call of.
@@ -317,7 +317,7 @@ def _reference(row: Any, formula: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(
-    row: Any, kernel: Callable[..., Any] | None = None, static: str = "", never: str = ""
+    row: Any, kernel: Callable[..., Any] | None = None, static: str = "", never: str = "", checks: bool = False
 ) -> Any:
     """Say how a row is compiled by XLA where that differs from running its kernel under `jax.numpy`.
 
@@ -326,7 +326,9 @@ def _compiled(
       static: names of inputs whose values the kernel needs while it is compiled, besides those that the
         shape rule reads.
       never: why the row cannot be compiled.
+      checks: whether the row is there to raise, which compiled code cannot; eager calls then run on the host.
     """
+    row.checks = checks
     row.static = frozenset(static.replace(",", " ").split())
     row.not_compiled = never
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 
+from tapeflow._native import EagerTensor
 from tapeflow.core import context
 from tapeflow.core.scope_state import claim
 from tapeflow.ops.state.variable import Variable
@@ -91,9 +93,15 @@ def make_slot(start, primary, label, dtype):
     It is made outside of the functions that are being traced, and outlives them. Its name is that of a variable
     scope "primary/label": names in checkpoints depend on it.
     """
-    with context.init_scope(), context.name_scope(""):
+    with context.init_scope(), context.name_scope(""), on_device_of(primary):
         name = claim(f"{base_name(primary)}/{label}")
         return Variable(start(), trainable=False, name=name, dtype=dtype)
+
+
+def on_device_of(primary):
+    """The scope of the device where the variable or tensor is, outside of graphs."""
+    there = context.executing_eagerly() and isinstance(primary, (Variable, EagerTensor))
+    return context.device(primary.device) if there else contextlib.nullcontext()
 
 
 def make_own(start, name, dtype, scope):

@@ -17,11 +17,25 @@ from tapeflow.core.errors import UnimplementedError
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.xla import lists
+from tapeflow.ops.random import distributions as random
+from tapeflow.xla import (
+    lists,
+    slices,  # noqa: F401 (registers how slices are lowered)
+)
 from tapeflow.xla.boundary import array_of, tensor_of
 from tapeflow.xla.importing import jax
 from tapeflow.xla.tracing import Lowering
 from tapeflow.xla.values import ListValue, VariableHandle, traced
+
+
+class HostMemory:
+    """Tensors of the host, computed on by jax's device for CPUs."""
+
+    def __init__(self) -> None:
+        self.device = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
+
+    array_of = staticmethod(array_of)
+    tensor_of = staticmethod(tensor_of)
 
 
 class Executable:
@@ -29,19 +43,23 @@ class Executable:
 
     Args:
       constants: id of an input -> eager tensor, for those that a call does not give.
+      memory: where it runs, the host's or that of an accelerator: what makes arrays of tensors, and tensors of arrays.
     """
 
-    def __init__(self, graph: FuncGraph, outputs: Sequence[SymbolicTensor], constants: dict[int, Any]):
+    def __init__(
+        self, graph: FuncGraph, outputs: Sequence[SymbolicTensor], constants: dict[int, Any], memory: Any = None
+    ):
         self.graph = graph
         self.outputs = list(outputs)
         self._constants = [constants.get(id(x)) for x in graph.inputs]
-        self._streams: list[Any] | None = None if _any_operation(graph, _draws) else []
-        self._prints = _any_operation(graph, lambda op: op.type == "PrintV2")
+        self._streams: list[Any] | None = None if any_operation(graph, _draws) else []
+        self._prints = any_operation(graph, lambda op: op.type == "PrintV2")
         self._jitted: dict[Any, Any] = {}  # by which inputs are which variables
         self._written: dict[Any, list[int]] = {}  # likewise: the numbers of those that a run assigns
         shown = {id(y) for y in graph.outputs}
         self._results = [(y.dtype, id(y) in shown) for y in self.outputs]
-        self._device = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
+        self._memory = HostMemory() if memory is None else memory
+        self._device = self._memory.device
 
     def __call__(self, *arguments: Any) -> list[Any]:
         arrays, variables, slots = self._inputs(arguments)
@@ -55,7 +73,7 @@ class Executable:
         )
 
     def _call(self, binding: Any, arrays: list[Any], variables: list[Any]) -> list[Any]:
-        state = [_value(v) for v in variables]
+        state = [self._memory.array_of(_native.Variable.read_value(v)) for v in variables]
         with jax.enable_x64(True):
             if self._device is None:
                 results, written, moved = self._run(binding, arrays, state)
@@ -66,11 +84,11 @@ class Executable:
                 jax.effects_barrier()
         self._written[binding] = list(written)
         for slot, value in written.items():
-            variables[slot].assign(tensor_of(value, variables[slot].dtype))
+            variables[slot].assign(self._memory.tensor_of(value, variables[slot].dtype))
         for key, blocks in moved:
             _native.random_reserve(*key[1:], blocks)
         return [
-            tensor_of(lists.as_payload(y) if shown and isinstance(y, ListValue) else y, dtype)
+            self._memory.tensor_of(lists.as_payload(y) if shown and isinstance(y, ListValue) else y, dtype)
             for y, (dtype, shown) in zip(results, self._results, strict=True)
         ]
 
@@ -95,7 +113,7 @@ class Executable:
                     None, None, f"Strings cannot be compiled, but {self.graph.name} takes some"
                 )
             else:
-                arrays.append(array_of(x))
+                arrays.append(self._memory.array_of(x))
         return arrays, variables, tuple(slots)
 
     def _run(self, binding: Any, arrays: list[Any], state: list[Any]) -> Any:
@@ -148,25 +166,21 @@ class Executable:
         return [traced(y) for y in lowering.body(self.graph, self.outputs, inputs)]
 
 
-def _any_operation(graph: FuncGraph, holds: Callable[[Operation], bool]) -> bool:
+def any_operation(graph: FuncGraph, holds: Callable[[Operation], bool]) -> bool:
     """Whether something holds of an operation of the graph or of the bodies in it."""
     for op in graph.operations:
         if holds(op):
             return True
         bodies = [op.attrs[k] for k in ("cond", "body") if op.type == "While"]
         bodies += op.attrs["branches"] if op.type in ("If", "Case", "PartitionedCall") else []
-        if any(_any_operation(body.graph, holds) for body in bodies):
+        if any(any_operation(body.graph, holds) for body in bodies):
             return True
     return False
 
 
 def _draws(op: Operation) -> bool:
     """Whether the operation draws numbers from a stream."""
-    return op.row is not None and {"seed", "seed2"} <= op.row.attrs.keys()
-
-
-def _value(variable: Any) -> np.ndarray:
-    return array_of(variable.read_value())
+    return op.row is not None and random.draws(op.row)
 
 
 def _distance(before: np.ndarray, after: np.ndarray) -> int:

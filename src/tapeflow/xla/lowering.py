@@ -26,6 +26,13 @@ from tapeflow.xla.values import ListValue, State, VariableHandle, is_known, trac
 
 # Checks of values: compiled code cannot raise.
 _DROPPED = frozenset(["Assert", "NoOp"])
+
+
+def checks(op: Operation) -> bool:
+    """Whether a node is there to raise, which compiled code cannot."""
+    return (op.type in _DROPPED and bool(op.inputs)) or (op.row is not None and op.row.checks)
+
+
 # What depends on shapes alone is known.
 _OF_SHAPES: dict[str, Callable[..., list[Any]]] = {
     "Shape": lambda attrs, x: [np.array(x.shape, attrs["out_type"].as_numpy_dtype)],
@@ -33,6 +40,16 @@ _OF_SHAPES: dict[str, Callable[..., list[Any]]] = {
     "Size": lambda attrs, x: [np.array(x.size, attrs["out_type"].as_numpy_dtype)],
     "Rank": lambda attrs, x: [np.array(x.ndim, np.int32)],
 }
+
+
+def of_shapes(row: Any, attrs: Any, inputs: Sequence[Any]) -> list[Any] | None:
+    """The outputs of a call that depends on the shapes of its inputs alone; None for another one."""
+    if row.name not in _OF_SHAPES:
+        return None
+    blank = [np.broadcast_to(np.zeros((), np.int8), x.shape) for x in inputs]
+    return _OF_SHAPES[row.name](attrs, *blank)
+
+
 # Larger results are left to XLA, which need not store them.
 _LARGEST_FOLDED = 4096
 
@@ -103,9 +120,9 @@ class Lowering:
         if any(isinstance(x, ListValue) for x in inputs) or op.type in lists.OPS:
             return self._list(op, inputs)
         known = all(is_known(x) for x in inputs)
-        if op.type in _OF_SHAPES:
-            blank = [np.broadcast_to(np.zeros((), np.int8), x.shape) for x in inputs]
-            return _OF_SHAPES[op.type](rows.complete(row, op.attrs), *blank)
+        shapes_alone = of_shapes(row, rows.complete(row, op.attrs), inputs)
+        if shapes_alone is not None:
+            return shapes_alone
         if known and not row.stateful and (not row.not_compiled or inputs) and _small(op):
             return _run_now(row, inputs, op.attrs, sizes)
         random.streams.source = self._stream
@@ -177,8 +194,9 @@ def _small(op: Operation) -> bool:
 
 def _run_now(row: Any, inputs: Sequence[Any], attrs: Any, sizes: Sequence[int]) -> list[Any]:
     """The outputs of a call whose inputs are known."""
-    # Tensors: of arrays, some rows would choose the dtype.
-    given = rows.structured(row, [tensor_of(x, rows.dtype_of(x)) for x in inputs], sizes)
+    # As tensors: an array may become of the dtype that a row prefers.
+    tensors = [x if x.dtype == object else tensor_of(x, rows.dtype_of(x)) for x in inputs]
+    given = rows.structured(row, tensors, sizes)
     with context.eager_mode():
         result = row(*given, **attrs)
     return [array_of(y) for y in rows.flat(result)]

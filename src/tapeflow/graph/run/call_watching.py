@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context
+from tapeflow.core import context, device_calls
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.math.check import CheckNumericsV2
@@ -30,21 +30,13 @@ _watchers: list[Callable[[Any, Any, list[Any]], None]] = []
 _state = threading.local()
 
 
-def _grouped(row: Any, inputs: tuple[Any, ...]) -> list[Any]:
+def _grouped(row: Any, inputs: tuple[Any, ...], sizes: tuple[int, ...]) -> list[Any]:
     """The inputs as a row is called with them, of the flat ones."""
-    declared = arguments(row.signature.partition("->")[0])
-    lists = sum(1 for a in declared if a.times)
-    each = (len(inputs) - (len(declared) - lists)) // lists if lists else 0
-    out: list[Any] = []
-    at = 0
-    for argument in declared:
-        if argument.times:
-            out.append(list(inputs[at : at + each]))
-            at += each
-        else:
-            out.append(inputs[at])
-            at += 1
-    return out
+    rest, lengths = iter(inputs), iter(sizes)
+    return [
+        [next(rest) for _ in range(next(lengths))] if argument.times else next(rest)
+        for argument in arguments(row.signature.partition("->")[0])
+    ]
 
 
 def _leaves(result: Any) -> list[Any]:
@@ -53,18 +45,29 @@ def _leaves(result: Any) -> list[Any]:
     return [] if result is None else [result]
 
 
-def _watched_call(row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int) -> Any:
+def _run(
+    row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int, sizes: tuple[int, ...]
+) -> tuple[Any, ...]:
+    if device_calls.driver is not None:
+        return device_calls.driver(row, inputs, attrs, device % _WATCHED, sizes)
+    with _native.PausedTapes():  # the core records the call
+        return tuple(_leaves(row(*_grouped(row, inputs, sizes), **attrs)))
+
+
+def _watched_call(
+    row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int, sizes: tuple[int, ...]
+) -> tuple[Any, ...]:
     _native.set_device_scope(0)
     try:
-        result = row(*_grouped(row, inputs), **attrs)
+        outputs = _run(row, inputs, attrs, device, sizes)
         if not getattr(_state, "inside", False):
             _state.inside = True
             try:
                 for watcher in list(_watchers):
-                    watcher(row, inputs, _leaves(result))
+                    watcher(row, inputs, list(outputs))
             finally:
                 _state.inside = False
-        return result
+        return outputs
     finally:
         _refresh(context.device_index())
 
@@ -77,7 +80,7 @@ def _watch(watcher: Callable[..., None]) -> None:
     if watcher not in _watchers:
         if _refresh not in context.on_device_change:
             context.on_device_change.append(_refresh)
-            _native.set_hook("device_call", _watched_call)
+            device_calls.use_watcher(_watched_call)
         _watchers.append(watcher)
     _refresh(context.device_index())
 

@@ -31,7 +31,7 @@ from tapeflow.ops.control.flow import group
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from tapeflow.ops.state.variable import Variable
-from tapeflow.train.slots import Slots
+from tapeflow.train.slots import Slots, on_device_of
 from tapeflow.train.sparse import is_sparse
 from tapeflow.train.updating import ByRule, name_wrong_gradient
 
@@ -782,7 +782,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
                     return value()
                 return fill(sizes, cast(value, var._dtype)) if value else zeros(sizes, var._dtype)
 
-            slots[name] = slot = self._make(start, variables.slot_path(self, var, name))
+            with on_device_of(var):
+                slots[name] = slot = self._make(start, variables.slot_path(self, var, name))
         return slot
 
     def get_slot(self, var, slot_name):

@@ -30,7 +30,7 @@ def _rows(x, i, v):
     return i % len(x) if len(x) else i
 
 
-def _inplace(name, types, change, reference):
+def _inplace(name, types, change, compiled, reference):
     @op(name, "x: T, i: int32, v: T -> y: T", types={"T": types}, shape=shapes.same_as_first)
     def row(xp, x, i, v):
         rows = _rows(x, i, v)
@@ -39,7 +39,7 @@ def _inplace(name, types, change, reference):
         return out
 
     row.gradient(None)
-    row.compiled(never="it looks at values of indices")
+    row.compiled(lambda xp, x, i, v: compiled(x.at[_rows(x, i, v)], v))
 
     @row.samples
     def _(rng):
@@ -61,9 +61,12 @@ def _inplace(name, types, change, reference):
     return row
 
 
-InplaceUpdate = _inplace("InplaceUpdate", ANY, lambda x, i, v: x.__setitem__(i, v), lambda old, new: new)
-InplaceAdd = _inplace("InplaceAdd", NUMERIC, lambda x, i, v: np.add.at(x, i, v), lambda old, new: old + new)
-InplaceSub = _inplace("InplaceSub", NUMERIC, lambda x, i, v: np.subtract.at(x, i, v), lambda old, new: old - new)
+InplaceUpdate = _inplace("InplaceUpdate", ANY, lambda x, i, v: x.__setitem__(i, v), lambda at, v: at.set(v),
+                         lambda old, new: new)  # fmt: skip
+InplaceAdd = _inplace("InplaceAdd", NUMERIC, lambda x, i, v: np.add.at(x, i, v), lambda at, v: at.add(v),
+                      lambda old, new: old + new)  # fmt: skip
+InplaceSub = _inplace("InplaceSub", NUMERIC, lambda x, i, v: np.subtract.at(x, i, v), lambda at, v: at.subtract(v),
+                      lambda old, new: old - new)  # fmt: skip
 
 
 def _same_value(name, signature, types=ANY, **attrs):

@@ -35,14 +35,13 @@ def _check(src: str, dst: str) -> None:
 def DataFormatDimMap(xp, x, src_format, dst_format):
     _check(src_format, dst_format)
     rank = len(src_format)
-    if x.size and (x.min() < -rank or x.max() >= rank):
+    if xp is np and x.size and (x.min() < -rank or x.max() >= rank):
         raise invalid(f"Source index is out of range for a format of {rank} axes")
     places = np.array([dst_format.index(c) for c in src_format], x.dtype)
-    return places[np.asarray(x) % rank]
+    return xp.asarray(places)[xp.asarray(x) % rank]
 
 
 DataFormatDimMap.gradient(None)
-DataFormatDimMap.compiled(never="the axes must be known when a program is compiled")
 
 
 @DataFormatDimMap.samples

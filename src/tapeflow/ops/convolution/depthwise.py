@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
+from tapeflow.ops.convolution import compiled_windows
 from tapeflow.ops.convolution.sliding import (
     Windows,
     add_into,
@@ -59,6 +60,12 @@ def _require_image(x, what: str) -> None:
         raise invalid(f"{what} must be 4-dimensional: {shape_text(x.shape)}")
 
 
+def _as_groups(filter):
+    """The filter as that of a convolution of which every channel is a group."""
+    height, width, channels, multiplier = filter.shape
+    return filter.reshape(height, width, 1, channels * multiplier)
+
+
 def _rule(call):
     x, w = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 4)
     depth = shapes.same_dimension(x[call.attr("data_format").index("C")], w[2])
@@ -91,12 +98,19 @@ def DepthwiseConv2dNative(xp, input, filter, **attrs):
     _require_image(input, "input")
     x = channels_last(xp, input, attrs["data_format"])
     win = _windows(x.shape, filter.shape, **attrs)
-    x = win.padded(xp, x)
     batch, channels, multiplier = x.shape[0], filter.shape[2], filter.shape[3]
-    out = xp.zeros((batch, *win.out, channels, multiplier), x.dtype)
-    for offset in win.offsets():
-        out = out + x[win.under(offset)][..., None] * filter[offset]
-    out = out.reshape(batch, *win.out, channels * multiplier).astype(x.dtype)
+
+    def each_tap(x, filter):
+        x = win.padded(xp, x)
+        out = xp.zeros((batch, *win.out, channels, multiplier), x.dtype)
+        for offset in win.offsets():
+            out = out + x[win.under(offset)][..., None] * filter[offset]
+        return out.reshape(batch, *win.out, channels * multiplier).astype(x.dtype)
+
+    def instruction(x, filter):
+        return compiled_windows.convolution(x, _as_groups(filter), win, channels)
+
+    out = compiled_windows.choose(xp, instruction, each_tap, x, filter)
     return channels_back(xp, out, attrs["data_format"])
 
 
@@ -168,11 +182,18 @@ def DepthwiseConv2dNativeBackpropInput(xp, input_sizes, filter, out_backprop, **
     channels, multiplier = filter.shape[2:]
     dy = channels_last(xp, out_backprop, data_format)
     _require_output(dy, (shape[0], *win.out, channels * multiplier))
-    dy = dy.reshape(*dy.shape[:-1], channels, multiplier)
-    dx = xp.zeros(win.padded_shape(shape), dy.dtype)
-    for offset in win.offsets():
-        dx = add_into(xp, dx, win.under(offset), (dy * filter[offset]).sum(-1))
-    return channels_back(xp, win.unpadded(dx), data_format)
+
+    def each_tap(filter, dy):
+        dy = dy.reshape(*dy.shape[:-1], channels, multiplier)
+        dx = xp.zeros(win.padded_shape(shape), dy.dtype)
+        for offset in win.offsets():
+            dx = add_into(xp, dx, win.under(offset), (dy * filter[offset]).sum(-1))
+        return win.unpadded(dx)
+
+    def instruction(filter, dy):
+        return compiled_windows.convolution_input_gradient(shape, _as_groups(filter), dy, win, channels)
+
+    return channels_back(xp, compiled_windows.choose(xp, instruction, each_tap, filter, dy), data_format)
 
 
 @DepthwiseConv2dNativeBackpropInput.gradient(needs="filter, out_backprop")
@@ -220,11 +241,19 @@ def DepthwiseConv2dNativeBackpropFilter(xp, input, filter_sizes, out_backprop, *
     win = _windows(x.shape, taps, **attrs)
     dy = channels_last(xp, out_backprop, attrs["data_format"])
     _require_output(dy, (x.shape[0], *win.out, taps[2] * taps[3]))
-    dy = dy.reshape(*dy.shape[:-1], taps[2], taps[3])
-    x = win.padded(xp, x)
-    every = (0, 1, 2)
-    out = [(x[win.under(offset)][..., None] * dy).sum(every) for offset in win.offsets()]
-    return xp.stack(out).reshape(taps).astype(dy.dtype)
+
+    def each_tap(x, dy):
+        dy = dy.reshape(*dy.shape[:-1], taps[2], taps[3])
+        x = win.padded(xp, x)
+        every = (0, 1, 2)
+        out = [(x[win.under(offset)][..., None] * dy).sum(every) for offset in win.offsets()]
+        return xp.stack(out).reshape(taps).astype(dy.dtype)
+
+    def instruction(x, dy):
+        grouped = (taps[0], taps[1], 1, taps[2] * taps[3])
+        return compiled_windows.convolution_filter_gradient(x, grouped, dy, win, taps[2]).reshape(taps)
+
+    return compiled_windows.choose(xp, instruction, each_tap, x, dy)
 
 
 @DepthwiseConv2dNativeBackpropFilter.gradient(needs="input, out_backprop")

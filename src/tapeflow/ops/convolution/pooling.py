@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.ops import shapes
 from tapeflow.ops.array import padding
+from tapeflow.ops.convolution import compiled_windows
 from tapeflow.ops.convolution.sliding import (
     Windows,
     add_into,
@@ -21,7 +22,6 @@ from tapeflow.ops.convolution.sliding import (
     spatial,
     spatial_axes,
     windows,
-    xla_max,
 )
 from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, ints, one_of, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
@@ -76,7 +76,7 @@ def _lowest(kind):
 
 def max_under(xp, x, win: Windows):
     if xp is not np:
-        return xla_max(x, win, _lowest(x.dtype))
+        return compiled_windows.largest(x, win, _lowest(x.dtype))
     x = win.padded(xp, x, _lowest(x.dtype))
     out = None
     for offset in win.offsets():
@@ -136,12 +136,22 @@ def max_pool_grad(xp, x, y, dy, data_format, **attrs):
     out = (x.shape[0], *win.out, x.shape[-1])
     require_like("orig_output", y, out)
     require_like("grad", dy, out)
-    first = winners(xp, x, y, win)
-    dx = xp.zeros(win.padded_shape(x.shape), dy.dtype)
-    zero = dy.dtype.type(0)
-    for number, offset in enumerate(win.offsets()):
-        dx = add_into(xp, dx, win.under(offset), xp.where(first == number, dy, zero))
-    return channels_back(xp, win.unpadded(dx), data_format)
+
+    def each_tap(x, y, dy):
+        first = winners(xp, x, y, win)
+        dx = xp.zeros(win.padded_shape(x.shape), dy.dtype)
+        zero = dy.dtype.type(0)
+        for number, offset in enumerate(win.offsets()):
+            dx = add_into(xp, dx, win.under(offset), xp.where(first == number, dy, zero))
+        return win.unpadded(dx)
+
+    def instruction(x, y, dy):
+        del y
+        return compiled_windows.largest_gradient(x, dy, win, _lowest(x.dtype))
+
+    floating = np.issubdtype(x.dtype, np.floating)
+    dx = compiled_windows.choose(xp, instruction if floating else each_tap, each_tap, x, y, dy)
+    return channels_back(xp, dx, data_format)
 
 
 def max_pool_grad_grad(xp, x, y, g, data_format, **attrs):
@@ -172,10 +182,7 @@ def _shares(win: Windows, space, kind):
 def avg_pool(xp, value, data_format, **attrs):
     x = channels_last(xp, value, data_format)
     win = pool_windows(x.shape, data_format=data_format, **attrs)
-    padded = win.padded(xp, x)
-    total = xp.zeros((x.shape[0], *win.out, x.shape[-1]), x.dtype)
-    for offset in win.offsets():
-        total = total + padded[win.under(offset)]
+    total = _sums_under(xp, x, win)
     return channels_back(
         xp, (total / _shares(win, x.shape[1:-1], x.dtype)).astype(x.dtype), data_format
     )
@@ -190,10 +197,28 @@ def avg_pool_grad(xp, sizes, grad, data_format, **attrs):
     win = pool_windows(shape, data_format=data_format, **attrs)
     require_like("grad", dy, (shape[0], *win.out, shape[-1]))
     dy = (dy / _shares(win, shape[1:-1], dy.dtype)).astype(dy.dtype)
-    dx = xp.zeros(win.padded_shape(shape), dy.dtype)
-    for offset in win.offsets():
-        dx = add_into(xp, dx, win.under(offset), dy)
-    return channels_back(xp, win.unpadded(dx), data_format)
+
+    def each_tap(dy):
+        dx = xp.zeros(win.padded_shape(shape), dy.dtype)
+        for offset in win.offsets():
+            dx = add_into(xp, dx, win.under(offset), dy)
+        return win.unpadded(dx)
+
+    def instruction(dy):
+        return compiled_windows.sums_gradient(shape, dy, win)
+
+    return channels_back(xp, compiled_windows.choose(xp, instruction, each_tap, dy), data_format)
+
+
+def _sums_under(xp, x, win: Windows):
+    def each_tap(x):
+        padded = win.padded(xp, x)
+        total = xp.zeros((x.shape[0], *win.out, x.shape[-1]), x.dtype)
+        for offset in win.offsets():
+            total = total + padded[win.under(offset)]
+        return total
+
+    return compiled_windows.choose(xp, lambda x: compiled_windows.sums(x, win), each_tap, x)
 
 
 def pooled_shape(call, pooled, image):

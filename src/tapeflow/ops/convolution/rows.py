@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
+from tapeflow.ops.convolution import compiled_windows
 from tapeflow.ops.convolution.sliding import (
     Windows,
     add_into,
@@ -16,7 +17,6 @@ from tapeflow.ops.convolution.sliding import (
     sliding_rule,
     spatial,
     windows,
-    xla_convolution,
 )
 from tapeflow.ops.table import FLOATING, Sample, ints, one_of, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
@@ -72,10 +72,15 @@ def _grouped(x, groups: int):
     return x.reshape(*x.shape[:-1], groups, x.shape[-1] // groups)
 
 
+def _by_instruction(xp, x, win: Windows) -> bool:
+    """Whether a compiler has an instruction for the convolution; it has for floats, and where there are windows."""
+    return xp is not np and x.dtype.kind == "f" and 0 not in win.out
+
+
 def _forward(xp, x, w, win: Windows):
     groups = _groups(x.shape[-1], w.shape)
-    if xp is not np and x.dtype.kind == "f":
-        return xla_convolution(x, w, win, groups)
+    if _by_instruction(xp, x, win):
+        return compiled_windows.convolution(x, w, win, groups)
     batch, outer = x.shape[0], w.shape[-1]
     x = win.padded(xp, x)
     out = xp.zeros((batch, *win.out, outer), x.dtype)
@@ -97,6 +102,8 @@ def _backward_input(xp, shape, w, dy, win: Windows):
         return xp.zeros(shape, dy.dtype)
     groups = _groups(shape[-1], w.shape)
     _require_output(dy, (shape[0], *win.out, w.shape[-1]))
+    if _by_instruction(xp, dy, win):
+        return compiled_windows.convolution_input_gradient(shape, w, dy, win, groups)
     dx = xp.zeros(win.padded_shape(shape), dy.dtype)
     for offset in win.offsets():
         tap = w[offset]
@@ -116,18 +123,27 @@ def _backward_filter(xp, x, taps_shape, dy, win: Windows):
     groups = _groups(x.shape[-1], taps_shape)
     inner, outer = taps_shape[-2:]
     _require_output(dy, (x.shape[0], *win.out, outer))
-    x = win.padded(xp, x)
-    flat = dy.reshape(-1, outer)
-    taps = []
-    for offset in win.offsets():
-        part = x[win.under(offset)]
-        part = part.reshape(flat.shape[0], groups * inner)
-        if groups == 1:
-            taps.append(part.T @ flat)
-        else:
-            tap = xp.einsum("ngi,ngo->igo", _grouped(part, groups), _grouped(flat, groups))
-            taps.append(tap.reshape(inner, outer))
-    return xp.stack(taps).reshape(taps_shape).astype(dy.dtype)
+
+    def each_tap(x, dy):
+        x = win.padded(xp, x)
+        flat = dy.reshape(-1, outer)
+        taps = []
+        for offset in win.offsets():
+            part = x[win.under(offset)]
+            part = part.reshape(flat.shape[0], groups * inner)
+            if groups == 1:
+                taps.append(part.T @ flat)
+            else:
+                tap = xp.einsum("ngi,ngo->igo", _grouped(part, groups), _grouped(flat, groups))
+                taps.append(tap.reshape(inner, outer))
+        return xp.stack(taps).reshape(taps_shape).astype(dy.dtype)
+
+    def instruction(x, dy):
+        return compiled_windows.convolution_filter_gradient(x, taps_shape, dy, win, groups)
+
+    if not _by_instruction(xp, dy, win):
+        return each_tap(x, dy)
+    return compiled_windows.choose(xp, instruction, each_tap, x, dy)
 
 
 def _require_output(dy, expected) -> None:

@@ -179,39 +179,3 @@ def sliding_rule(data_format: str, shape, taps, strides, dilations, padding, exp
             )[0]
     return tuple(out)
 
-
-def _space_letters(rank: int) -> tuple[str, str, str]:
-    """How XLA's convolution names the dimensions of image, filter and result, channels last."""
-    space = "DHW"[3 - rank :]
-    return (f"N{space}C", f"{space}IO", f"N{space}C")
-
-
-def xla_convolution(x, w, win: Windows, groups: int):
-    """The convolution of `x` (channels-last) as the one instruction that compilers know, not a product for each tap."""
-    from jax import lax  # part of an extra: only compiled code gets here
-
-    return lax.conv_general_dilated(
-        x,
-        w,
-        win.strides,
-        win.pads,
-        rhs_dilation=win.dilations,
-        dimension_numbers=_space_letters(len(win.taps)),
-        feature_group_count=groups,
-        precision=lax.Precision.HIGHEST,
-    )
-
-
-def xla_max(x, win: Windows, lowest):
-    """The largest value of each window of `x` (channels-last), as one instruction; `lowest` is below all values."""
-    from jax import lax  # part of an extra: only compiled code gets here
-
-    return lax.reduce_window(
-        x,
-        np.asarray(lowest, x.dtype),
-        lax.max,
-        (1, *win.taps, 1),
-        (1, *win.strides, 1),
-        [(0, 0), *win.pads, (0, 0)],
-        window_dilation=(1, *win.dilations, 1),
-    )

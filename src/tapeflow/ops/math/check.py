@@ -46,6 +46,7 @@ def _(call, dy):
     return CheckNumerics(dy, "Not a number (NaN) or infinity (Inf) values detected in gradient.")
 
 
+CheckNumerics.compiled(checks=True)
 CheckNumerics.samples(_special_samples)
 CheckNumerics.reference(lambda tensor, message: tensor)
 
@@ -71,6 +72,7 @@ def _(call, dy):
     return CheckNumericsV2(dy, "Not a number (NaN) or infinity (Inf) values detected in gradient.")
 
 
+CheckNumericsV2.compiled(checks=True)
 CheckNumericsV2.samples(_special_samples)
 CheckNumericsV2.reference(lambda tensor, message: tensor)
 

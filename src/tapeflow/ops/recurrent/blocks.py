@@ -21,10 +21,10 @@ STATE_RANKS = "cs_prev: 2, h_prev: 2, w: 2, wci: 1, wcf: 1, wco: 1, b: 1"
 _NEVER = "it is computed with NumPy"
 
 
-def sigmoid(x):
+def sigmoid(xp, x):
     """The logistic function of `x`, in its dtype."""
     with np.errstate(over="ignore"):
-        return (1 / (1 + np.exp(-x))).astype(x.dtype)
+        return (1 / (1 + xp.exp(-x))).astype(x.dtype)
 
 
 def require_rank(rank: int, **tensors) -> None:
@@ -57,24 +57,24 @@ def check_peepholes(units: int, *weights) -> None:
         require(value, (units,), name)
 
 
-def _step(x, state, forget_bias, cell_clip, peephole, order):
+def _step(xp, x, state, forget_bias, cell_clip, peephole, order):
     """One step of LSTM cells: (i, cs, f, o, ci, co, h)."""
     cs_prev, h_prev, w, wci, wcf, wco, b = state
-    gates = np.split(np.concatenate([x, h_prev], 1) @ w + b, 4, 1)
+    gates = xp.split(xp.concatenate([x, h_prev], 1) @ w + b, 4, 1)
     i, ci, f, o = (gates[order.index(gate)] for gate in "icfo")
     if peephole:
         i, f = i + cs_prev * wci, f + cs_prev * wcf
     kind = x.dtype.type
-    i, f, ci = sigmoid(i), sigmoid(f + kind(forget_bias)), np.tanh(ci)
+    i, f, ci = sigmoid(xp, i), sigmoid(xp, f + kind(forget_bias)), xp.tanh(ci)
     cs = ci * i + f * cs_prev
     if cell_clip > 0:
-        cs = np.clip(cs, kind(-cell_clip), kind(cell_clip))
-    o = sigmoid(o + cs * wco if peephole else o)
-    co = np.tanh(cs)
+        cs = xp.clip(cs, kind(-cell_clip), kind(cell_clip))
+    o = sigmoid(xp, o + cs * wco if peephole else o)
+    co = xp.tanh(cs)
     return i, cs, f, o, ci, co, o * co
 
 
-def step_back(cs_prev, weights, parts, cs_grad, h_grad, peephole):
+def step_back(xp, cs_prev, weights, parts, cs_grad, h_grad, peephole):
     """The gradients of one step: (of cs_prev, {gate: of what it is the function of}, of the three peepholes)."""
     wci, wcf, wco = weights
     i, cs, f, o, ci, co = parts
@@ -90,7 +90,7 @@ def step_back(cs_prev, weights, parts, cs_grad, h_grad, peephole):
     }
     before = dcs * f
     if not peephole:
-        zero = np.zeros_like(wci)
+        zero = xp.zeros_like(wci)
         return before, gates, (zero, zero, zero)
     before = before + gates["i"] * wci + gates["f"] * wcf
     sums = [(gates["i"] * cs_prev).sum(0), (gates["f"] * cs_prev).sum(0), (do * cs).sum(0)]
@@ -115,10 +115,7 @@ def LSTMBlockCell(xp, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell
     if use_peephole:
         check_peepholes(cs_prev.shape[1], wci, wcf, wco)
     state = (cs_prev, h_prev, w, wci, wcf, wco, b)
-    return _step(x, state, forget_bias, cell_clip, use_peephole, "icfo")
-
-
-LSTMBlockCell.compiled(never=_NEVER)
+    return _step(xp, x, state, forget_bias, cell_clip, use_peephole, "icfo")
 
 
 def lstm_inputs(rng, batch=2, size=3, units=2):
@@ -188,7 +185,7 @@ def _layer(seq_len_max, x, state, forget_bias, cell_clip, peephole, order):
     out = np.zeros((7, time, batch, units), x.dtype)
     cs, h = state[:2]
     for t in range(steps):
-        out[:, t] = parts = _step(x[t], (cs, h, *state[2:]), forget_bias, cell_clip, peephole, order)
+        out[:, t] = parts = _step(np, x[t], (cs, h, *state[2:]), forget_bias, cell_clip, peephole, order)
         cs, h = parts[1], parts[6]
     return tuple(out)
 
@@ -284,7 +281,7 @@ def _layer_back(seq_len_max, x, state, parts, grads, peephole, order):
     for t in reversed(range(steps)):
         before_cs, before_h = (cs[t - 1], h[t - 1]) if t else (cs0, h0)
         own = (i[t], cs[t], f[t], o[t], ci[t], co[t])
-        dcs, gates, sums = step_back(before_cs, weights, own, grads[0][t] + dcs, grads[1][t] + dh, peephole)
+        dcs, gates, sums = step_back(np, before_cs, weights, own, grads[0][t] + dcs, grads[1][t] + dh, peephole)
         dgates = np.concatenate([gates[g] for g in order], 1)
         both = dgates @ w.T
         dx[t], dh = both[:, :size], both[:, size:]

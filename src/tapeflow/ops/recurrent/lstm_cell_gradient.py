@@ -47,12 +47,11 @@ def LSTMBlockCellGrad(xp, x, *rest, use_peephole):
     check_peepholes(cs_prev.shape[1], *weights)
     for value in (*parts, cs_grad, h_grad):
         require(value, cs_prev.shape, "an output or its gradient")
-    before, gates, sums = step_back(cs_prev, weights, parts, cs_grad, h_grad, use_peephole)
-    return before, np.concatenate([gates[gate] for gate in "icfo"], 1), *sums
+    before, gates, sums = step_back(xp, cs_prev, weights, parts, cs_grad, h_grad, use_peephole)
+    return before, xp.concatenate([gates[gate] for gate in "icfo"], 1), *sums
 
 
 LSTMBlockCellGrad.gradient(None)
-LSTMBlockCellGrad.compiled(never="it is computed with NumPy")
 
 
 @LSTMBlockCellGrad.samples

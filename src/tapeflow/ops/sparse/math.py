@@ -61,12 +61,12 @@ def SparseTensorDenseMatMul(xp, a_indices, a_values, a_shape, b, adjoint_a, adjo
         raise invalid(
             f"Tensor 'a_shape' must have 2 elements, got shape {shape_text(a_shape.shape)}"
         )
-    sizes = checked(a_indices.astype(np.int64), a_values, a_shape)
+    sizes = checked(a_indices.astype(np.int64), a_values, a_shape, in_range=xp is np)
     rows, columns = a_indices[:, 0], a_indices[:, 1]
     values = a_values
     if adjoint_a:
-        rows, columns, sizes, values = columns, rows, sizes[::-1], np.conj(a_values)
-    right = np.conj(b).T if adjoint_b else b
+        rows, columns, sizes, values = columns, rows, sizes[::-1], xp.conj(a_values)
+    right = xp.conj(b).T if adjoint_b else b
     if sizes[1] != right.shape[0]:
         raise invalid(
             "Cannot multiply A and B because inner dimension does not match: "
@@ -74,9 +74,16 @@ def SparseTensorDenseMatMul(xp, a_indices, a_values, a_shape, b, adjoint_a, adjo
             f"[{sizes[0]}, {sizes[1]}).  Dimensions of B: {shape_text(b.shape)}"
         )
     wide = np.float32 if b.dtype.itemsize <= 2 else b.dtype
-    out = np.zeros((sizes[0], right.shape[1]), wide)
-    np.add.at(out, rows, values[:, None].astype(wide) * right[columns].astype(wide))
+    products = values[:, None].astype(wide) * right[columns].astype(wide)
+    out = xp.zeros((sizes[0], right.shape[1]), wide)
+    if xp is np:
+        np.add.at(out, rows, products)
+    else:
+        out = out.at[rows].add(products)
     return out.astype(b.dtype)
+
+
+SparseTensorDenseMatMul.compiled(static="a_shape")
 
 
 @SparseTensorDenseMatMul.gradient(needs="a_indices, a_values, a_shape, b")

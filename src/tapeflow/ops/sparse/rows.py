@@ -91,6 +91,8 @@ def SparseToDense(xp, sparse_indices, output_shape, sparse_values, default_value
         )
     if not sparse_values.ndim and sparse_indices.ndim == 0:
         sparse_values = sparse_values.reshape(1)
+    if xp is not np:
+        return xp.full(sizes, default_value, sparse_values.dtype).at[tuple(indices.T)].set(sparse_values)
     require_inside(indices, sizes)
     if validate_indices:
         _require_sorted(indices)

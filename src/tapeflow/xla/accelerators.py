@@ -1,0 +1,49 @@
+"""The accelerators that there are: those of jax, or CPU devices of XLA's that stand for GPUs in tests.
+
+Nothing here loads jax where it could find none: `TAPEFLOW_VIRTUAL_GPUS=n` asks for n CPU devices as `GPU:0` to
+`GPU:n-1`; without it, jax is asked if a package with a driver for GPUs or TPUs is installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+from typing import Any
+
+from tapeflow.xla import virtual
+
+_TYPES = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
+
+
+def add() -> None:
+    """Add what is found to the devices.
+
+    Raises:
+      ValueError: for a number of virtual GPUs that is no number.
+      RuntimeError: if jax counted its devices before virtual ones were asked for.
+      UnimplementedError: if jax, which virtual ones need, is missing.
+    """
+    if virtual.count() or _has_driver():
+        importlib.import_module("tapeflow.xla.device_memory").add_devices(_found(virtual.count()))
+
+
+def _found(stand_ins: int) -> list[tuple[str, Any]]:
+    """(type, device of jax) of every accelerator."""
+    jax = importlib.import_module("tapeflow.xla.importing").jax
+    if not stand_ins:
+        return [(_TYPES[d.platform], d) for d in jax.devices() if d.platform in _TYPES]
+    spare = jax.devices("cpu")[1 : stand_ins + 1]
+    if len(spare) < stand_ins:
+        raise RuntimeError(
+            f"{virtual.VARIABLE}={stand_ins}: jax counted its devices before, and has {len(spare)} CPU devices besides "
+            "the host; set the variable before the process starts"
+        )
+    return [("GPU", device) for device in spare]
+
+
+def _has_driver() -> bool:
+    """Whether a package is installed that lets jax use GPUs or TPUs."""
+    plugins = importlib.metadata.entry_points(group="jax_plugins")
+    gpus = any(kind in each.name.lower() for each in plugins for kind in ("cuda", "rocm"))
+    return gpus or importlib.util.find_spec("libtpu") is not None

@@ -1,0 +1,138 @@
+"""Tensors on accelerators: which of jax's devices an index means, and copies between them and the host.
+
+The elements of such a tensor are a `jax.Array`; whoever looks at them waits for the device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import context, convert, device, device_calls, dtypes
+from tapeflow.core.dtypes import DType
+from tapeflow.xla.importing import jax
+
+# Device index -> device of jax; the host is 0.
+_devices: dict[int, Any] = {}
+# What TensorFlow keeps in the host's memory also where a scope asks for an accelerator: sizes and indices.
+_OF_THE_HOST = (dtypes.int32, dtypes.string, dtypes.resource, dtypes.variant)
+
+
+def add_devices(found: list[tuple[str, Any]]) -> None:
+    """Let programs use devices of jax: (type, device) of each."""
+    from tapeflow.xla import eager, placed  # which look devices up here
+
+    for kind, each in found:
+        memory = _Memory(each)
+        added = device.add_device(
+            kind,
+            details={"device_name": each.device_kind},
+            memory_info=memory.info,
+            reset_memory_stats=memory.reset,
+        )
+        _devices[added.index] = each
+    names = {each.index: each.name for each in device.all_devices() if each.index}
+    _native.set_device_names([device.host().name, *(names[i] for i in sorted(names))])
+    _native.set_copy_to_device(copy)
+    convert.place = place
+    device_calls.use_driver(eager.call, placed.program)
+    context.reset_devices()
+
+
+class _Memory:
+    """What is in use of a device's memory; where the device does not count it, the arrays there are added up.
+
+    Then the peak is the most that any question found.
+    """
+
+    def __init__(self, of: Any):
+        self._of = of
+        self._peak = 0
+
+    def _current(self) -> int:
+        live = jax.live_arrays(self._of.platform)
+        return sum(x.nbytes for x in live if x.devices() == {self._of})
+
+    def info(self) -> dict[str, int]:
+        stats = self._of.memory_stats()
+        if stats is not None:
+            return {"current": stats["bytes_in_use"], "peak": stats["peak_bytes_in_use"]}
+        current = self._current()
+        self._peak = max(self._peak, current)
+        return {"current": current, "peak": self._peak}
+
+    def reset(self) -> None:
+        self._peak = self._current()
+
+
+def jax_device(index: int) -> Any:
+    """The device of jax that an index of ours means."""
+    return _devices[index]
+
+
+def array_on(tensor: Any, index: int) -> Any:
+    """The elements of a tensor on the device of that index."""
+    where, array = _native.device_array(tensor)
+    if where == index:
+        return array
+    # Elements of the host are copied: they may change in place later, which the device must not see.
+    given = np.array(tensor.numpy()) if where == 0 else array
+    with jax.enable_x64(True):
+        return jax.device_put(given, _devices[index])
+
+
+def host_array(tensor: Any) -> np.ndarray:
+    """The elements of a tensor of numbers in NumPy's memory."""
+    return np.asarray(tensor.numpy())
+
+
+def tensor_of(array: Any, dtype: DType, index: int) -> Any:
+    """The tensor of an array of jax on the device of that index."""
+    return _native.device_tensor(array, dtype.as_datatype_enum, index)
+
+
+def can_hold(dtype: DType) -> bool:
+    """Whether tensors of a dtype can be on accelerators."""
+    return dtype not in (dtypes.string, dtypes.resource, dtypes.variant) and not dtype.is_quantized
+
+
+def on_host(tensor: Any) -> Any:
+    """The same elements on the host; no tape knows the result."""
+    index, _ = _native.device_array(tensor)
+    return tensor if index == 0 else _native.tensor_of(host_array(tensor), tensor.dtype)
+
+
+def moved(tensor: Any, index: int) -> Any:
+    """The same elements on the device of that index; no tape knows the result."""
+    if index == 0:
+        return on_host(tensor)
+    if _native.device_array(tensor)[0] == index or not can_hold(tensor.dtype):
+        return tensor
+    return tensor_of(array_on(tensor, index), tensor.dtype, index)
+
+
+def copy(tensor: Any, name: str) -> Any:
+    """What `x.gpu()` and `x.cpu()` do: a copy on the device of that name, which tapes see through.
+
+    Raises:
+      RuntimeError: for a device that there is not.
+    """
+    spec = device.DeviceSpec.from_string(name)
+    wanted = [d for d in device.devices(spec.device_type) if d.ordinal == (spec.device_index or 0)]
+    if not wanted:
+        known = ", ".join(d.name for d in device.devices())
+        raise RuntimeError(f"{name} unknown device. All available devices [{known}].")
+    result = moved(tensor, wanted[0].index)
+    if result is not tensor and _native.recording_tapes() and tensor.dtype.is_floating | tensor.dtype.is_complex:
+        _native.record_custom("Copy", [result], [tensor], lambda dy: [dy])
+    return result
+
+
+def place(tensor: Any) -> Any:
+    """A new constant on the device of the scope around it, but for what belongs on the host."""
+    index = context.device_index()
+    if not index or tensor.dtype in _OF_THE_HOST or not isinstance(tensor, _native.EagerTensor):
+        return tensor
+    return moved(tensor, index)

@@ -1,0 +1,293 @@
+"""Eager operations on accelerators: each runs the row's kernel, compiled by XLA once for each kind of call.
+
+A kind of call is a row with its attrs, the shapes and dtypes of its inputs, the values of those that have to be known,
+and a device. Results come back at once, and are waited for when somebody looks at them. What cannot be compiled runs
+on the host with copies, and its results stay there.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import dtypes
+from tapeflow.core.dtypes import DType
+from tapeflow.core.errors import OpError
+from tapeflow.ops import shape_inference
+from tapeflow.ops.random import distributions as random
+from tapeflow.ops.random import philox
+from tapeflow.xla import device_memory, rows
+from tapeflow.xla.importing import jax
+from tapeflow.xla.lowering import of_shapes
+from tapeflow.xla.values import State, VariableHandle
+
+# Compiled calls by their kinds; None: it runs on the host.
+_programs: dict[Any, Program | None] = {}
+# Those that take arrays of the device and nothing else, by what is seen at a glance.
+_ready: dict[Any, Program] = {}
+# By a kind without values: the positions of inputs whose values have to be known.
+_static: dict[Any, tuple[int, ...]] = {}
+# How many kinds of calls are remembered; then the oldest are forgotten.
+_MOST = 10_000
+
+
+def _remember(known: dict[Any, Any], key: Any, value: Any) -> None:
+    while len(known) >= _MOST:
+        known.pop(next(iter(known)), None)
+    known[key] = value
+
+
+def call(
+    row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int, sizes: tuple[int, ...]
+) -> tuple[Any, ...]:
+    """The outputs of a call, flat, where the scope asks for `device` (0: none) or an input is off the host."""
+    places = [_native.device_array(x) for x in inputs]
+    index = device if device > 0 else places[0][0] if places else 0
+    key: Any = None
+    if index and all(where == index for where, _ in places):  # nothing to be copied, no variables
+        key = (row.name, index, sizes, _frozen(attrs), *[(x.shape, x.dtype) for _, x in places])
+        ready = _ready.get(key)
+        if ready is not None:
+            return ready.finish(ready.compiled(*[x for _, x in places]))
+    outputs, program = _general(row, inputs, attrs, device, sizes)
+    if key is not None and program is not None and program.is_plain:
+        _remember(_ready, key, program)
+    return outputs
+
+
+def _general(
+    row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int, sizes: tuple[int, ...]
+) -> tuple[tuple[Any, ...], Program | None]:
+    """The outputs, and what computed them; None: the host."""
+    variables = [_variable(x) for x in inputs]
+    index = _chosen(row, inputs, variables, attrs, device, sizes)
+    shapes_alone = of_shapes(row, rows.complete(row, attrs), inputs)
+    if shapes_alone is not None:
+        return tuple(_native.tensor_of(x, dtypes.as_dtype(x.dtype)) for x in shapes_alone), None
+    program = _program(row, inputs, variables, attrs, index, sizes) if index else None
+    if program is None:
+        outputs = _on_host(row, inputs, attrs, sizes)
+        if row.checks and index:  # what was looked at goes on where it was
+            outputs = tuple(device_memory.moved(y, index) for y in outputs)
+        return outputs, None
+    held = tuple(v for v in variables if v is not None)
+    if not held:
+        return program.run(inputs, attrs), program
+    outputs = _native.update_locked(held, lambda: program.run(inputs, attrs, variables))
+    return outputs, program
+
+
+def _variable(tensor: Any) -> Any:
+    """The variable behind a handle; None for other tensors."""
+    if tensor.dtype is not dtypes.resource:
+        return None
+    found = tensor.numpy()
+    found = found() if isinstance(found, weakref.ref) else None
+    return found if isinstance(found, _native.Variable) and found._has_cell and found._is_set else None
+
+
+def _value(variable: Any) -> Any:
+    return _native.Variable.read_value(variable)
+
+
+def _chosen(
+    row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: Any, device: int, sizes: Sequence[int]
+) -> int:
+    """The index of the device that a call runs on: that of its variables, of the scope, of its inputs."""
+    for v in variables:
+        if v is not None:
+            return _native.device_array(_value(v))[0]
+    elsewhere = [i for x in inputs if (i := _native.device_array(x)[0])]
+    if device > 0 and not elsewhere and _of_the_host(row, inputs, attrs, sizes):
+        return 0
+    return device if device > 0 else elsewhere[0] if elsewhere else 0
+
+
+def _of_the_host(row: Any, inputs: Sequence[Any], attrs: Any, sizes: Sequence[int]) -> bool:
+    """Whether a call only computes int32, of which TensorFlow keeps the results in the host's memory."""
+    kinds = [x.dtype for x in inputs]
+    results = shape_inference.output_dtypes(row, kinds, rows.complete(row, attrs), sizes)
+    return bool(results) and all(kind == dtypes.int32 for kind in results)
+
+
+class Program:
+    """One kind of call, compiled.
+
+    Args:
+      static: the positions of inputs whose values are part of the program.
+    """
+
+    def __init__(
+        self, row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: Any, index: int,
+        sizes: Sequence[int], static: tuple[int, ...],
+    ):  # fmt: skip
+        self._row, self._index, self._static = row, index, set(static)
+        self._sizes = tuple(sizes)
+        self._draws: list[tuple[Any, ...]] = []  # what each draw asks of the registry of streams
+        self._attrs = rows.complete(row, attrs)
+        self._variables = [v is not None for v in variables]
+        kinds = [v.dtype if v is not None else x.dtype for x, v in zip(inputs, variables, strict=True)]
+        self._known = {i: device_memory.host_array(inputs[i]) for i in static}
+        self._handles: list[VariableHandle] = []
+        wanted = [dtypes.resource if v is not None else k for k, v in zip(kinds, variables, strict=True)]
+        results = shape_inference.output_dtypes(row, wanted, self._attrs, sizes)
+        self._numbers = [kind.as_datatype_enum for kind in results]
+        self._written: list[int] = []
+        place = jax.sharding.SingleDeviceSharding(device_memory.jax_device(index))
+        given = [
+            jax.ShapeDtypeStruct(_shape(x, v), kind.as_numpy_dtype, sharding=place)
+            for i, (x, v, kind) in enumerate(zip(inputs, variables, kinds, strict=True))
+            if i not in self._static
+        ]
+        with jax.enable_x64(True):
+            jax.eval_shape(lambda *arrays: self._trace(arrays, None), *given)  # which streams it draws from
+            position = jax.ShapeDtypeStruct((3,), np.uint64, sharding=place)
+            positions = [position] * len(self._draws)
+            count = len(given)
+            jitted = jax.jit(lambda *all: self._trace(all[:count], all[count:]), out_shardings=place)
+            self.compiled = jitted.lower(*given, *positions).compile()
+        self.is_plain = not (self._static or self._draws or self._written or any(self._variables))
+
+    def _trace(self, arrays: Sequence[Any], positions: Sequence[Any] | None) -> Any:
+        """Outputs, and the new values of variables that were written."""
+        rest = iter(arrays)
+        values = [self._known[i] if i in self._static else next(rest) for i in range(len(self._variables))]
+        state = State({i: values[i] for i, variable in enumerate(self._variables) if variable})
+        holder = _Holder(state)
+        given = [
+            VariableHandle(holder, i, dtypes.as_dtype(x.dtype)) if self._variables[i] else x
+            for i, x in enumerate(values)
+        ]
+        draws: list[tuple[Any, ...]] = []
+
+        def stream(*asked: Any) -> philox.Philox:
+            draws.append(asked)
+            if positions is None:
+                return philox.Philox(*(jax.numpy.zeros((), np.uint64) for _ in range(3)))
+            return philox.Philox(*positions[len(draws) - 1])
+
+        random.streams.source = stream
+        try:
+            outputs = rows.run(self._row, given, self._attrs, self._sizes)
+        finally:
+            random.streams.source = None
+        self._draws = draws
+        self._written = sorted(state.written)
+        return *outputs, *(state.values[i] for i in self._written)
+
+    def run(
+        self, inputs: Sequence[Any], attrs: dict[str, Any], variables: Sequence[Any] = ()
+    ) -> tuple[Any, ...]:
+        """The outputs, on the device; variables are written."""
+        index = self._index
+        arrays = [
+            device_memory.array_on(_value(variables[i]) if self._variables[i] else x, index)
+            for i, x in enumerate(inputs)
+            if i not in self._static
+        ]
+        positions = []
+        for name, a, b, _, _, blocks in self._draws:
+            seeds = attrs.get("seed", 0), attrs.get("seed2", 0)
+            position = np.array(_native.random_reserve(name, a, b, *seeds, blocks), np.uint64)
+            with jax.enable_x64(True):
+                positions.append(jax.device_put(position, device_memory.jax_device(index)))
+        results = self.compiled(*arrays, *positions)
+        for i, value in zip(self._written, results[len(self._numbers) :], strict=True):
+            variable = variables[i]
+            variable._set(device_memory.tensor_of(value, variable.dtype, index))
+        return self.finish(results)
+
+    def finish(self, results: Sequence[Any]) -> tuple[Any, ...]:
+        """The tensors of what `compiled` returned."""
+        make, index = _native.device_tensor, self._index
+        return tuple([make(y, number, index) for y, number in zip(results, self._numbers, strict=False)])
+
+
+class _Holder:
+    """What a `VariableHandle` reads and writes."""
+
+    def __init__(self, state: State):
+        self.state = state
+
+
+def _shape(x: Any, variable: Any) -> tuple[int, ...]:
+    return tuple((x if variable is None else _value(variable)).shape.as_list())
+
+
+def _program(
+    row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: dict[str, Any], index: int,
+    sizes: Sequence[int],
+) -> Program | None:  # fmt: skip
+    """The program of a call; None for one that runs on the host."""
+    if row.not_compiled or row.checks or not all(_compilable(x, v) for x, v in zip(inputs, variables, strict=True)):
+        return None
+    key: Any = (row.name, index, tuple(sizes), _frozen(_without_seeds(row, attrs)), tuple(
+        (x.dtype, _shape(x, v)) for x, v in zip(inputs, variables, strict=True)
+    ))  # fmt: skip
+    if key not in _static:
+        _remember(_static, key, _positions(row, inputs, variables, attrs, sizes))
+    static = _static[key]
+    if static:
+        key = (key, tuple(device_memory.host_array(inputs[i]).tobytes() for i in static))
+    if key in _programs:
+        return _programs[key]
+    try:
+        program = Program(row, inputs, variables, attrs, index, sizes, static)
+    except Exception:  # the host says what is wrong, or can do what compiled code cannot
+        program = None
+    _remember(_programs, key, program)
+    return program
+
+
+def _without_seeds(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:
+    """What programs differ by: where random streams begin is an input of theirs."""
+    if not random.draws(row):
+        return attrs
+    return {key: value for key, value in attrs.items() if key not in ("seed", "seed2")}
+
+
+def _compilable(tensor: Any, variable: Any) -> bool:
+    return variable is not None or device_memory.can_hold(tensor.dtype)
+
+
+def _positions(
+    row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: Any, sizes: Sequence[int]
+) -> tuple[int, ...]:
+    """Which inputs the shape rule reads the values of, or the kernel has to know."""
+    watched = [
+        rows.Watched(device_memory.host_array(x if v is None else _value(v)), x.dtype)
+        for x, v in zip(inputs, variables, strict=True)
+    ]
+    try:
+        shape_inference.infer(row, watched, rows.complete(row, attrs), sizes)
+    except (OpError, ValueError):  # said where the call runs
+        return ()
+    labels = rows.names(row, sizes)
+    return tuple(i for i, seen in enumerate(watched) if seen.asked or labels[i] in row.static)
+
+
+def _frozen(value: Any) -> Any:
+    """A value of an attr as a key of dicts."""
+    if isinstance(value, dict):
+        return tuple((k, _frozen(v)) for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_frozen, value))
+    try:
+        hash(value)
+    except TypeError:
+        return object()  # like no other
+    return value.as_datatype_enum if isinstance(value, DType) else value
+
+
+def _on_host(row: Any, inputs: Sequence[Any], attrs: dict[str, Any], sizes: Sequence[int]) -> tuple[Any, ...]:
+    given = rows.structured(row, [device_memory.on_host(x) for x in inputs], sizes)
+    before = _native.set_device_scope(-1)
+    try:
+        with _native.PausedTapes():  # the core records the call
+            return tuple(rows.flat(row(*given, **attrs)))
+    finally:
+        _native.set_device_scope(before)
