@@ -21,7 +21,7 @@ OWN = re.compile(r"tapeflow/(_native\..*\.so|_onednn\.so)")
 # cmake/manylinux.sh adds is in no package; the version lies beside its licence.
 BUNDLED = {
     r"tapeflow/lib/libdnnl\.so\.3": ("onednn", "onednn-cpu-gomp", "Apache-2.0"),
-    r"tapeflow\.libs/libgomp-\w+\.so\.1\.0\.0": ("libgomp", None, "GPL-3.0-or-later WITH GCC-exception-3.1"),
+    r"tapeflow\.libs/libgomp-\w+\.so\.1": ("libgomp", None, "GPL-3.0-or-later WITH GCC-exception-3.1"),
 }
 # What is linked into our own libraries: component, licence.
 STATIC = [("nanobind", "BSD-3-Clause"), ("robin-map", "MIT")]
