@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What wheels for old systems are linked with: `manylinux.sh FOLDER PYTHON`, PYTHON one that has ziglang. FOLDER/lib gets
-# glibc 2.28 as the linker sees it, names and versions without code, as zig makes it for any version; FOLDER/openmp
-# an OpenMP runtime that asks for no newer one, Debian 11's, which becomes part of the wheels. The compiler, its headers and its
-# C++ library, which is linked statically, are the system's.
+# What wheels for old systems are linked with: `manylinux.sh FOLDER PYTHON`, PYTHON one that has ziglang. FOLDER/lib
+# gets glibc 2.28 as the linker sees it, names and versions without code, as zig makes it for any version; FOLDER/openmp
+# an OpenMP runtime that asks for no newer one, Debian 11's, which becomes part of the wheels. The compiler, its headers
+# and its C++ library, which is linked statically, are the system's.
 set -e
 mkdir -p "$1"
 folder=$(cd "$1" && pwd) python=$2
@@ -19,7 +19,8 @@ if [ ! -e "$folder/lib/libc.so" ]; then
   for each in m pthread dl rt; do
     ln -s "$(basename "$folder/lib/lib$each".so.*)" "$folder/lib/lib$each.so"
   done
-  echo "GROUP ( $folder/lib/libc.so.6 $folder/lib/libc_nonshared.a AS_NEEDED ( $folder/lib/libld.so.2 ) )" > "$folder/lib/libc.so"
+  cd "$folder/lib"
+  echo "GROUP ( $PWD/libc.so.6 $PWD/libc_nonshared.a AS_NEEDED ( $PWD/libld.so.2 ) )" > libc.so
   rm -rf "$folder/zig" "$folder"/empty*
 fi
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Prints an interpreter of a version, 3.14 say: the system's, or Debian's newest, unpacked into a folder with the libraries
-# that it needs, glibc among them: `python.sh FOLDER VERSION`. Needs apt-get and patchelf, neither root nor a container.
+# Prints an interpreter of a version, 3.14 say: the system's, or Debian's newest, unpacked into a folder with the
+# libraries that it needs, glibc among them: `python.sh FOLDER VERSION`. Needs apt-get and patchelf, neither root nor a
+# container.
 set -e
 if "python$2" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null; then
   command -v "python$2"
@@ -29,7 +30,7 @@ if [ ! -x "$root/usr/bin/python$version" ]; then
   cp "$root/usr/include/$multiarch/python$version/pyconfig.h" "$root/usr/include/python$version/"
   # Run with the libraries unpacked beside it, wherever it is called from.
   libraries=$root/usr/lib/$multiarch
-  patchelf --set-interpreter "$(ls "$root"/usr/lib*/ld-linux-*.so.* "$libraries"/ld-linux-*.so.* 2>/dev/null | head -1)" \
-    --force-rpath --set-rpath "$libraries" "$root/usr/bin/python$version"
+  loader=$(ls "$libraries"/ld-linux-*.so.* "$root"/usr/lib*/ld-linux-*.so.* 2>/dev/null | head -1)
+  patchelf --set-interpreter "$loader" --force-rpath --set-rpath "$libraries" "$root/usr/bin/python$version"
 fi
 echo "$root/usr/bin/python$version"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the wheels and tries them: `wheels.sh FOLDER VERSION...`, VERSION as 3.14. A wheel for each Python, for any Linux of
-# glibc 2.28 or later, goes to dist/. Each is checked by auditwheel, installed in an environment of its own, and has to
-# pass the tests of the core there. TESTS names others; what else is made is kept in FOLDER.
+# Makes the wheels and tries them: `wheels.sh FOLDER VERSION...`, VERSION as 3.14. A wheel for each Python, for any
+# Linux of glibc 2.28 or later, goes to dist/. Each is checked by auditwheel, installed in an environment of its own, and
+# has to pass the tests of the core there. TESTS names others; what else is made is kept in FOLDER.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
@@ -15,7 +15,8 @@ platform=manylinux_2_28_$(uname -m)
 # environment FOLDER PYTHON PACKAGE...: Debian's Pythons come without pip, hence that of the tools, which is the newest.
 environment() {
   "$2" -m venv --without-pip "$1"
-  "$folder/tools/bin/python" -W ignore -m pip --disable-pip-version-check --python "$1/bin/python" install --quiet "${@:3}"
+  "$folder/tools/bin/python" -W ignore -m pip --disable-pip-version-check --python "$1/bin/python" \
+    install --quiet "${@:3}"
 }
 
 if [ ! -e "$folder/tools/.ready" ]; then
@@ -34,7 +35,8 @@ for version in "$@"; do
   PATH=$folder/build-$version/bin:$PATH CMAKE_BUILD_PARALLEL_LEVEL=$JOBS "$folder/build-$version/bin/python" -m pip \
     --disable-pip-version-check wheel --quiet --no-build-isolation --no-deps --wheel-dir "$folder/raw-$version" \
     -C build-dir="$folder/native-$version" -C cmake.define.TAPEFLOW_MANYLINUX="$folder/manylinux" .
-  LD_LIBRARY_PATH=$folder/manylinux/openmp auditwheel repair --plat "$platform" --wheel-dir dist "$folder/raw-$version"/*.whl
+  LD_LIBRARY_PATH=$folder/manylinux/openmp \
+    auditwheel repair --plat "$platform" --wheel-dir dist "$folder/raw-$version"/*.whl
   wheel=$(ls -t dist/tapeflow-*"$platform"*.whl | head -1)
 
   rm -rf "$folder/test-$version"
