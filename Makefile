@@ -54,7 +54,7 @@ sdist: $(VENV)/.ready-base
 	$(PY) -c 'from scikit_build_core.build import build_sdist; print("dist/" + build_sdist("dist"))'
 
 # Wheels for other machines, one for each Python, each tried by the tests of the core: cmake/wheels.sh.
-PYTHONS ?= 3.11 3.13 3.14 3.15
+PYTHONS ?= 3.11 3.14 3.15
 wheels:
 	JOBS=$(JOBS) cmake/wheels.sh build/wheels $(PYTHONS)
 
