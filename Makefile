@@ -13,7 +13,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-base wheel sbom test-slow test-stress test-tsan test-oracle test-js test-lite test-onnx test-c fuzz-oracle test-xla bench api lint docs \
+.PHONY: demo test test-base wheel sdist wheels release-check sbom test-slow test-stress test-tsan test-oracle test-js test-lite test-onnx test-c fuzz-oracle test-xla bench api lint docs \
 	build sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
 build: $(VENV)/.ready-base
@@ -49,6 +49,18 @@ $(VENV)-base/.ready-base-tests: pyproject.toml
 # The wheel, and its bill of materials in CycloneDX's format.
 wheel: $(VENV)/.ready-base
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
+sdist: $(VENV)/.ready-base
+	$(PY) -c 'from scikit_build_core.build import build_sdist; print("dist/" + build_sdist("dist"))'
+
+# Wheels for other machines, one for each Python, each tried by the tests of the core: cmake/wheels.sh.
+PYTHONS ?= 3.11 3.14 3.15
+wheels:
+	JOBS=$(JOBS) cmake/wheels.sh build/wheels $(PYTHONS)
+
+# What `make sdist wheels` left in dist/: versions, licences, what is bundled.
+release-check: $(VENV)/.ready-base
+	$(PY) cmake/release_check.py $(wildcard dist/tapeflow-*)
 
 sbom: wheel
 	$(PY) cmake/sbom.py $$(ls -t dist/tapeflow-*.whl | head -1) > dist/sbom.cdx.json

@@ -17,14 +17,19 @@ sys.path.insert(0, str(Path(__file__).parent))
 from notices import located
 
 OWN = re.compile(r"tapeflow/(_native\..*\.so|_onednn\.so)")
-# Bundled libraries: component, the package that it comes in, licence.
-BUNDLED = {"tapeflow/lib/libdnnl.so.3": ("onednn", "onednn-cpu-gomp", "Apache-2.0")}
+# Bundled libraries, by patterns of their places: component, the package that it comes in, licence. What
+# cmake/manylinux.sh adds is in no package; the version lies beside its licence.
+BUNDLED = {
+    r"tapeflow/lib/libdnnl\.so\.3": ("onednn", "onednn-cpu-gomp", "Apache-2.0"),
+    r"tapeflow\.libs/libgomp-\w+\.so\.1": ("libgomp", None, "GPL-3.0-or-later WITH GCC-exception-3.1"),
+}
 # What is linked into our own libraries: component, licence.
 STATIC = [("nanobind", "BSD-3-Clause"), ("robin-map", "MIT")]
 
 
 def component(name: str, number: str, licence: str | None = None, **more) -> dict:
-    licences = {"licenses": [{"license": {"id": licence}}]} if licence else {}
+    form = {"expression": licence} if licence and " " in licence else {"license": {"id": licence}}
+    licences = {"licenses": [form]} if licence else {}
     return {"type": "library", "bom-ref": f"{name}@{number}", "name": name, "version": number, **licences, **more}
 
 
@@ -57,12 +62,15 @@ def bill(wheel: str) -> dict:
         for name in names:
             if not re.search(r"\.so(\.|$)|\.dylib$|\.dll$|\.pyd$", name) or OWN.fullmatch(name):
                 continue
-            if name not in BUNDLED:
+            known = [each for pattern, each in BUNDLED.items() if re.fullmatch(pattern, name)]
+            if not known:
                 raise SystemExit(f"{name} is bundled, but not known to the bill of materials")
-            part, source, licence = BUNDLED[name]
-            digest = {"alg": "SHA-256", "content": hashlib.sha256(archive.read(name)).hexdigest()}
+            [(part, source, licence)] = known
+            content = archive.read(name)
+            number = version(source) if source else archive.read(f"tapeflow/licenses/{part}/VERSION").decode().strip()
+            digest = {"alg": "SHA-256", "content": hashlib.sha256(content).hexdigest()}
             place = {"evidence": {"occurrences": [{"location": name}]}}
-            parts.append(component(part, version(source), licence, hashes=[digest], **place))
+            parts.append(component(part, number, licence, hashes=[digest], **place))
         parts += [component(part, version_of(part), licence) for part, licence in STATIC]
         for part in parts:
             if not any(n.startswith(f"tapeflow/licenses/{part['name']}/") for n in names):

@@ -8,6 +8,7 @@
 #include "guard.h"
 #include "ref.h"
 #include "variable.h"
+#include "weak.h"
 
 namespace tapeflow {
 
@@ -84,7 +85,7 @@ class PythonKernel {
     if (!t->payload) return Py_NewRef(reinterpret_cast<PyObject*>(t));
     if (Variable* v = variable_behind(t)) return Py_NewRef(reinterpret_cast<PyObject*>(v));
     PyObject* found = element_object(t);
-    if (found && PyWeakref_Check(found) && PyWeakref_GetObject(found) == Py_None) {
+    if (found && PyWeakref_Check(found) && !referent(found)) {
       throw Error(Code::kFailedPrecondition, "The resource of this handle is gone: it was deleted.");
     }
     return to_array(t, false);

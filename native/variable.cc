@@ -13,6 +13,7 @@
 #include "tensor_type.h"
 #include "threads.h"
 #include "variable_type.h"
+#include "weak.h"
 
 namespace tapeflow {
 
@@ -71,7 +72,7 @@ Tensor* handle_of(Variable* v) {
 
 Variable* variable_behind(const Tensor* handle) {
   PyObject* found = element_object(handle);
-  PyObject* v = found && PyWeakref_Check(found) ? PyWeakref_GetObject(found) : nullptr;
+  PyObject* v = found && PyWeakref_Check(found) ? referent(found) : nullptr;
   return v && is_variable(v) ? self_of(v) : nullptr;
 }
 

@@ -61,9 +61,24 @@ def test_an_unknown_library_and_a_missing_licence_are_refused(sbom, tmp_path):
 
 
 def test_a_bundled_library_needs_its_licence(sbom, tmp_path, monkeypatch):
-    monkeypatch.setitem(sbom.BUNDLED, "tapeflow/lib/libother.so.1", ("other", "numpy", "MIT"))
+    monkeypatch.setitem(sbom.BUNDLED, r"tapeflow/lib/libother\.so\.1", ("other", "numpy", "MIT"))
     with pytest.raises(SystemExit, match="bundles other without its licence"):
         sbom.bill(wheel(tmp_path / "w.whl", ("tapeflow/lib/libother.so.1", "")))
+
+
+def test_the_openmp_runtime_of_wheels_for_old_systems(sbom, tmp_path):
+    bill = sbom.bill(
+        wheel(
+            tmp_path / "w.whl",
+            ("tapeflow.libs/libgomp-12ab34cd.so.1", "library"),
+            ("tapeflow/licenses/libgomp/LICENSE", ""),
+            ("tapeflow/licenses/libgomp/VERSION", "10.2.1-6\n"),
+        )
+    )
+    [found] = [c for c in bill["components"] if c["name"] == "libgomp"]
+    assert found["version"] == "10.2.1-6"
+    assert found["licenses"] == [{"expression": "GPL-3.0-or-later WITH GCC-exception-3.1"}]
+    assert found["hashes"][0]["content"] == hashlib.sha256(b"library").hexdigest()
 
 
 @pytest.mark.slow
