@@ -172,7 +172,8 @@ class Playback {
       if (!c || !c->needed) continue;  // nothing leads there
       if (seed == Py_None) {
         if (!trainable(value->dtype)) continue;
-        accumulate(*c, Ref(beside(reinterpret_cast<Tensor*>(ones(value->shape, value->dtype)), value.get())));
+        Ref made(ones(value->shape, value->dtype));
+        accumulate(*c, Ref(beside(reinterpret_cast<Tensor*>(made.release()), value.get())));
         continue;
       }
       Ref s(reinterpret_cast<PyObject*>(to_tensor(seed, value->dtype)));

@@ -309,9 +309,9 @@ PyObject* set(PyObject* o, PyObject* value) {
     return nullptr;
   }
   return guarded([&] {
-    const OwnedTensor now = snapshot(v);  // the value stays on the device where it began
-    const OwnedTensor near(now ? reinterpret_cast<Tensor*>(beside(OwnedTensor::share(t).leak(), now.get()))
-                               : OwnedTensor::share(t).leak());
+    OwnedTensor near = OwnedTensor::share(t);
+    const OwnedTensor now = hooks.device_call ? snapshot(v) : OwnedTensor();
+    if (now) near = OwnedTensor(reinterpret_cast<Tensor*>(beside(near.leak(), now.get())));  // it stays where it began
     OwnedTensor value(fresh_view(near.get()));
     WritableValue held(v);
     value = held.exchange(std::move(value));
