@@ -168,18 +168,11 @@ def _special() -> dict[Any, Any]:
         cumulative.cumsum: ragged_math.cumsum,
         embedding.embedding_lookup: made.embedding_lookup,
         embedding.embedding_lookup_v1: made.embedding_lookup_v1,
-        embedding_sparse.embedding_lookup_sparse: made.with_sparse(
-            embedding_sparse.embedding_lookup_sparse
-        ),
-        embedding_sparse.embedding_lookup_sparse_v1: made.with_sparse(
-            embedding_sparse.embedding_lookup_sparse_v1
-        ),
-        embedding_sparse.safe_embedding_lookup_sparse: made.with_sparse(
-            embedding_sparse.safe_embedding_lookup_sparse
-        ),
-        embedding_sparse.safe_embedding_lookup_sparse_v1: made.with_sparse(
-            embedding_sparse.safe_embedding_lookup_sparse_v1
-        ),
+        **{
+            getattr(embedding_sparse, name): made.with_sparse(getattr(embedding_sparse, name))
+            for lookup in ("embedding_lookup_sparse", "safe_embedding_lookup_sparse")
+            for name in (lookup, f"{lookup}_v1")
+        },
         gather.batch_gather: ragged_array.batch_gather,
         gather.boolean_mask: ragged_functions.boolean_mask,
         gather.boolean_mask_v1: ragged_functions.boolean_mask,

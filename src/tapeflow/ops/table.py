@@ -143,6 +143,47 @@ def arguments(text: str) -> list[Argument]:
     return parsed
 
 
+def _native_row(
+    name: str,
+    types: Mapping[str, tuple[DType, ...]],
+    kinds: Mapping[str, Kind],
+    inputs: list[Argument],
+    outputs: list[Argument],
+    broadcast: bool,
+) -> Any:
+    """The native core's definition of an op."""
+    variables, attr_names = list(types), list(kinds)
+
+    def type_of(argument: Argument) -> tuple[int, int, int]:
+        """Index of a type variable, index of a dtype attr, fixed dtype: what there is of these."""
+        if argument.type in variables:
+            return variables.index(argument.type), -1, 0
+        if argument.type in kinds:
+            return -1, attr_names.index(argument.type), 0
+        return -1, -1, int(dtypes.as_dtype(argument.type))
+
+    return _native.Op(
+        name,
+        [
+            (key, _mask(allowed), int(allowed[0]), isinstance(allowed, Preferring))
+            for key, allowed in types.items()
+        ],
+        [(a.name, type_of(a)[0], type_of(a)[2], bool(a.times), a.least) for a in inputs],
+        [
+            (
+                a.name,
+                *type_of(a),
+                bool(a.times),
+                a.least,
+                attr_names.index(a.times) if a.times in kinds else -1,
+            )
+            for a in outputs
+        ],
+        [(key, k.number, k.required, k.default, k.choices) for key, k in kinds.items()],
+        broadcast,
+    )
+
+
 def op(
     name: str,
     signature: str,
@@ -178,39 +219,9 @@ def op(
       moves: whether the elements of the outputs are elements of the inputs, so that no new NaN or infinity comes of it.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
-    variables = list(types or {})
-    attr_names = list(kinds)
     before, _, after = signature.partition("->")
     inputs, outputs = arguments(before), arguments(after)
-
-    def type_of(argument: Argument) -> tuple[int, int, int]:
-        """Index of a type variable, index of a dtype attr, fixed dtype: what there is of these."""
-        if argument.type in variables:
-            return variables.index(argument.type), -1, 0
-        if argument.type in kinds:
-            return -1, attr_names.index(argument.type), 0
-        return -1, -1, int(dtypes.as_dtype(argument.type))
-
-    row: Any = _native.Op(
-        name,
-        [
-            (key, _mask(allowed), int(allowed[0]), isinstance(allowed, Preferring))
-            for key, allowed in (types or {}).items()
-        ],
-        [(a.name, type_of(a)[0], type_of(a)[2], bool(a.times), a.least) for a in inputs],
-        [
-            (
-                a.name,
-                *type_of(a),
-                bool(a.times),
-                a.least,
-                attr_names.index(a.times) if a.times in kinds else -1,
-            )
-            for a in outputs
-        ],
-        [(key, k.number, k.required, k.default, k.choices) for key, k in kinds.items()],
-        broadcast,
-    )
+    row = _native_row(name, types or {}, kinds, inputs, outputs, broadcast)
     row.inputs = tuple(a.name for a in inputs)
     row.outputs = tuple(a.name for a in outputs)
     row.types = types or {}
@@ -232,14 +243,13 @@ def op(
     if promotes:
         promotion.PARTS[name] = promotes
     row.broadcasts = broadcast
-    row.none_gradients = False
     row.gradient = MethodType(_gradient, row)
     row.samples = MethodType(_samples, row)
     row.reference = MethodType(_reference, row)
     row.compiled = MethodType(_compiled, row)
     row.compiled_kernel, row.static, row.not_compiled, row.checks = None, frozenset(), "", False
     row.sample_source = row.formula = None
-    row.gradient_known = False
+    row.none_gradients = row.gradient_known = False
     # For a row that TensorFlow does not know: a function, made of ops that it knows, which GraphDefs hold a call of.
     row.composite = None
     if len(outputs) > 1:

@@ -88,24 +88,18 @@ def train(
     is to be saved, and a delay beside a `sync_optimizer`; RuntimeError for variables that have no value.
     """
     _check(train_op, logdir, number_of_steps, trace_every_n_steps, summary_op, saver)
-    optimizers = sync_optimizer if isinstance(sync_optimizer, (list, tuple)) else [sync_optimizer]
-    optimizers = [optimizer for optimizer in optimizers if optimizer is not None]
-    if optimizers and startup_delay_steps > 0:
-        raise ValueError("startup_delay_steps must be zero when sync_optimizer is supplied.")
-
+    optimizers = _listed(sync_optimizer, startup_delay_steps)
     graph = graph or v1.get_default_graph()
     with graph.as_default():
         step = get_or_create_global_step() if global_step is None else global_step
         starting = _Starting(init_op, init_feed_dict, local_init_op, init_fn, ready_op)
-        hooks = [optimizer.make_session_run_hook(is_chief) for optimizer in optimizers]
-        for hook in hooks:
-            hook.begin()
+        hooks = [_begun(optimizer.make_session_run_hook(is_chief)) for optimizer in optimizers]
         merged = v1.summary.merge_all() if summary_op is _USE_DEFAULT else summary_op
         if logdir is not None and saver is None and v1.global_variables():
             saver = _train.Saver()
         writer = summary_writer
         if writer is _USE_DEFAULT:
-            writer = v1.summary.FileWriter(logdir, graph) if logdir is not None else None
+            writer = None if logdir is None else v1.summary.FileWriter(logdir, graph)
         kwargs = dict(train_step_kwargs) if isinstance(train_step_kwargs, dict) else {}
         if train_step_kwargs is _USE_DEFAULT:
             kwargs = _step_kwargs(step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir, writer)
@@ -115,10 +109,8 @@ def train(
         loss = None
         with session:
             starting.run(session, saver, logdir)
-            if not is_chief and startup_delay_steps > 0:
-                least = min(startup_delay_steps, number_of_steps or startup_delay_steps)
-                while session.run(step) < least:
-                    time.sleep(1)
+            if not is_chief:
+                _wait_for_step(session, step, min(startup_delay_steps, number_of_steps or startup_delay_steps))
             coordinator = _train.Coordinator()
             # The threads of a synchronous optimizer wait for gradients until the session ends.
             waiting = _train.Coordinator() if hooks else coordinator
@@ -127,27 +119,52 @@ def train(
             threads = _train.start_queue_runners(sess=session, coord=coordinator)
             summing = _Regularly(save_summaries_secs, writer is not None and merged is not None)
             saving = _Regularly(save_interval_secs, saver is not None and bool(logdir))
+            def write_summary():
+                writer.add_summary(session.run(merged), session.run(step))
+
+            def save():
+                saver.save(session, f"{logdir}/model.ckpt", global_step=step)
+
             try:
                 should_stop = False
                 while not (should_stop or coordinator.should_stop() or waiting.should_stop()):
                     loss, should_stop = train_step_fn(session, train_op, step, kwargs)
                     if summing.due():
-                        writer.add_summary(session.run(merged), session.run(step))
+                        write_summary()
                     if saving.due():
-                        saver.save(session, f"{logdir}/model.ckpt", global_step=step)
+                        save()
             finally:
                 coordinator.request_stop()
                 waiting.request_stop()
                 coordinator.join(threads, ignore_live_threads=ignore_live_threads)
             if logdir is not None and is_chief and saver is not None:
-                saver.save(session, f"{logdir}/model.ckpt", global_step=step)
+                save()
             if writer is not None:
                 if merged is not None:
-                    writer.add_summary(session.run(merged), session.run(step))
+                    write_summary()
                 writer.close()
         if hooks:
             waiting.join()
         return loss
+
+
+def _begun(hook):
+    hook.begin()
+    return hook
+
+
+def _listed(sync_optimizer, startup_delay_steps):
+    """The synchronous optimizers, which workers do not wait for."""
+    optimizers = sync_optimizer if isinstance(sync_optimizer, (list, tuple)) else [sync_optimizer]
+    optimizers = [optimizer for optimizer in optimizers if optimizer is not None]
+    if optimizers and startup_delay_steps > 0:
+        raise ValueError("startup_delay_steps must be zero when sync_optimizer is supplied.")
+    return optimizers
+
+
+def _wait_for_step(session, step, least):
+    while least > 0 and session.run(step) < least:
+        time.sleep(1)
 
 
 def _check(train_op, logdir, number_of_steps, trace_every_n_steps, summary_op, saver):

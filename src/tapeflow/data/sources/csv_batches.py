@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import OrderedDict
+from functools import partial
 
 import numpy as np
 
@@ -75,61 +76,43 @@ def make_csv_dataset(
       ValueError: for columns that are not there, are there twice, or whose names differ from file to file.
     """
     names = filenames_of(file_pattern)
-    compression = text_of(compression_type)
-    reader = _Files(names, compression, field_delim, use_quote_delim, encoding)
-    if column_names is None:
-        if not header:
-            raise ValueError("Expected `column_names` or `header` argument. Neither is provided.")
-        column_names = reader.column_names()
-    column_names = list(column_names)
-    if len(column_names) != len(set(column_names)):
-        raise ValueError(f"Cannot have duplicate column names, got {column_names}.")
+    reader = _Files(names, text_of(compression_type), field_delim, use_quote_delim, encoding)
+    column_names = reader.column_names(header) if column_names is None else list(column_names)
     selected = None if select_columns is None else _numbers(select_columns, column_names)
+    _check_columns(column_names, column_defaults, selected)
+    wanted = range(len(column_names)) if selected is None else selected
     if column_defaults is None:
-        wanted = range(len(column_names)) if selected is None else selected
-        column_defaults = reader.defaults(
-            len(column_names), wanted, text_of(na_value), header, num_rows_for_inference
-        )
-    elif selected is not None and len(column_defaults) != len(selected):
-        raise ValueError("If specified, column_defaults and select_columns must have same length.")
-    if selected is not None:
-        column_names = [column_names[i] for i in selected]
+        column_defaults = reader.defaults(len(column_names), wanted, text_of(na_value), header, num_rows_for_inference)
+    column_names = [column_names[i] for i in wanted]
     if label_name is not None and label_name not in column_names:
         raise ValueError("`label_name` provided must be one of the columns.")
 
     def open_one(name):
-        found = CsvDataset(
-            name,
-            record_defaults=column_defaults,
-            field_delim=field_delim,
-            use_quote_delim=use_quote_delim,
-            na_value=na_value,
-            select_cols=selected,
-            header=header,
-            compression_type=compression_type,
-        )
+        found = CsvDataset(name, column_defaults, compression_type, None, header, field_delim, use_quote_delim,
+                           na_value, selected)  # fmt: skip
         return found.ignore_errors() if ignore_errors else found
 
-    def with_names(*columns):
-        features = OrderedDict(zip(column_names, columns))
-        if label_name is None:
-            return features
-        label = features.pop(label_name)
-        return features, label
-
-    dataset = Dataset.from_tensor_slices(names)
-    if shuffle:
-        dataset = dataset.shuffle(len(names), shuffle_seed)
-    count = num_parallel_reads or 1
-    if count == AUTOTUNE:
-        dataset = dataset.interleave(open_one, num_parallel_calls=AUTOTUNE, deterministic=not sloppy)
-    else:
-        dataset = dataset.interleave(open_one, cycle_length=count, num_parallel_calls=count,
-                                     deterministic=not sloppy)  # fmt: skip
+    files = Dataset.from_tensor_slices(names)
+    files = files.shuffle(len(names), shuffle_seed) if shuffle else files
+    cycle = None if num_parallel_reads == AUTOTUNE else num_parallel_reads or 1
+    dataset = files.interleave(open_one, cycle, num_parallel_calls=cycle or AUTOTUNE, deterministic=not sloppy)
     dataset = shuffled_and_repeated(dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     # Batches first: they are mapped at the cost of one row. Without an end all of them are whole.
-    dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None).map(with_names)
+    batches = dataset.batch(batch_size, drop_remainder=num_epochs is None)
+    dataset = batches.map(partial(_with_names, column_names, label_name))
     return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def _with_names(names, label_name, *columns):
+    features = OrderedDict(zip(names, columns))
+    return features if label_name is None else (features, features.pop(label_name))
+
+
+def _check_columns(names, defaults, selected):
+    if len(names) != len(set(names)):
+        raise ValueError(f"Cannot have duplicate column names, got {names}.")
+    if defaults is not None and selected is not None and len(defaults) != len(selected):
+        raise ValueError("If specified, column_defaults and select_columns must have same length.")
 
 
 def _numbers(select_columns, column_names):
@@ -181,8 +164,10 @@ class _Files:
             raise ValueError(f"Failed when reading header line of {name}. Is it an empty file?")
         return row
 
-    def column_names(self):
-        """Those of the first line of all files."""
+    def column_names(self, header):
+        """Those of the first line of all files; `header`: whether they have such a line."""
+        if not header:
+            raise ValueError("Expected `column_names` or `header` argument. Neither is provided.")
         found = self._first(self._names[0])
         for name in self._names[1:]:
             if self._first(name) != found:

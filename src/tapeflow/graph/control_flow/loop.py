@@ -258,16 +258,9 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
             given[id(inner)] = len(lists)
             lists.append(tensor)
     stacks, total = _extended(op, lists)
-    start: list[Any] = [building.as_symbolic(graph, total)]
-    for i in live:
-        dy = dys[i]
-        start.append(
-            building.as_symbolic(
-                graph, zeros_like(op.outputs[i]) if dy is None else conditional._dense(dy)
-            )
-        )
-    start += [building.as_symbolic(graph, conditional._zeros(outer[i])) for i in sums]
-    start += [building.as_symbolic(graph, x) for x in stacks]
+    given_dys = [zeros_like(op.outputs[i]) if dys[i] is None else conditional._dense(dys[i]) for i in live]
+    no_sums = [conditional._zeros(outer[i]) for i in sums]
+    start: list[Any] = [building.as_symbolic(graph, x) for x in (total, *given_dys, *no_sums, *stacks)]
 
     def step(remaining: Any, *rest: Any) -> Any:
         current = context.current_graph()

@@ -17,6 +17,9 @@ from tapeflow.keras.engine.weight import Weight, make_weight
 from tapeflow.keras.random import SeedGenerator
 from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
 
+# Arguments of `add_weight` without an effect here.
+_ACCEPTED = {"autocast", "caching_device", "collections", "experimental_autocast", "getter", "layout"}
+
 
 @public_methods
 class LayerWeights:
@@ -66,28 +69,11 @@ class LayerWeights:
         if partitioner is not None:
             raise ValueError(f"Layer {self.name}: weights are whole, `partitioner` must be None, got {partitioner}.")
         for argument in kwargs:
-            if argument not in (
-                "collections",
-                "experimental_autocast",
-                "caching_device",
-                "getter",
-                "autocast",
-                "layout",
-            ):
+            if argument not in _ACCEPTED:
                 raise TypeError(f"Unknown keyword argument: {argument}")
         shape = TensorShape(() if shape is None else shape)
         dtype = dtypes.as_dtype(dtype) if dtype is not None else self._variable_dtype_object
-        initializer = initializers.get(initializer)
-        if initializer is None:
-            if dtype.is_floating:
-                initializer = initializers.GlorotUniform()
-            elif dtype.is_integer or dtype.is_bool:
-                initializer = initializers.Zeros()
-            else:
-                raise ValueError(
-                    f"An initializer for variable {name} of type {dtype} is required for layer "
-                    f"{self.name}. Received: {initializer}."
-                )
+        initializer = initializers.get(initializer) or self._default_initializer(name, dtype)
         on_read = getattr(synchronization, "name", None) == "ON_READ"
         if on_read and trainable:
             raise ValueError(
@@ -120,6 +106,15 @@ class LayerWeights:
         if casts and self._is_mixed and dtype.is_floating:
             return AutoCastVariable(variable)
         return variable
+
+    def _default_initializer(self, name, dtype):
+        if dtype.is_floating:
+            return initializers.GlorotUniform()
+        if dtype.is_integer or dtype.is_bool:
+            return initializers.Zeros()
+        raise ValueError(
+            f"An initializer for variable {name} of type {dtype} is required for layer {self.name}. Received: None."
+        )
 
     @property
     def _is_mixed(self):

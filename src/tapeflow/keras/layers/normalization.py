@@ -149,21 +149,7 @@ class BatchNormalization(SameShape):
     def build(self, input_shape):
         sizes = TensorShape(input_shape).as_list()
         rank = len(sizes)
-        given = [self.axis] if isinstance(self.axis, int) else list(self.axis)
-        axes = [axis + rank if axis < 0 else axis for axis in given]
-        if any(not 0 <= axis < rank for axis in axes):
-            raise ValueError(
-                "Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with "
-                f"inputs.rank={rank}). Received: axis={tuple(given)}"
-            )
-        if len(set(axes)) != len(axes):
-            raise ValueError(f"Duplicate axis: {tuple(given)}")
-        if any(sizes[axis] is None for axis in axes):
-            raise ValueError(
-                "Input has undefined `axis` dimension. Received input with shape "
-                f"{tuple(sizes)} and axis={tuple(given)}"
-            )
-        self.axis = axes
+        self.axis = axes = self._positive_axes(sizes)
         self.input_spec = InputSpec(ndim=rank, axes={axis: sizes[axis] for axis in axes})
         # Weights have one axis, or as many as the input where several are normalized together.
         shape = (
@@ -228,6 +214,25 @@ class BatchNormalization(SameShape):
         with context.init_scope():
             self._no_scale, self._no_offset = ones(shape, dtype), zeros(shape, dtype)
         self.built = True
+
+    def _positive_axes(self, sizes):
+        """The axes that are normalized, counted from 0, for inputs of these sizes."""
+        rank = len(sizes)
+        given = [self.axis] if isinstance(self.axis, int) else list(self.axis)
+        axes = [axis + rank if axis < 0 else axis for axis in given]
+        if any(not 0 <= axis < rank for axis in axes):
+            raise ValueError(
+                "Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with "
+                f"inputs.rank={rank}). Received: axis={tuple(given)}"
+            )
+        if len(set(axes)) != len(axes):
+            raise ValueError(f"Duplicate axis: {tuple(given)}")
+        if any(sizes[axis] is None for axis in axes):
+            raise ValueError(
+                "Input has undefined `axis` dimension. Received input with shape "
+                f"{tuple(sizes)} and axis={tuple(given)}"
+            )
+        return axes
 
     def _build_renorm(self, shape, dtype):
         """The averages that renormalization compares a batch with."""

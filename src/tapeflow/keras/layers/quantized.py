@@ -105,7 +105,7 @@ class Quantizable:
         """Keeps the config of floats of 8 bits that a saved layer has. Raises ValueError for others."""
         if isinstance(config, dict):
             config = quantizers.deserialize(config)
-        if config is not None and (config.mode != "float8" or self.quantization_mode != "float8"):
+        if config is not None and not (getattr(config, "mode", None) == self.quantization_mode == "float8"):
             raise ValueError(
                 f"{type(self).__name__} of dtype {self.dtype_policy.name!r} has no quantized weights: "
                 f"quantization_config must be None, got {config!r}."

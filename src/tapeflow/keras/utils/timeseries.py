@@ -53,24 +53,8 @@ def timeseries_dataset_from_array(
      [2 3 4]]
     """
     check_format(format)
-    for name, value in (("sequence_length", sequence_length), ("sequence_stride", sequence_stride),
-                        ("sampling_rate", sampling_rate)):  # fmt: skip
-        if value <= 0 or value >= len(data) > 0:
-            raise ValueError(
-                f"`{name}` must be higher than 0 and lower than the length of the data. Received: "
-                f"{name}={value} for data of length {len(data)}"
-            )
-    for name, value in (("start_index", start_index), ("end_index", end_index)):
-        if value is not None and not 0 <= value < len(data):
-            raise ValueError(
-                f"`{name}` must be higher than 0 and lower than the length of the data. Received: "
-                f"{name}={value}"
-            )
-    if start_index is not None and end_index is not None and end_index <= start_index:
-        raise ValueError(
-            "`end_index` must be higher than `start_index`. Received: "
-            f"start_index={start_index}, and end_index={end_index} "
-        )
+    lengths = {"sequence_length": sequence_length, "sequence_stride": sequence_stride, "sampling_rate": sampling_rate}
+    _check(len(data), lengths, start_index, end_index)
     start = 0 if start_index is None else start_index
     end = len(data) if end_index is None else end_index
     windows = end - start - (sequence_length - 1) * sampling_rate
@@ -98,6 +82,27 @@ def timeseries_dataset_from_array(
         spec = (spec, _spec((*lead, *wanted.shape[1:]), wanted))
     dataset = Dataset.from_generator(batches, output_signature=spec)
     return dataset.prefetch(AUTOTUNE)
+
+
+def _check(count, lengths, start_index, end_index):
+    """Raise ValueError for lengths and indices that do not fit `count` values."""
+    for name, value in lengths.items():
+        if value <= 0 or value >= count > 0:
+            raise ValueError(
+                f"`{name}` must be higher than 0 and lower than the length of the data. Received: "
+                f"{name}={value} for data of length {count}"
+            )
+    for name, value in (("start_index", start_index), ("end_index", end_index)):
+        if value is not None and not 0 <= value < count:
+            raise ValueError(
+                f"`{name}` must be higher than 0 and lower than the length of the data. Received: "
+                f"{name}={value}"
+            )
+    if start_index is not None and end_index is not None and end_index <= start_index:
+        raise ValueError(
+            "`end_index` must be higher than `start_index`. Received: "
+            f"start_index={start_index}, and end_index={end_index} "
+        )
 
 
 def _spec(shape, values):

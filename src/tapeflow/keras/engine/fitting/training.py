@@ -34,6 +34,12 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.sparse.functions import concat as sparse_concat
 from tapeflow.ops.state.variable import Variable
 
+# Arguments of `compile` in Keras 2 that have no effect, but for the steps.
+_OLD_COMPILE_ARGUMENTS = {
+    "cloning", "distribute", "experimental_run_tf_function", "experimental_steps_per_execution", "from_serialized",
+    "pss_evaluation_shards", "sample_weight_mode", "target_tensors",
+}  # fmt: skip
+
 
 @public_methods
 class Training:
@@ -102,9 +108,7 @@ class Training:
         True
         """
         for name in kwargs:
-            if name not in ("sample_weight_mode", "target_tensors", "distribute", "cloning",
-                            "experimental_run_tf_function", "pss_evaluation_shards",
-                            "experimental_steps_per_execution", "from_serialized"):  # fmt: skip
+            if name not in _OLD_COMPILE_ARGUMENTS:
                 raise TypeError(f"Invalid keyword argument(s) in `compile()`: {{{name!r}}}.")
         if _are_metrics(loss_weights):  # the order of arguments before Keras 3
             loss_weights, metrics = metrics, loss_weights
@@ -509,26 +513,28 @@ class Training:
         calling.one_positional(self, "fit")
         verbose = 1 if verbose == "auto" else int(verbose)
         if validation_split and validation_data is None:
-            (x, y, sample_weight), validation_data = split_validation(
-                x, y, sample_weight, validation_split
-            )
-        batches = as_batches(
-            x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight
-        )
-        # Tensors of a graph that a model was fitted to are its data also later.
-        self.__dict__["_tensors_of_graph"] = batches.tensors
+            (x, y, sample_weight), validation_data = split_validation(x, y, sample_weight, validation_split)
+        batches = as_batches(x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight)
         validation = None
         if validation_data is not None:
-            parts = unpack(validation_data)
-            validation = as_batches(
-                *parts, validation_batch_size or batch_size, steps=validation_steps
-            )
+            size = validation_batch_size or batch_size
+            validation = as_batches(*unpack(validation_data), size, steps=validation_steps)
         length = settings.at_most(steps_per_epoch or length_of(batches), settings.max_steps_per_epoch())
         epochs = settings.at_most(epochs, settings.max_epochs())
-        run = CallbackList(
-            callbacks, add_history=True, add_progbar=verbose != 0, model=self,
-            verbose=verbose, epochs=epochs, steps=length,
-        )  # fmt: skip
+        run = CallbackList(callbacks, True, verbose != 0, self, verbose=verbose, epochs=epochs, steps=length)
+
+        def validate(epoch):
+            if validation is None or not _is_due(epoch, validation_freq):
+                return {}
+            results = self.evaluate(validation, verbose=0, steps=validation_steps, return_dict=True, callbacks=run)
+            return {f"val_{name}": value for name, value in results.items()}
+
+        return self._run_epochs(batches, steps_per_epoch, initial_epoch, epochs, run, validate, x)
+
+    def _run_epochs(self, batches, steps_per_epoch, initial_epoch, epochs, run, validate, x):
+        """Train on `batches` of `x`; `validate(epoch)` gives what is added to the logs of an epoch."""
+        # Tensors of a graph that a model was fitted to are its data also later.
+        self.__dict__["_tensors_of_graph"] = batches.tensors
         self.stop_training = False
         function = self.make_train_function()
         self._step("train", batches)
@@ -553,12 +559,7 @@ class Training:
                 _accept_no_data(x, "train", f"there was no batch of data in epoch {epoch + 1}")
             run.set_steps(source.length)
             logs = {} if logs is None else in_order_of_release(_numbers(logs))
-            if validation is not None and _is_due(epoch, validation_freq):
-                results = self.evaluate(
-                    validation, verbose=0, steps=validation_steps, return_dict=True,
-                    callbacks=run,
-                )  # fmt: skip
-                logs |= {f"val_{name}": value for name, value in results.items()}
+            logs |= validate(epoch)
             batches.on_epoch_end()
             # In Keras 3 `on_train_end` is not given what callbacks add to the logs of an epoch.
             run.on_epoch_end(epoch, logs if keras_2() else in_order_of_release(logs))
