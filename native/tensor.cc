@@ -461,7 +461,10 @@ PyObject* beside(Tensor* t, const Tensor* like) {
   if (t->device == like->device) return object(t);
   const Ref owned(object(t));
   const Ref name(get_device(object(const_cast<Tensor*>(like)), nullptr));
-  return Ref(move(owned.get(), name.get())).release();
+  Ref moved(move(owned.get(), name.get()));
+  const bool same = is_tensor(moved.get()) && tensor(moved.get())->dtype == t->dtype && tensor(moved.get())->shape->same(t->shape);
+  if (!same) throw Error(Code::kInternal, text("a copy to a device gave a ", Py_TYPE(moved.get())->tp_name));
+  return moved.release();
 }
 
 Tensor* new_tensor(DType dtype, Shape* shape) {

@@ -85,7 +85,11 @@ def _ssl(options: argparse.Namespace) -> object:
     if not options.ssl_config_file:
         return None
     with open(options.ssl_config_file) as file:
-        return text_format.Parse(file.read(), message("SSLConfig")())
+        try:
+            return text_format.Parse(file.read(), message("SSLConfig")())
+        except text_format.ParseError as error:  # whose text quotes the line, which may be a key
+            place = f"{options.ssl_config_file}:{error.GetLine()}:{error.GetColumn()}"
+            raise ValueError(f"{place}: malformed SSLConfig") from None
 
 
 def _serve(options: argparse.Namespace) -> int:

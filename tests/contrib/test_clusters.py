@@ -126,3 +126,13 @@ def test_draws_are_those_of_tensorflow(seed):
     np.testing.assert_array_equal(got, points[want])
     distances = (np.arange(40) * 17 % 23).astype(np.float32)
     assert int(clustering_ops.kmc2_chain_initialization(distances, seed)) == index
+
+
+def test_more_samples_than_distinct_points_end_with_the_last_point():
+    # As TensorFlow 2.21: where no distance is left, its kernel takes the last point.
+    points = tf.constant([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0], [3.0, 4.0], [0.0, 0.0]])
+    found = tf.raw_ops.KmeansPlusPlusInitialization(
+        points=points, num_to_sample=5, seed=3, num_retries_per_sample=1
+    ).numpy()
+    assert sorted(found[:2].tolist()) == [[0, 0], [3, 4]]
+    assert found[2:].tolist() == [[0, 0]] * 3

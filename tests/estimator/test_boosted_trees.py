@@ -77,8 +77,23 @@ def test_layers_of_a_tree(parts):
     assert tree.nodes[0].tolist() == [0, 1, 1, 2]
     assert tree.nodes[2].tolist() == [0, 2, 5, 6]
     assert tree.values[[1, 2, 5, 6], 0].tolist() == [1, 7, 6, 8]
-    np.testing.assert_allclose(tree.gains[[0, 2]], [2**2 / 2 + 14**2 / 2 - 16**2 / 4, 1 + 1], rtol=1e-5)
+    gains = np.array([2**2 / 2 + 14**2 / 2 - 16**2 / 4, 1 + 1]) / parts  # of the mean of the batches
+    np.testing.assert_allclose(tree.gains[[0, 2]], gains, rtol=1e-5)
     assert tree.counts[growing.TREES] == 1
+
+
+@pytest.mark.parametrize("changes", [{"l2": 1.0}, {"l1": 0.2}, {"complexity": 1.0}, {"centers": True}])
+def test_batches_count_by_their_mean(changes):
+    grown = []
+    for batches in (1, 4):
+        chosen = settings(batches=batches, **changes)
+        ensemble = growing.new_ensemble(chosen)
+        for _ in range(batches * (2 if chosen.centers else 1)):  # a layer, behind the bias
+            ensemble = growing.stepped(ensemble, IDS, np.float32(-NUMBERS), np.ones((4, 1), np.float32), chosen)
+        grown.append(ensemble)
+    np.testing.assert_array_equal(grown[0].nodes, grown[1].nodes)
+    np.testing.assert_allclose(grown[0].values, grown[1].values, rtol=1e-6)
+    np.testing.assert_allclose(grown[0].bias, grown[1].bias, rtol=1e-6)
 
 
 def test_smaller_steps_and_a_bias():

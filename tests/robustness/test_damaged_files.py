@@ -204,8 +204,12 @@ def _cifar(path):
         tar.addfile(member, io.BytesIO(content))
 
 
+class _Asked(Exception):
+    """A stored request was read and came this far."""
+
+
 class _NoModel:
-    """A version whose folder has stored requests, which it answers with nothing."""
+    """A version whose folder has stored requests, which ends with the first."""
 
     def __init__(self, folder):
         self.folder = str(folder)
@@ -217,7 +221,7 @@ class _NoModel:
         pass
 
     def signature(self, key):
-        raise ValueError("no signature")
+        raise _Asked
 
 
 def _requests(path):
@@ -233,7 +237,7 @@ def _warm(path):
     folder = path.parent / "assets.extra"
     folder.mkdir(exist_ok=True)
     (folder / "tf_serving_warmup_requests").write_bytes(path.read_bytes())
-    with contextlib.suppress(ValueError):  # the requests were read
+    with contextlib.suppress(_Asked):
         warm_up.warm_up(_NoModel(path.parent))
 
 

@@ -6,6 +6,7 @@ the package that drives them, with `add_device`.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -237,6 +238,8 @@ class Device:
 _devices: list[Device] = [Device(0, "CPU", 0)]
 _soft_placement = True
 _find_accelerators: Callable[[], None] | None = None
+_look_lock = threading.RLock()
+_looking = False
 
 
 def on_first_look(function: Callable[[], None]) -> None:
@@ -246,10 +249,19 @@ def on_first_look(function: Callable[[], None]) -> None:
 
 
 def _look() -> None:
-    global _find_accelerators
-    function, _find_accelerators = _find_accelerators, None
-    if function is not None:
-        function()
+    """Find the accelerators once; other threads wait, and what fails is tried again at the next look."""
+    global _find_accelerators, _looking
+    if _find_accelerators is None:
+        return
+    with _look_lock:
+        if _find_accelerators is None or _looking:  # done meanwhile, or asked for by the function itself
+            return
+        _looking = True
+        try:
+            _find_accelerators()
+            _find_accelerators = None
+        finally:
+            _looking = False
 
 
 class DeviceAttributes:

@@ -82,6 +82,8 @@ class _Rewriter:
     def run(self) -> None:
         for node in list(self.graph.node):
             if node.op in _PRODUCTS and not node.name.startswith("gradients"):
+                if node.attr["T"].type != dtypes.float32.as_datatype_enum:
+                    raise InvalidArgumentError(None, None, f"Node {node.name} is not of float32.")
                 for i, source in enumerate(node.input):
                     if not source.startswith("^"):
                         node.input[i] = self._round(source)

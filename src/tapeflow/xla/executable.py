@@ -83,6 +83,8 @@ class Executable:
             if self._prints:
                 jax.effects_barrier()
         self._written[binding] = list(written)
+        for slot, value in written.items():  # all or none
+            variables[slot].shape.assert_is_compatible_with(value.shape)
         for slot, value in written.items():
             variables[slot].assign(self._memory.tensor_of(value, variables[slot].dtype))
         for key, blocks in moved:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, device, dtypes
-from tapeflow.core.errors import OpError
+from tapeflow.core.errors import OpError, UnimplementedError
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.xla import device_memory
@@ -106,7 +106,7 @@ def _first_placed(graph: FuncGraph) -> int:
 
 
 class _Attempt:
-    """Runs an executable; once it turned out that the graph cannot be compiled, returns None."""
+    """Runs an executable; returns None where that fails, and always once the graph turned out not to compile."""
 
     def __init__(self, executable: Executable):
         self._executable = executable
@@ -117,8 +117,10 @@ class _Attempt:
             return self._executable(*arguments)
         try:
             results = self._executable(*arguments)
-        except (OpError, TypeError, ValueError, IndexError):  # nothing has happened yet; the host says what is wrong
+        except (UnimplementedError, TypeError, IndexError):  # it cannot be compiled
             self.works = False
+            return None
+        except (OpError, ValueError):  # of these arguments; nothing has happened yet, and the host says what is wrong
             return None
         self.works = True
         return results

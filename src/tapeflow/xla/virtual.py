@@ -23,4 +23,5 @@ def count() -> int:
 def request() -> None:
     """Have XLA make so many CPU devices, besides the host, when jax counts them first."""
     if count():
-        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_FORCED}={count() + 1}".strip()
+        others = [flag for flag in os.environ.get("XLA_FLAGS", "").split() if not flag.startswith(_FORCED)]
+        os.environ["XLA_FLAGS"] = " ".join([*others, f"{_FORCED}={count() + 1}"])

@@ -88,7 +88,7 @@ class ForestHParams:
         self.bagged_features = None
         if self.feature_bagging_fraction < 1.0:
             every = range(self.num_features)
-            chooses = random.Random(self.base_random_seed or None)
+            chooses = random.Random(self.base_random_seed)  # a forest that is read again has the same
             self.bagged_features = [
                 chooses.sample(every, self.bagged_num_features) for _ in range(self.num_trees)
             ]

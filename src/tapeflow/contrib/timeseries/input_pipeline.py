@@ -79,7 +79,7 @@ class RandomWindowInputFn:
       time_series_reader: a reader.
       window_size, batch_size: the length of windows, and how many at once.
       queue_capacity_multiplier, shuffle_min_after_dequeue_multiplier, num_threads: no meaning: windows are drawn.
-      discard_out_of_order: whether a series whose times are not in order is refused, else it is sorted.
+      discard_out_of_order: no meaning: a series is read whole, and sorted by its times.
       discard_consecutive_batches_limit: no meaning.
       jitter: whether windows begin anywhere, else at multiples of their length.
       shuffle_seed: of the draws.

@@ -142,7 +142,8 @@ def stepped(
         leaves, splits = _splits_of_batch(ensemble, ids, gradients, hessians, settings)
         return _with_layer(ensemble, leaves, splits, settings)
     ensemble = _add_up(ensemble, ids, gradients, hessians, settings)
-    return _with_layer(ensemble, ensemble.active, best_splits(ensemble.sums, settings), settings)
+    splits = best_splits(ensemble.sums / counts[BATCHES], settings)
+    return _with_layer(ensemble, ensemble.active, splits, settings)
 
 
 def collected(counts: np.ndarray, examples: int, settings: Settings):
@@ -170,7 +171,7 @@ def _centered(ensemble, gradients, hessians, settings):
     """Moves the bias after enough batches."""
     ensemble.bias_sums[:] += gradients.sum(0), hessians.sum(0)
     if _is_due(ensemble.counts, settings):
-        moved, _ = weights_and_gains(*ensemble.bias_sums, settings.l1, settings.l2)
+        moved, _ = weights_and_gains(*(ensemble.bias_sums / ensemble.counts[BATCHES]), settings.l1, settings.l2)
         still = np.all(np.abs(moved) <= _STILL * np.abs(ensemble.bias))
         ensemble.bias[:] += moved
         ensemble.bias_sums[:] = 0

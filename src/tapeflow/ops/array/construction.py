@@ -78,7 +78,8 @@ def _as_dims(shape, integers=False):
             return int_array(shape)
         dims = convert_to_tensor(shape, dtype_hint=dtypes.int32)
         if integers and not dims.dtype.is_integer:
-            if not context.executing_eagerly() and all(isinstance(d, (int, float)) and d == int(d) for d in shape):
+            whole = all(isinstance(d, int) or (isinstance(d, float) and d.is_integer()) for d in shape)
+            if whole and not context.executing_eagerly():
                 return int_array([int(d) for d in shape])  # graphs take 4 / 2 for a size
             raise TypeError(f"Cannot convert {shape} to EagerTensor of dtype int32")
         return dims

@@ -31,14 +31,10 @@ class _Draws:
         count = len(self._points)
         if not self.chosen:
             return self._words.below_wide(count)
-        taken = set(self.chosen)
         if not self._sums[-1] > 0:  # all that is left equals what is chosen
-            return next(i for i in range(count) if i not in taken)
-        while True:
-            wanted = np.float32(self._words.unit_float()) * self._sums[-1]
-            found = min(int(np.searchsorted(self._sums, wanted, side="right")), count - 1)
-            if found not in taken:
-                return found
+            return count - 1
+        wanted = np.float32(self._words.unit_float()) * self._sums[-1]
+        return min(int(np.searchsorted(self._sums, wanted, side="right")), count - 1)
 
     def _with(self, i: int) -> np.ndarray:
         """Half the squared distance of each point to the nearest that is chosen, `i` among them."""

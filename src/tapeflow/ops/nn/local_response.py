@@ -147,4 +147,5 @@ def local_response_normalization(
     Raises:
       InvalidArgumentError: where `input` does not have four dimensions.
     """
-    return LRN(input, depth_radius, bias, alpha, beta)
+    radius = None if depth_radius is None else int(depth_radius)
+    return LRN(input, radius, bias, alpha, beta)

@@ -48,6 +48,7 @@ class _SetsStep(StopsWhenGrown):
 def _model_fn(
     head, learner_config, examples_per_layer, num_trees, feature_columns, center_bias, num_quantiles,
     logits_modifier_function=None, output_leaf_index=False, override_global_step_value=None, finish=dict,
+    weight_column_name=None,
 ):  # fmt: skip
     """The model function of boosted trees; `finish` makes predictions those of an estimator's kind."""
     outputs = head.logits_dimension
@@ -55,8 +56,8 @@ def _model_fn(
 
     def model_fn(features, labels, mode):
         features = features if isinstance(features, dict) else {"features": features}
-        weight = getattr(getattr(head, "_kind", None), "_weight_column", None)
-        offered = {key: value for key, value in features.items() if key != weight}
+        weights = {weight_column_name, getattr(getattr(head, "_kind", head), "_weight_column", None)}
+        offered = {key: value for key, value in features.items() if key not in weights}
         trees = Trees(Inputs(features, core_columns(offered, feature_columns)), num_quantiles, make_settings)
 
         def shown(logits):
@@ -115,6 +116,7 @@ class GradientBoostedDecisionTreeEstimator(learn.Estimator):
         model_fn = _model_fn(
             head, learner_config, examples_per_layer, num_trees, feature_columns, center_bias, num_quantiles,
             logits_modifier_function, output_leaf_index, override_global_step_value, self._finish,
+            weight_column_name,
         )  # fmt: skip
         super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)
 
@@ -187,7 +189,7 @@ class CoreGradientBoostedDecisionTreeEstimator(Estimator):
             raise ValueError(f"label_keys belong to the head; got {label_keys}")
         plain = _model_fn(
             head, learner_config, examples_per_layer, num_trees, feature_columns, center_bias, num_quantiles,
-            logits_modifier_function, output_leaf_index,
+            logits_modifier_function, output_leaf_index, weight_column_name=weight_column_name,
         )  # fmt: skip
 
         def model_fn(features, labels, mode):
