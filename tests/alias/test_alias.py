@@ -96,7 +96,7 @@ def test_eager_execution_can_be_enabled_in_1x():
         ("tf.nn.rulu", "AttributeError", ["nor among the public names", "tf.nn.relu"]),
         ("tf.contrib.ffmpeg.decode_audio", "AttributeError", ["tensorflow.contrib.ffmpeg", "in 1.x only"]),
         ("from tensorflow.nn import rulu", "ImportError", ["tensorflow.nn.rulu", "tf.nn.relu"]),
-        ("import tensorflow.contrib.timeseries", "ImportError", ["in 1.x only, up to 1.15"]),
+        ("import tensorflow.contrib.hadoop", "ImportError", ["in 1.x only, up to 1.15"]),
         ("from tensorflow.python.framework import nothing", "ImportError", ["internals"]),
     ],
 )

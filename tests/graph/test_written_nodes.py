@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.graph import operation
 from tapeflow.graph.interchange.written_as import WRITTEN_AS, is_composed
 from tapeflow.graph.nodes import from_node_def as nodes
 from tapeflow.graph.op_defs import messages as op_defs
@@ -23,7 +24,7 @@ NOT_WRITTEN = {"RefIdentity": "reference_variables.rewritten makes an Identity o
 def _kinds_that_run():
     nodes.load_all_rows()
     nodes.load_dataset_nodes()
-    kinds = set(planning._EMIT) | set(planning._ALIASES) | set(REGISTRY) | set(RESOURCE_OPS)
+    kinds = set(planning._EMIT) | operation._FORWARDING | set(REGISTRY) | set(RESOURCE_OPS)
     return sorted(kinds - NOT_WRITTEN.keys())
 
 

@@ -19,7 +19,7 @@ SAVER = """
 import sys
 import numpy as np
 import tapeflow as tf
-from tapeflow.saved_model.bundle_writing import write_bundle
+from tapeflow.checkpoint.bundle_writing import write_bundle
 
 folder, way, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
 step = tf.Variable(0, dtype=tf.int64)
@@ -100,8 +100,8 @@ def test_100_killed_saves(tmp_path, way):
 INTERRUPTED = """
 import os, sys, signal, threading
 import numpy as np
-from tapeflow.saved_model import bundle_writing
-from tapeflow.saved_model.bundle_writing import write_bundle
+from tapeflow.checkpoint import bundle_writing
+from tapeflow.checkpoint.bundle_writing import write_bundle
 
 folder, size = sys.argv[1], int(sys.argv[2])
 # Each save is a child of its own, forked after everything is loaded, so that many can be killed in little time.
@@ -109,7 +109,7 @@ import time, random
 rng = random.Random(int(sys.argv[3]))
 value = 0.0
 write_bundle(folder + "/ck", {"a": np.zeros(size), "b": np.zeros(size)})
-from tapeflow.saved_model.bundle import BundleReader
+from tapeflow.checkpoint.bundle import BundleReader
 done = 0
 for n in range(int(sys.argv[4])):
     begin = time.perf_counter()
@@ -154,7 +154,7 @@ def test_500_interrupted_saves(tmp_path):
 FULL = """
 import os, resource, signal, sys
 import numpy as np
-from tapeflow.saved_model.bundle_writing import write_bundle
+from tapeflow.checkpoint.bundle_writing import write_bundle
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 folder = sys.argv[1]
 write_bundle(folder + "/ck", {"x": np.arange(1000.0)})

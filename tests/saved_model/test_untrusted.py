@@ -539,7 +539,7 @@ def test_the_runner_trusts_no_model_where_it_is_asked_to(flags, want, tmp_path):
 def test_a_row_that_is_not_loaded_yet_is_refused_too():
     """Rows are loaded when they are first used: an unknown name is no harmless one."""
     program = (
-        "import tapeflow as tf; from tapeflow.graph import trust; from tapeflow import protos\n"
+        "import tapeflow as tf; from tapeflow.graph.interchange import trust; from tapeflow import protos\n"
         "trust.set_default(trust.Limits())\n"
         "for op in ('ReadFile', 'WriteFile', 'NoSuchOp', 'TextLineDataset', 'ReaderReadV2', 'GetSessionTensor'):\n"
         "    try:\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.compat.v1.losses import Reduction
+from tapeflow.core.public import boundaries
 from tapeflow.estimator.tpu import (
     InputPipelineConfig,
     RunConfig,
@@ -68,3 +69,6 @@ def cross_replica_sum(x, group_assignment=None, name=None):
       name: the name of the operation.
     """
     return identity(x, name=name)
+
+
+boundaries(globals())

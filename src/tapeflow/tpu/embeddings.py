@@ -136,7 +136,7 @@ class TPUEmbedding(_Embedding):
         """Make the variables of the tables, unless they are there.
 
         Args:
-          per_replica_input_shapes: the shapes of the ids, which a TPU would be told.
+          per_replica_input_shapes: the shapes of the ids, which a TPU would need.
           per_replica_batch_size: how many examples a batch has, likewise.
         """
         super().build()

@@ -15,6 +15,15 @@ from tapeflow.core import context
 
 # Larger results are not worth the time while a graph is built.
 _MOST_ELEMENTS = 4096
+# As few as TensorFlow looks at, so that checks of values fail while a graph is built where they do there.
+_CHEAP = frozenset([
+    "Cast", "Pack", "Unpack", "ConcatV2", "Range", "Fill", "StridedSlice", "Slice", "GatherV2", "Squeeze",
+    "ExpandDims", "Reshape", "Identity", "StopGradient", "Add", "AddV2", "Sub", "Mul", "RealDiv", "FloorDiv",
+    "FloorMod", "Maximum", "Minimum", "Neg", "Prod", "Sum", "Max", "Min", "Equal", "NotEqual", "Less", "LessEqual",
+    "Greater", "GreaterEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "Select", "SelectV2", "ZerosLike",
+    "OnesLike", "InvertPermutation", "ReverseV2", "BroadcastArgs", "BroadcastGradientArgs", "ListDiff", "Tile",
+    "All", "Any", "PlaceholderWithDefaultStatic",
+])  # fmt: skip
 
 
 def constant_of(tensor: Any) -> np.ndarray | None:
@@ -26,9 +35,7 @@ def constant_of(tensor: Any) -> np.ndarray | None:
         return np.asarray(value.numpy()) if value.dtype.is_numpy_compatible else None
     if kind in ("Shape", "Size", "Rank"):
         return _of_shape(op, tensor)
-    if op.row is None or op.row.stateful or op.row.touches or not tensor.dtype.is_numpy_compatible:
-        return None
-    if tensor.shape_tuple is None:
+    if kind not in _CHEAP or tensor.shape_tuple is None or op.row is None:
         return None
     size = 1
     for d in tensor.shape_tuple:
