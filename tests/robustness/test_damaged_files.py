@@ -241,6 +241,29 @@ def _warm(path):
         warm_up.warm_up(_NoModel(path.parent))
 
 
+def _parts(folder):
+    """The files of a saved dataset, by the endings under which they are damaged."""
+    return {
+        "": next(folder.glob("*/*.shard/*.snapshot")), ".spec": folder / "dataset_spec.pb",
+        ".metadata": folder / "snapshot.metadata",
+    }  # fmt: skip
+
+
+def _save_dataset(path):
+    folder = path.parent / "saved"
+    words = [str(x) for x in NUMBERS.ravel()[: len(NUMBERS)]]
+    tf.data.Dataset.from_tensor_slices({"a": NUMBERS, "b": words}).save(str(folder))
+    for ending, file in _parts(folder).items():
+        path.with_name(path.name + ending).write_bytes(file.read_bytes())
+
+
+def _load_dataset(path):
+    folder = path.parent / "saved"
+    for ending, file in _parts(folder).items():
+        file.write_bytes(path.with_name(path.name + ending).read_bytes())
+    return list(tf.data.Dataset.load(str(folder)))
+
+
 # name: (what writes a good file, what reads it, the endings of the files that are damaged).
 READERS = {
     "records": (_records(""), lambda p: list(tf.data.TFRecordDataset(str(p))), [""]),
@@ -261,6 +284,7 @@ READERS = {
     "npz": (_bytes(_npz), lambda p: tf.keras.datasets.mnist.load_data(str(p)), [""]),
     "graph": (_bytes(_graph_def), _import, [""]),
     "cache": (_cached, lambda p: list(tf.data.Dataset.range(50).cache(str(p))), [".index", ".data-00000-of-00001"]),
+    "saved dataset": (_save_dataset, _load_dataset, ["", ".spec", ".metadata"]),
     "vocabulary": (_bytes(lambda: b"one 1\ntwo 2\nthree 3\n"), _table, [""]),
     "example": (_bytes(_example), _decoded(lambda x: tf.io.parse_single_example(
         x, {"a": tf.io.FixedLenFeature([3], tf.float32)})), [""]),
@@ -312,7 +336,7 @@ READERS = {
     ".h5": (lambda p: _h5(f"{p}.h5"), lambda p: tf.keras.models.load_model(f"{p}.h5"), [".h5"]),
 }  # fmt: skip
 # A cache whose index is not there, or that ends early, is written anew; other files are put where they are looked for.
-WRITES = {"cache", "model in text", "fingerprint", "stored requests"}
+WRITES = {"cache", "model in text", "fingerprint", "saved dataset", "stored requests"}
 
 
 def _damaged(data, rng):
