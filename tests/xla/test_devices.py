@@ -413,3 +413,21 @@ def test_gradients_of_a_function(x):
     assert {g.device for g in results[1]} == {FIRST}
     for a, b in zip(*results, strict=True):
         np.testing.assert_allclose(b.numpy(), a.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_call_that_fails_has_updated_its_variables_once():
+    with tf.device("gpu:0"):
+        first, second = tf.Variable([0.0, 0.0]), tf.Variable([0.0, 0.0])
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def update(x):
+        first.assign_add([1.0, 1.0])
+        second.assign(x)
+
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        update(tf.constant([1.0, 2.0, 3.0]))
+    assert first.numpy().tolist() == [1.0, 1.0]
+    update(tf.constant([5.0, 6.0]))  # on the device, as if nothing had been
+    assert first.numpy().tolist() == [2.0, 2.0]
+    assert second.numpy().tolist() == [5.0, 6.0]
+    assert second.read_value().device == FIRST
