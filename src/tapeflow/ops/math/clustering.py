@@ -17,6 +17,10 @@ def _words(seed: int) -> Words:
     return Words(Philox(seed & (1 << 64) - 1, 0, 0))
 
 
+# Each retry costs a pass over all points; more would run for hours.
+_MOST_RETRIES = 4096
+
+
 class _Draws:
     """Points that are drawn one after the other, each in proportion to its distance from those before."""
 
@@ -77,6 +81,8 @@ def KmeansPlusPlusInitialization(xp, points, num_to_sample, seed, num_retries_pe
         raise invalid("Expected num_to_sample > 0.")
     if count > len(points):
         raise invalid(f"Expected num_to_sample <= points.rows(). {count} vs {len(points)}.")
+    if retries > _MOST_RETRIES:
+        raise invalid(f"Expected num_retries_per_sample <= {_MOST_RETRIES}, got {retries}.")
     if retries < 0:
         retries = 2 + int(math.log(count))
     draws = _Draws(np.asarray(points), int(seed))
