@@ -141,7 +141,7 @@ from tapeflow.ops.control.flow import (
     while_loop,
 )
 from tapeflow.ops.control.flow import tuple_ as tuple
-from tapeflow.ops.control.mapping import foldl, foldr, map_fn, scan, vectorized_map
+from tapeflow.ops.control.mapping import foldl, foldr, map_fn, scan
 from tapeflow.ops.control.printing import print_ as print
 from tapeflow.ops.linalg.decomposition import eig, eigvals
 from tapeflow.ops.linalg.einsum import einsum
@@ -339,6 +339,7 @@ _LAZY_NAMES = {
     "random_normal_initializer": ("tapeflow.keras.initializers", "random_normal_initializer"),
     "random_uniform_initializer": ("tapeflow.keras.initializers", "random_uniform_initializer"),
     "sort": ("tapeflow.ops.math.sorting", "sort"),
+    "vectorized_map": ("tapeflow.autodiff.vectorized_map", "vectorized_map"),
     "timestamp": ("tapeflow.ops.control.timestamp", "timestamp"),
     "zeros_initializer": ("tapeflow.keras.initializers", "Zeros"),
     "install_as_tensorflow": ("tapeflow.alias", "install_as_tensorflow"),
@@ -408,6 +409,6 @@ __all__ = [
     "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
     "tensordot", "test", "tile", "transpose", "truediv", "truncatediv", "truncatemod", "tuple",
     "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8", "unique", "unique_with_counts",
-    "unravel_index", "unstack", "variable_creator_scope", "variant", "vectorized_map", "version", "where",
+    "unravel_index", "unstack", "variable_creator_scope", "variant", "version", "where",
     "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip

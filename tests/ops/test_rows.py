@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from row_samples import Generator, array, leaves, tensors, wide
 
 import tapeflow as tf
 from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.table import REGISTRY
 
 load_all_rows()
-
-
-class Generator:
-    """What samples draw from: `normal(*shape)`."""
-
-    def __init__(self):
-        self.numbers = np.random.default_rng(7)
-
-    def normal(self, *shape):
-        return np.asarray(self.numbers.normal(size=shape))
 
 
 def cases(keep):
@@ -39,25 +30,6 @@ def good_samples(row):
     return [s for s in source(Generator()) if s.raises is None] if source else []
 
 
-def leaves(value):
-    """The tensors or arrays of a result, lists and tuples flattened."""
-    if isinstance(value, (list, tuple)):
-        return [leaf for element in value for leaf in leaves(element)]
-    return [] if value is None else [value]
-
-
-def array(value):
-    return value.numpy() if isinstance(value, (tf.Tensor, tf.Variable)) else np.asarray(value)
-
-
-def wide(value):
-    """bfloat16 and the like as float64, so that NumPy's comparisons know them."""
-    value = np.asarray(value)
-    kind = value.dtype.kind
-    narrow = kind == "V" or (value.dtype.itemsize <= 2 and kind not in "biuOS")
-    return value.astype(np.float64) if narrow else value
-
-
 def close(got, want, dtype=None):
     got, want = wide(array(got)), wide(array(want))
     assert got.shape == want.shape
@@ -69,11 +41,6 @@ def close(got, want, dtype=None):
     if dtype in (tf.float16, tf.bfloat16):
         tolerance = 3e-2
     np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance, equal_nan=True)
-
-
-def tensors(inputs):
-    """Inputs with tensors in place of arrays: an array may be cast to the dtype that a row prefers."""
-    return [tf.constant(x) if isinstance(x, (np.ndarray, np.generic)) and x.size else x for x in inputs]
 
 
 def call(row, sample):

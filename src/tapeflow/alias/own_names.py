@@ -267,7 +267,7 @@ OWN: dict[str, dict[str, str]] = {
         "metric_variable": "compat.v1.metrics.streaming:metric_variable",
     },
     "python.ops.nn_ops": {"Convolution": "alias.layer_utils:Convolution"},
-    "python.ops.parallel_for.control_flow_ops": {"pfor": "ops.control.parallel_for:pfor"},
+    "python.ops.parallel_for.control_flow_ops": {"pfor": "autodiff.vectorized_map:pfor"},
     "python.ops.random_ops": {
         "parameterized_truncated_normal": "ops.random.truncated:parameterized_truncated_normal",
     },

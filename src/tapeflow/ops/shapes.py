@@ -50,6 +50,11 @@ def same_as_all(call) -> list[Shape]:
     return [call.shape(i) for i in range(call.count)]
 
 
+def elementwise(call) -> list[Shape]:
+    """The shape of the one input, of which each element alone decides on the element of the output at its place."""
+    return [call.shape(0)]
+
+
 def merged(call) -> list[Shape]:
     """All inputs have one shape, the output's."""
     return [merged_shape(call)]

@@ -247,6 +247,8 @@ def op(
     row.samples = MethodType(_samples, row)
     row.reference = MethodType(_reference, row)
     row.compiled = MethodType(_compiled, row)
+    row.batching = MethodType(_batching, row)
+    row.batching_rule = None
     row.compiled_kernel, row.static, row.not_compiled, row.checks = None, frozenset(), "", False
     row.sample_source = row.formula = None
     row.none_gradients = row.gradient_known = False
@@ -324,6 +326,12 @@ def _reference(row: Any, formula: Callable[..., Any]) -> Callable[..., Any]:
     """Register what computes the row's result independently of its kernels."""
     row.formula = formula
     return formula
+
+
+def _batching(row: Any, rule: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Register the rule, of `ops.batching`, by which one call does what the row does for each element of a batch."""
+    row.batching_rule = rule
+    return rule
 
 
 def _compiled(

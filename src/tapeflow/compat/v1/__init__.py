@@ -7,6 +7,7 @@ from tapeflow import autodiff, config, types, version
 from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
+from tapeflow.autodiff.vectorized_map import vectorized_map
 from tapeflow.compat.v1 import bitwise, debugging, dtypes, errors, linalg, math, nn, random, strings
 from tapeflow.core.context import device_v1 as device
 from tapeflow.core.context import (
@@ -174,7 +175,7 @@ from tapeflow.ops.control.flow import (
 from tapeflow.ops.control.flow import cond_v1 as cond
 from tapeflow.ops.control.flow import tuple_v1 as tuple
 from tapeflow.ops.control.flow import while_loop_v1 as while_loop
-from tapeflow.ops.control.mapping import foldl, foldr, scan, vectorized_map
+from tapeflow.ops.control.mapping import foldl, foldr, scan
 from tapeflow.ops.control.mapping import map_fn_v1 as map_fn
 from tapeflow.ops.control.printing import Print
 from tapeflow.ops.control.printing import print_ as print

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.autodiff.custom_gradient import custom_gradient as tf_custom_gradient
 from tapeflow.autodiff.forward import ForwardAccumulator
+from tapeflow.autodiff.vectorized_map import vectorized_map as tf_vectorized_map
 from tapeflow.core.public import public, public_names
 from tapeflow.core.structures import nest
 from tapeflow.keras.ops.conversion import axis_of, static_rank, tensor
@@ -15,7 +16,6 @@ from tapeflow.ops.array.layout import reshape as tf_reshape
 from tapeflow.ops.array.rows import shape as tf_shape
 from tapeflow.ops.control.flow import switch_case as tf_switch_case
 from tapeflow.ops.control.flow import while_loop as tf_while_loop
-from tapeflow.ops.control.mapping import vectorized_map as tf_vectorized_map
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.math.casting import cast as tf_cast
 from tapeflow.ops.math.clip import clip_by_value as tf_clip_by_value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.autodiff.vectorized_map import vectorized_map as tf_vectorized_map
 from tapeflow.core.convert import is_tensor as tf_is_tensor
 from tapeflow.core.public import public, public_names
 from tapeflow.core.structures import nest
@@ -22,7 +23,6 @@ from tapeflow.ops.array.slicing import slice_ as tf_slice_
 from tapeflow.ops.control.flow import cond as tf_cond
 from tapeflow.ops.control.flow import while_loop as tf_while_loop
 from tapeflow.ops.control.mapping import map_fn as tf_map_fn
-from tapeflow.ops.control.mapping import vectorized_map as tf_vectorized_map
 from tapeflow.ops.math.casting import cast as tf_cast
 from tapeflow.ops.math.casting import saturate_cast as tf_saturate_cast
 from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max

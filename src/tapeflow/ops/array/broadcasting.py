@@ -12,7 +12,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.joining import ConcatV2, Pack, stack
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.rows import Rank, Shape
@@ -158,6 +158,14 @@ def BroadcastTo(xp, input, shape):
     return xp.array(xp.broadcast_to(input, target))
 
 
+@BroadcastTo.batching
+def _(call):
+    (rank,) = call.inputs[1].shape.as_list()
+    if rank is None or call.ranks[0] is None or not call.only([0]):
+        return None
+    return call.run([call.aligned(0, rank), call.with_size(call.inputs[1])])
+
+
 @BroadcastTo.gradient(needs="")
 def _(call, dy):
     return sum_to_shape(dy, call.static_shape("input"), call.shape("input")), None
@@ -281,6 +289,9 @@ def Tile(xp, input, multiples):
             raise invalid(f"Expected multiples[{i}] >= 0, but got {m}")
     dimensions([d * m for d, m in zip(input.shape, times, strict=True)], "the output shape")
     return xp.tile(input, times) if times else xp.array(input)
+
+
+Tile.batching(batching.per_axis(multiples=1))
 
 
 @Tile.gradient(needs="multiples")

@@ -12,7 +12,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.broadcasting import BroadcastTo
 from tapeflow.ops.array.layout import ExpandDims, Reshape, Transpose
 from tapeflow.ops.array.rows import Shape
@@ -45,6 +45,14 @@ def Fill(xp, dims, value):
     if value.size != 1 or value.ndim > 1:
         raise invalid(f"value must represent a scalar, got shape {shape_text(value.shape)}")
     return xp.full(shape, value.reshape(()), value.dtype)
+
+
+@Fill.batching
+def _(call):
+    rank = call.inputs[0].shape[0]
+    if rank is None or not call.only([1]):
+        return None
+    return [call.broadcast(call.aligned(1, rank), call.with_size(call.inputs[0]))]
 
 
 @Fill.gradient(needs="")
@@ -185,7 +193,7 @@ def _constant(value, dtype):
     return _CONSTANTS[key]
 
 
-@op("ZerosLike", "x: T -> y: T", types={"T": ANY}, shape=shapes.same_as_first, promotes="weakness")
+@op("ZerosLike", "x: T -> y: T", types={"T": ANY}, shape=shapes.elementwise, promotes="weakness")
 def ZerosLike(xp, x):
     if x.dtype == object:
         if all(isinstance(v, bytes) for v in x.flat):
@@ -213,7 +221,7 @@ def _(x):
     "OnesLike",
     "x: T -> y: T",
     types={"T": (*NUMERIC, dtypes.bool)},
-    shape=shapes.same_as_first,
+    shape=shapes.elementwise,
     promotes="weakness",
 )
 def OnesLike(xp, x):
@@ -577,6 +585,9 @@ def OneHot(xp, indices, depth, on_value, off_value, axis):
     at = indices.ndim if axis == -1 else axis
     line = np.arange(int(depth)).reshape([-1] + [1] * (indices.ndim - at))
     return xp.where(xp.expand_dims(indices, at) == line, on_value, off_value)
+
+
+OneHot.batching(batching.along_attr("axis", 0))
 
 
 OneHot.gradient(None)

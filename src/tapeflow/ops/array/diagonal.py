@@ -10,7 +10,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.math import arithmetic, reduction
 from tapeflow.ops.old_spelling import old_spelling
@@ -150,6 +150,9 @@ def MatrixDiagPart(xp, input):
     return _packed(xp, input, 0, 0, DEFAULT_ALIGN, _zero(input.dtype))
 
 
+MatrixDiagPart.batching(batching.leading(least=[2]))
+
+
 @MatrixDiagPart.gradient(needs="")
 def _(call, dy):
     return _scattered(call, dy, 0, DEFAULT_ALIGN)
@@ -199,6 +202,7 @@ def _part_row(name, **attrs):
         return _scattered(call, dy, call.k, align), None, None
 
     row.samples(_part_samples)
+    row.batching(batching.leading(0))
 
     @row.reference
     def _(input, k, padding_value, align="LEFT_LEFT"):
@@ -279,6 +283,9 @@ def _padding(value, kind):
 def MatrixSetDiag(xp, input, diagonal):
     _require_matrix(input)
     return _with_band(xp, input, diagonal, 0, 0, DEFAULT_ALIGN)
+
+
+MatrixSetDiag.batching(batching.leading(least=[2, 1]))
 
 
 @MatrixSetDiag.gradient(needs="")
@@ -403,6 +410,9 @@ def MatrixDiag(xp, diagonal):
     n = diagonal.shape[-1]
     empty = xp.full((*diagonal.shape, n), _zero(diagonal.dtype), dtype=diagonal.dtype)
     return _with_band(xp, empty, diagonal, 0, 0, DEFAULT_ALIGN)
+
+
+MatrixDiag.batching(batching.leading(least=[1]))
 
 
 @MatrixDiag.gradient(needs="")
@@ -583,6 +593,9 @@ def MatrixBandPart(xp, input, num_lower, num_upper):
     distance = xp.arange(rows)[:, None] - xp.arange(columns)
     inside = ((lower < 0) | (distance <= lower)) & ((upper < 0) | (-distance <= upper))
     return xp.where(inside, input, xp.zeros_like(input))
+
+
+MatrixBandPart.batching(batching.leading(0, least=[2]))
 
 
 @MatrixBandPart.gradient(needs="num_lower, num_upper")

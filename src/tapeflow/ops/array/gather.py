@@ -148,6 +148,21 @@ def GatherV2(xp, params, indices, axis, batch_dims):
     return params[(*lead, places)]
 
 
+@GatherV2.batching
+def _(call):
+    params, indices, axis = call.inputs
+    axis = static_value(axis)
+    if axis is None or call.ranks[0] is None:
+        return None
+    axis, groups = int(axis) % max(call.ranks[0], 1), call.attrs["batch_dims"]
+    if not call.batched[0] and axis == 0 and groups == 0:
+        return call.run([params, indices, axis])
+    if not call.batched[1] and groups == 0:
+        return call.run([params, indices, axis + 1])
+    groups = groups + 1 if groups >= 0 else groups
+    return call.run([call.with_batch(0), call.with_batch(1), axis + 1], batch_dims=groups)
+
+
 def _batch_dims(batch_dims: int, params, indices, axis: int) -> int:
     if not -indices.ndim <= batch_dims <= indices.ndim:
         raise invalid(

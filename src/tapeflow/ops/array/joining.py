@@ -12,7 +12,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.tensor_shape import Dimension, TensorShape
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.rows import Identity, Size
 from tapeflow.ops.math.arithmetic import FloorMod
 from tapeflow.ops.static import static_value
@@ -54,6 +54,9 @@ def _concat_axis(values, axis) -> int:
 )
 def ConcatV2(xp, values, axis):
     return xp.concatenate(values, _concat_axis(values, axis))
+
+
+ConcatV2.batching(batching.along(-1))
 
 
 def _part_sizes(call, name: str, axis):
@@ -112,6 +115,9 @@ def _(values, axis):
 )
 def Concat(xp, concat_dim, values):
     return xp.concatenate(values, _concat_axis(values, concat_dim))
+
+
+Concat.batching(batching.along(0))
 
 
 @Concat.gradient(needs="concat_dim")
@@ -196,6 +202,9 @@ def Pack(xp, values, axis):
                 f"{shape_text(values[0].shape)} != values[{i}].shape = {shape_text(value.shape)}"
             )
     return xp.stack(values, axis)
+
+
+Pack.batching(batching.along_attr("axis"))
 
 
 @Pack.gradient(needs="")
@@ -303,6 +312,9 @@ def Unpack(xp, value, num, axis):
     return [rows[i] for i in range(num)]
 
 
+Unpack.batching(batching.along_attr("axis"))
+
+
 @Unpack.gradient(needs="")
 def _(call, dys):
     return Pack(list(dys), call.axis)
@@ -401,6 +413,9 @@ def Split(xp, split_dim, value, num_split):
     return xp.split(value, num_split, axis)
 
 
+Split.batching(batching.along(0, 1))
+
+
 @Split.gradient(needs="split_dim")
 def _(call, dys):
     return None, ConcatV2(list(dys), call.split_dim) if len(dys) > 1 else dys[0]
@@ -478,6 +493,9 @@ def SplitV(xp, value, size_splits, split_dim, num_split):
         )
     sizes = [length - total if s == -1 else s for s in sizes]
     return xp.split(value, np.cumsum(sizes[:-1]), axis)
+
+
+SplitV.batching(batching.along(2, 0))
 
 
 @SplitV.gradient(needs="split_dim")

@@ -14,7 +14,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.rows import Rank
 from tapeflow.ops.math.comparison import SelectV2, equal
@@ -76,6 +76,11 @@ def _reshape_rule(call):
 )
 def Reshape(xp, tensor, shape):
     return tensor.reshape(_resolved(shape, tensor.shape))
+
+
+@Reshape.batching
+def _(call):
+    return call.run([call.inputs[0], call.with_size(call.inputs[1])]) if call.only([0]) else None
 
 
 def _resolved(shape, old: tuple[int, ...]) -> tuple[int, ...]:
@@ -197,6 +202,9 @@ def ExpandDims(xp, input, dim):
     return input.reshape(input.shape[:at] + (1,) + input.shape[at:])
 
 
+ExpandDims.batching(batching.along(1, 0))
+
+
 @ExpandDims.gradient(needs="")
 def _(call, dy):
     return Reshape(dy, call.shape("input")), None
@@ -294,6 +302,19 @@ def Squeeze(xp, input, squeeze_dims):
     if not squeeze_dims:
         gone = {i for i, d in enumerate(input.shape) if d == 1}
     return input.reshape(tuple(d for i, d in enumerate(input.shape) if i not in gone))
+
+
+@Squeeze.batching
+def _(call):
+    axes, rank = call.attrs["squeeze_dims"], call.ranks[0]
+    if not axes:
+        sizes = call.inputs[0].shape
+        if rank is None or None in sizes[1:].as_list():
+            return None
+        axes = [i for i, size in enumerate(sizes[1:].as_list()) if size == 1]
+        if not axes:
+            return call.inputs
+    return call.run(call.inputs, squeeze_dims=[axis + 1 if axis >= 0 else axis for axis in axes])
 
 
 @Squeeze.gradient(needs="")
@@ -400,6 +421,9 @@ def Transpose(xp, x, perm):
     return xp.transpose(x, _permutation(perm, x.ndim))
 
 
+Transpose.batching(batching.transposed)
+
+
 @Transpose.gradient(needs="perm")
 def _(call, dy):
     return Transpose(dy, InvertPermutation(call.perm)), None
@@ -432,6 +456,9 @@ def _(x, perm):
 def ConjugateTranspose(xp, x, perm):
     x = xp.transpose(x, _permutation(perm, x.ndim))
     return x.conj() if x.dtype.kind == "c" else x
+
+
+ConjugateTranspose.batching(batching.transposed)
 
 
 @ConjugateTranspose.gradient(needs="perm")

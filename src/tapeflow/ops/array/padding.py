@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.slicing import Slice
 from tapeflow.ops.math.casting import cast
@@ -62,6 +62,9 @@ _PAD_TYPES = {"T": ANY, "Tpaddings": Preferring(INDEX)}
 @op("Pad", "input: T, paddings: Tpaddings -> output: T", types=_PAD_TYPES, shape=_pad_rule)
 def Pad(xp, input, paddings):
     return _padded(xp, input, paddings, b"" if input.dtype == object else 0)
+
+
+Pad.batching(batching.per_axis(paddings=0))
 
 
 def _padded(xp, input, paddings, value):
@@ -131,6 +134,9 @@ def PadV2(xp, input, paddings, constant_values):
     return _padded(xp, input, paddings, constant_values)
 
 
+PadV2.batching(batching.per_axis(paddings=0))
+
+
 @PadV2.gradient(needs="paddings")
 def _(call, dy):
     x = _unpad(call, dy)
@@ -176,6 +182,9 @@ def MirrorPad(xp, input, paddings, mode):
         if a or b:
             input = xp.take(input, _mirror(input.shape[axis], a, b, mode), axis=axis)
     return input
+
+
+MirrorPad.batching(batching.per_axis(paddings=0))
 
 
 def _mirror(size: int, before: int, after: int, mode: str) -> np.ndarray:
@@ -239,6 +248,9 @@ def MirrorPadGrad(xp, input, paddings, mode):
                 out = out.at[places].add(rows)
             input = xp.moveaxis(out, 0, axis)
     return input
+
+
+MirrorPadGrad.batching(batching.per_axis(paddings=0))
 
 
 @MirrorPadGrad.gradient(needs="paddings")

@@ -8,7 +8,7 @@ from tapeflow._native import Tensor
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
@@ -42,6 +42,9 @@ def ReverseV2(xp, tensor, axis):
     if np.ndim(axis) != 1:
         raise invalid(f"'dims' must be 1-dimension, not {np.ndim(axis)}")
     return xp.flip(tensor, _normal_axes(axis, tensor.ndim))
+
+
+ReverseV2.batching(batching.along(1, 0))
 
 
 @ReverseV2.gradient(needs="axis")
@@ -271,6 +274,9 @@ def Roll(xp, input, shift, axis):
         if not -input.ndim <= a < input.ndim:
             raise invalid(f"axis {a} is out of range")
     return xp.roll(input, [int(s) for s in np.ravel(shift)], axes)
+
+
+Roll.batching(batching.along(2, 0))
 
 
 @Roll.gradient(needs="shift, axis")

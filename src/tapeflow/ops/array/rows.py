@@ -22,7 +22,7 @@ from tapeflow.ops.validate import index_kind, invalid, shape_text
 
 
 @op(
-    "Identity", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first, promotes="weakness",
+    "Identity", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise, promotes="weakness",
     forwards=True,
 )
 def Identity(xp, input):
@@ -61,7 +61,7 @@ def identity_n(input, name=None):
 
 
 @op(
-    "GuaranteeConst", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first,
+    "GuaranteeConst", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise,
     forwards=True,
 )
 def GuaranteeConst(xp, input):
@@ -90,7 +90,7 @@ def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op(
-    "Snapshot", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first,
+    "Snapshot", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise,
     forwards=True,
 )
 def Snapshot(xp, input):
@@ -113,7 +113,7 @@ def _(input):
 
 
 @op(
-    "StopGradient", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first, promotes="weakness",
+    "StopGradient", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise, promotes="weakness",
     forwards=True,
 )
 def StopGradient(xp, input):
@@ -144,7 +144,7 @@ def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     "input: T -> output: T",
     types={"T": ANY},
     attrs={"message": ""},
-    shape=shapes.same_as_first,
+    shape=shapes.elementwise,
     forwards=True,
 )
 def PreventGradient(xp, input, message):
@@ -243,6 +243,11 @@ def ensure_shape(x: TensorLike, shape: TensorLike, name: str | None = None) -> T
 )
 def Shape(xp, input, out_type):
     return np.array(input.shape, index_kind(out_type, "out_type"))
+
+
+@Shape.batching
+def _(call):
+    return [call.shared(y[1:]) for y in call.run(call.inputs)]
 
 
 Shape.gradient(None)
@@ -356,6 +361,11 @@ def Size(xp, input, out_type):
     return np.array(input.size, index_kind(out_type, "out_type"))
 
 
+@Size.batching
+def _(call):
+    return [call.shared(call.count(0, call.attrs["out_type"]))]
+
+
 Size.gradient(None)
 
 
@@ -402,6 +412,11 @@ def size_v1(input, name=None, out_type=dtypes.int32):
 @op("Rank", "input: T -> output: int32", types={"T": ANY}, shape=shapes.scalar)
 def Rank(xp, input):
     return np.array(input.ndim, np.int32)
+
+
+@Rank.batching
+def _(call):
+    return [call.shared(y - 1) for y in call.run(call.inputs)]
 
 
 Rank.gradient(None)

@@ -13,7 +13,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import scatter
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.layout import Reshape
@@ -366,6 +366,9 @@ def TopKV2(xp, input, k, sorted, index_type):
     return _top_k(input, int(k), index_type.as_numpy_dtype)
 
 
+TopKV2.batching(batching.leading(0, least=[1]))
+
+
 def _top_k_gradient(call, dy, indices):
     """`dy` put back where the values came from."""
     k = size_of(indices, -1)
@@ -450,6 +453,9 @@ def TopK(xp, input, k, sorted):
     return _top_k(input, k, np.int32)
 
 
+TopK.batching(batching.leading(0, least=[1]))
+
+
 @TopK.gradient(needs="indices")
 def _(call, dy, dindices):
     return _top_k_gradient(call, dy, call.indices)
@@ -526,6 +532,9 @@ def _in_top_k_rule(call):
     attrs={"k": integer}, shape=_in_top_k_rule)  # fmt: skip
 def InTopK(xp, predictions, targets, k):
     return _in_top_k(np, predictions, targets, k)
+
+
+InTopK.batching(batching.folded())
 
 
 InTopK.gradient(None)

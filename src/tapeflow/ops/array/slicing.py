@@ -13,7 +13,7 @@ from tapeflow.core.convert import int_array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.broadcasting import sum_to_shape
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.gather import boolean_mask
@@ -71,6 +71,9 @@ def Slice(xp, input, begin, size):
             raise invalid(f"Expected size[{i}] in [0, {d - b}], but got {s}")
         key.append(slice(b, d if s == -1 else b + s))
     return input[tuple(key)]
+
+
+Slice.batching(batching.per_axis(begin=0, size=-1))
 
 
 @Slice.gradient(needs="begin")
@@ -264,6 +267,11 @@ def StridedSlice(xp, input, begin, end, strides, **masks):
     return input[numpy_key(input.shape, begin, end, strides, masks.values())]
 
 
+@StridedSlice.batching
+def _(call):
+    return batching.sliced(call, list(call.inputs), (1, 2, 3)) if call.only([0]) else None
+
+
 @StridedSlice.gradient(needs="begin, end, strides")
 def _(call, dy):
     masks = [getattr(call, name) for name in _MASKS]
@@ -334,6 +342,13 @@ def StridedSliceGrad(xp, shape, begin, end, strides, dy, **masks):
         return out.at[key].set(dy)
     out[key] = dy
     return out
+
+
+@StridedSliceGrad.batching
+def _(call):
+    if not call.only([4]):
+        return None
+    return batching.sliced(call, [call.with_size(call.inputs[0]), *call.inputs[1:]], (1, 2, 3))
 
 
 @StridedSliceGrad.gradient(needs="begin, end, strides")

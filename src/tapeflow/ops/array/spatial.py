@@ -11,7 +11,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.joining import stack
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, one_of, op
@@ -345,6 +345,9 @@ def SpaceToDepth(xp, input, block_size, data_format):
     return _channels_back(xp, x, data_format)
 
 
+SpaceToDepth.batching(batching.folded())
+
+
 @SpaceToDepth.gradient(needs="")
 def _(call, dy):
     return DepthToSpace(dy, call.block_size, call.data_format)
@@ -386,6 +389,9 @@ def DepthToSpace(xp, input, block_size, data_format):
     c //= block_size * block_size
     x = xp.transpose(x.reshape(n, h, w, block_size, block_size, c), [0, 1, 3, 2, 4, 5])
     return _channels_back(xp, x.reshape(n, h * block_size, w * block_size, c), data_format)
+
+
+DepthToSpace.batching(batching.folded())
 
 
 @DepthToSpace.gradient(needs="")

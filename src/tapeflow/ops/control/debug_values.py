@@ -22,7 +22,7 @@ def _check(tensor_name, debug_urls):
         raise UnimplementedError(None, None, f"Nothing is sent to debug_urls, got {list(debug_urls)}")
 
 
-@op("DebugIdentity", "input: T -> output: T", types={"T": ANY}, attrs=_NAMED, shape=shapes.same_as_first)
+@op("DebugIdentity", "input: T -> output: T", types={"T": ANY}, attrs=_NAMED, shape=shapes.elementwise)
 def DebugIdentity(xp, input, device_name, tensor_name, debug_urls, gated_grpc):
     _check(tensor_name, debug_urls)
     return input
@@ -38,7 +38,7 @@ def _(rng):
     yield Sample(rng.normal(2), raises=InvalidArgumentError)
 
 
-@op("DebugGradientIdentity", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first)
+@op("DebugGradientIdentity", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise)
 def DebugGradientIdentity(xp, input):
     return input
 

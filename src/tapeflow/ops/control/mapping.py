@@ -1,4 +1,4 @@
-"""Functions applied to every element along the first dimension: map_fn, scan, foldl, foldr, vectorized_map."""
+"""Functions applied to every element along the first dimension: map_fn, scan, foldl, foldr."""
 
 from __future__ import annotations
 
@@ -322,26 +322,14 @@ def scan(
     return _stacked(results, None, lambda: nest.map_structure(convert_to_tensor, initializer))
 
 
-@public
-def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
-    """Apply a function to each element along the first dimension, and stack the results.
-
-    Unlike `tf.map_fn`, it needs no signature of what the function returns.
-
-    Args:
-      fn: a function of one element, in the structure of `elems`.
-      elems: a tensor, or a structure of tensors whose first dimensions are equal or 1.
-      fallback_to_while_loop: has no effect: what is here always runs.
-      warn: has no effect.
-
-    Returns:
-      What `fn` returned, stacked along a new first dimension.
-
-    >>> tf.vectorized_map(lambda row: tf.reduce_sum(row), tf.constant([[1, 2], [3, 4]]))
-    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 7], dtype=int32)>
-    """
+def flat_elements(fn, elems):
+    """The tensors of `elems`, one of a single element repeated as often as the others have some."""
     _require_callable(fn)
-    flat = _repeated(_flat(elems))
+    return _repeated(_flat(elems))
+
+
+def map_without_signature(fn, elems, flat):
+    """The results of a function of each element, stacked; `flat` are the tensors of `elems`."""
     if _is_staged(flat):
         signature = mapping_staged.signature_of(fn, elems, flat)
         return map_elements(fn, elems, flat, signature, True, options_of(None, False, "loop_body"))

@@ -10,7 +10,7 @@ from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution.rows import (
     IMAGE_ATTRS,
     convolve,
@@ -167,6 +167,9 @@ def Conv2DBackpropFilterV2(xp, input, filter, out_backprop, **attrs):
 def Conv2DBackpropInputV2(xp, input, filter, out_backprop, **attrs):
     sizes = np.array(input.shape, np.int64)
     return input_gradient(xp, sizes, filter, out_backprop, 4, **attrs)
+
+
+Conv2DBackpropInputV2.batching(batching.folded(0, 2))
 
 
 _SAME = {"strides": [1, 1, 1, 1], "padding": "SAME"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution import compiled_windows
 from tapeflow.ops.convolution.sliding import (
     Windows,
@@ -114,6 +114,9 @@ def DepthwiseConv2dNative(xp, input, filter, **attrs):
     return channels_back(xp, out, attrs["data_format"])
 
 
+DepthwiseConv2dNative.batching(batching.folded(0))
+
+
 @DepthwiseConv2dNative.gradient(needs="input, filter")
 def _(call, dy):
     attrs = _attrs(call)
@@ -194,6 +197,9 @@ def DepthwiseConv2dNativeBackpropInput(xp, input_sizes, filter, out_backprop, **
         return compiled_windows.convolution_input_gradient(shape, _as_groups(filter), dy, win, channels)
 
     return channels_back(xp, compiled_windows.choose(xp, instruction, each_tap, filter, dy), data_format)
+
+
+DepthwiseConv2dNativeBackpropInput.batching(batching.folded(2, sizes=0))
 
 
 @DepthwiseConv2dNativeBackpropInput.gradient(needs="filter, out_backprop")

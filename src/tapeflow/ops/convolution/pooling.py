@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import padding
 from tapeflow.ops.convolution import compiled_windows
 from tapeflow.ops.convolution.sliding import (
@@ -327,6 +327,9 @@ def MaxPool(xp, input, **attrs):
     return max_pool(xp, input, **attrs)
 
 
+MaxPool.batching(batching.folded())
+
+
 @MaxPool.gradient(needs="input, output")
 def _(call, dy):
     return MaxPoolGrad(call.input, call.output, dy, **attrs_of(call, MAX_POOL))
@@ -367,6 +370,9 @@ def _(input, **attrs):
 )
 def MaxPoolGrad(xp, orig_input, orig_output, grad, **attrs):
     return max_pool_grad(xp, orig_input, orig_output, grad, **attrs)
+
+
+MaxPoolGrad.batching(batching.folded())
 
 
 @MaxPoolGrad.gradient(needs="orig_input, orig_output")
@@ -443,6 +449,9 @@ def AvgPool(xp, value, **attrs):
     return avg_pool(xp, value, **attrs)
 
 
+AvgPool.batching(batching.folded())
+
+
 @AvgPool.gradient(needs="")
 def _(call, dy):
     return AvgPoolGrad(call.shape("value"), dy, **attrs_of(call, POOL))
@@ -478,6 +487,9 @@ def _(value, **attrs):
 )
 def AvgPoolGrad(xp, orig_input_shape, grad, **attrs):
     return avg_pool_grad(xp, orig_input_shape, grad, **attrs)
+
+
+AvgPoolGrad.batching(batching.folded(1, sizes=0))
 
 
 @AvgPoolGrad.gradient(needs="")

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.gather import Gather
 from tapeflow.ops.array.layout import Reshape
@@ -51,6 +51,9 @@ def MaxPool3D(xp, input, **attrs):
     return max_pool(xp, input, **attrs)
 
 
+MaxPool3D.batching(batching.folded())
+
+
 @MaxPool3D.gradient(needs="input, output")
 def _(call, dy):
     return MaxPool3DGrad(call.input, call.output, dy, **attrs_of(call, POOL_3D))
@@ -77,6 +80,9 @@ def _(input, **attrs):
 )
 def MaxPool3DGrad(xp, orig_input, orig_output, grad, **attrs):
     return max_pool_grad(xp, orig_input, orig_output, grad, **attrs)
+
+
+MaxPool3DGrad.batching(batching.folded())
 
 
 @MaxPool3DGrad.gradient(needs="orig_input, orig_output")
@@ -143,6 +149,9 @@ def AvgPool3D(xp, input, **attrs):
     return avg_pool(xp, input, **attrs)
 
 
+AvgPool3D.batching(batching.folded())
+
+
 @AvgPool3D.gradient(needs="")
 def _(call, dy):
     return AvgPool3DGrad(call.shape("input"), dy, **attrs_of(call, POOL_3D))
@@ -169,6 +178,9 @@ def _(input, **attrs):
 )
 def AvgPool3DGrad(xp, orig_input_shape, grad, **attrs):
     return avg_pool_grad(xp, orig_input_shape, grad, **attrs)
+
+
+AvgPool3DGrad.batching(batching.folded(1, sizes=0))
 
 
 @AvgPool3DGrad.gradient(needs="")

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution import compiled_windows
 from tapeflow.ops.convolution.sliding import (
     Windows,
@@ -251,6 +251,9 @@ def Conv2D(xp, input, filter, **attrs):
     return convolve(xp, input, filter, 4, **attrs)
 
 
+Conv2D.batching(batching.folded(0))
+
+
 @Conv2D.gradient(needs="input, filter")
 def _(call, dy):
     attrs = attrs_of(call, IMAGE_ATTRS)
@@ -378,6 +381,9 @@ def _input_rule(call):
 )
 def Conv2DBackpropInput(xp, input_sizes, filter, out_backprop, **attrs):
     return input_gradient(xp, input_sizes, filter, out_backprop, 4, **attrs)
+
+
+Conv2DBackpropInput.batching(batching.folded(2, sizes=0))
 
 
 @Conv2DBackpropInput.gradient(needs="filter, out_backprop")

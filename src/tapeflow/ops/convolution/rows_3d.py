@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution.rows import (
     adjoint,
     attrs_of,
@@ -41,6 +41,9 @@ def _volume_cases():
 )
 def Conv3D(xp, input, filter, **attrs):
     return convolve(xp, input, filter, 5, **attrs)
+
+
+Conv3D.batching(batching.folded(0))
 
 
 @Conv3D.gradient(needs="input, filter")
@@ -79,6 +82,9 @@ def _(input, filter, **attrs):
 )
 def Conv3DBackpropInputV2(xp, input_sizes, filter, out_backprop, **attrs):
     return input_gradient(xp, input_sizes, filter, out_backprop, 5, **attrs)
+
+
+Conv3DBackpropInputV2.batching(batching.folded(2, sizes=0))
 
 
 @Conv3DBackpropInputV2.gradient(needs="filter, out_backprop")

@@ -10,7 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.broadcasting import tile
 from tapeflow.ops.array.construction import ones
 from tapeflow.ops.array.joining import concat, stack
@@ -110,6 +110,9 @@ def RGBToHSV(xp, images):
     return xp.stack(_to_hsv(xp, images), -1).astype(images.dtype)
 
 
+RGBToHSV.batching(batching.leading(least=[1]))
+
+
 # Which channels stand in the numerator of the hue, where red, green or blue is the largest.
 _HUE = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
 
@@ -155,6 +158,9 @@ def HSVToRGB(xp, images):
     return _to_rgb(xp, images[..., 0], images[..., 1], images[..., 2]).astype(images.dtype)
 
 
+HSVToRGB.batching(batching.leading(least=[1]))
+
+
 HSVToRGB.samples(_colour_samples())
 
 
@@ -186,6 +192,9 @@ def AdjustHue(xp, images, delta):
     return _to_rgb(xp, (hue + _scalar(delta, "delta")) % 1, saturation, value).astype(images.dtype)
 
 
+AdjustHue.batching(batching.leading(0, least=[3]))
+
+
 AdjustHue.samples(_colour_samples(np.float32(0.3), least=3))
 
 
@@ -206,6 +215,9 @@ def AdjustSaturation(xp, images, scale):
     hue, saturation, value = _to_hsv(xp, images.astype(np.float32))
     saturation = (saturation * _scalar(scale, "scale")).clip(0, 1)
     return _to_rgb(xp, hue, saturation, value).astype(images.dtype)
+
+
+AdjustSaturation.batching(batching.leading(0, least=[3]))
 
 
 AdjustSaturation.samples(_colour_samples(np.float32(1.5), least=3))
@@ -236,6 +248,9 @@ def AdjustContrastv2(xp, images, contrast_factor):
     mean = wide.mean((-3, -2), keepdims=True)
     factor = _scalar(contrast_factor, "contrast_factor")
     return (mean + (wide - mean) * factor).astype(images.dtype)
+
+
+AdjustContrastv2.batching(batching.leading(0, least=[3]))
 
 
 @AdjustContrastv2.samples

@@ -11,7 +11,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.image import kernels as image_kernels
 from tapeflow.ops.table import Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -274,6 +274,9 @@ def ResizeBilinear(xp, images, size, align_corners, half_pixel_centers):
     return _resized(xp, images, rows, _bilinear(images.shape[2], width, *flags))
 
 
+ResizeBilinear.batching(batching.folded(0))
+
+
 @ResizeBilinear.gradient(needs="images")
 def _(call, dy):
     if not call.dtype("images").is_floating:
@@ -353,6 +356,9 @@ def ResizeNearestNeighbor(xp, images, size, align_corners, half_pixel_centers):
     return xp.take(xp.take(images, rows, axis=1), columns, axis=2)
 
 
+ResizeNearestNeighbor.batching(batching.folded(0))
+
+
 @ResizeNearestNeighbor.gradient(needs="")
 def _(call, dy):
     size = call.shape("images")[1:3]
@@ -428,6 +434,9 @@ def ResizeBicubic(xp, images, size, align_corners, half_pixel_centers):
     return _resized(xp, images, rows, _bicubic(images.shape[2], width, *flags))
 
 
+ResizeBicubic.batching(batching.folded(0))
+
+
 @ResizeBicubic.gradient(needs="images")
 def _(call, dy):
     if call.dtype("images") not in (dtypes.float32, dtypes.float64):
@@ -488,6 +497,9 @@ def ResizeArea(xp, images, size, align_corners):
     height, width = _checked(images, size)
     rows = _area(images.shape[1], height, align_corners)
     return _resized(xp, images, rows, _area(images.shape[2], width, align_corners))
+
+
+ResizeArea.batching(batching.folded(0))
 
 
 ResizeArea.samples(_resize_samples(_PLAIN, _ALIGNED))

@@ -16,7 +16,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.diagonal import MatrixBandPart, MatrixDiag, MatrixDiagPart, MatrixSetDiag
 from tapeflow.ops.array.joining import concat
@@ -68,6 +68,9 @@ def Cholesky(xp, input):
         for at in np.ndindex(whole.shape[:-2]):
             out[at] = _root_or_nan(whole[at])
         return out.astype(input.dtype)
+
+
+Cholesky.batching(batching.leading(least=[2]))
 
 
 def _root_or_nan(a):
@@ -139,6 +142,9 @@ def Qr(xp, input, full_matrices):
         return q.astype(input.dtype), np.zeros((*input.shape[:-2], k, n), input.dtype)
     q, r = xp.linalg.qr(wide(input), "complete" if full_matrices else "reduced")
     return q.astype(input.dtype), r.astype(input.dtype)
+
+
+Qr.batching(batching.leading(least=[2]))
 
 
 @Qr.gradient(needs="input, q, r")
@@ -248,6 +254,9 @@ def Svd(xp, input, compute_uv, full_matrices):
         s = np.where(finite[..., 0], parts[0], np.nan)
         return s, *(np.where(finite, x, np.nan) if compute_uv else x for x in parts[1:])
     return _singular(xp, input, compute_uv, full_matrices)
+
+
+Svd.batching(batching.decomposed)
 
 
 def _singular(xp, input, compute_uv, full_matrices):
@@ -381,6 +390,9 @@ def SelfAdjointEigV2(xp, input, compute_v):
     return e.astype(kind), v.astype(kind)
 
 
+SelfAdjointEigV2.batching(batching.decomposed)
+
+
 @SelfAdjointEigV2.gradient(needs="input, e, v")
 def _(call, de, dv):
     e, v = (call.e, call.v) if call.compute_v else SelfAdjointEigV2(call.input)
@@ -439,6 +451,9 @@ def Eig(xp, input, compute_v, Tout):
         return xp.linalg.eigvals(input).astype(kind), xp.zeros((0,), kind)
     e, v = xp.linalg.eig(input)
     return e.astype(kind), v.astype(kind)
+
+
+Eig.batching(batching.decomposed)
 
 
 @Eig.gradient(needs="input, e, v")

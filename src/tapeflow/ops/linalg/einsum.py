@@ -133,6 +133,16 @@ def Einsum(xp, inputs, equation):
     return out.astype(kind)
 
 
+@Einsum.batching
+def _(call):
+    terms, arrow, output = call.attrs["equation"].replace(" ", "").partition("->")
+    if not arrow:
+        return None
+    letter = next(c for c in string.ascii_letters if c not in call.attrs["equation"])
+    marked = [letter + t if b else t for t, b in zip(terms.split(","), call.batched, strict=True)]
+    return call.run(call.inputs, equation=",".join(marked) + "->" + letter + output)
+
+
 def _without_repeats(xp, term, x):
     """The diagonal of every label that a term names more than once."""
     for label in dict.fromkeys(term):

@@ -63,6 +63,18 @@ def MatMul(xp, a, b, transpose_a, transpose_b, grad_a, grad_b):
     return _product(xp, a.T if transpose_a else a, b.T if transpose_b else b)
 
 
+@MatMul.batching
+def _(call):
+    a, b = call.inputs
+    turned, other = call.attrs["transpose_a"], call.attrs["transpose_b"]
+    if a.dtype.is_complex and (turned or other):
+        return None
+    if not call.batched[1] and not turned:
+        rows = call.first_size(0)
+        return [call.unfolded(y, rows) for y in call.run([call.folded(0, rows), b])]
+    return [BatchMatMulV2(a, b, turned, other)]
+
+
 def _product(xp, a, b):
     if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":  # half precision adds up in single
         return xp.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)

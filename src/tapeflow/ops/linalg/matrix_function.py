@@ -13,6 +13,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
+from tapeflow.ops import batching
 from tapeflow.ops.array import construction, layout, selection
 from tapeflow.ops.array.diagonal import MatrixDiag, diag
 from tapeflow.ops.array.joining import ConcatV2, Pack, concat
@@ -54,6 +55,9 @@ def MatrixExponential(xp, input):
     if xp is not np:
         return importlib.import_module("jax.scipy.linalg").expm(input)
     return _of_numpy(matrix_functions.expm, input)
+
+
+MatrixExponential.batching(batching.leading(least=[2]))
 
 
 @MatrixExponential.gradient(needs="input")
@@ -102,6 +106,9 @@ def MatrixLogarithm(xp, input):
     return _of_numpy(matrix_functions.logm, input)
 
 
+MatrixLogarithm.batching(batching.leading(least=[2]))
+
+
 MatrixLogarithm.gradient(None)
 
 
@@ -130,6 +137,9 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
 def MatrixSquareRoot(xp, input):
     matrices(input, square=True)
     return _of_numpy(matrix_functions.sqrtm, input)
+
+
+MatrixSquareRoot.batching(batching.leading(least=[2]))
 
 
 @MatrixSquareRoot.gradient(needs="output")

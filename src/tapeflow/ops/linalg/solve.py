@@ -12,7 +12,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.diagonal import MatrixBandPart, MatrixDiagPart
 from tapeflow.ops.array.tensor_diagonal import eye
@@ -83,6 +83,9 @@ def MatrixInverse(xp, input, adjoint):
         return xp.linalg.inv(_adjoint(xp, x) if adjoint else x).astype(input.dtype)
     except np.linalg.LinAlgError:
         raise invalid("Input is not invertible.") from None
+
+
+MatrixInverse.batching(batching.leading(least=[2]))
 
 
 @MatrixInverse.gradient(needs="output")
@@ -165,6 +168,9 @@ def MatrixDeterminant(xp, input):
     return xp.asarray(xp.linalg.det(wide(input))).astype(input.dtype)
 
 
+MatrixDeterminant.batching(batching.leading(least=[2]))
+
+
 @MatrixDeterminant.gradient(needs="input, output")
 def _(call, dy):
     scale = arithmetic.Mul(dy, conj(call.output))
@@ -217,6 +223,9 @@ def LogMatrixDeterminant(xp, input):
     matrices(input, square=True)
     sign, log = xp.linalg.slogdet(wide(input))
     return xp.asarray(sign).astype(input.dtype), xp.asarray(log).astype(input.dtype)
+
+
+LogMatrixDeterminant.batching(batching.leading(least=[2]))
 
 
 @LogMatrixDeterminant.gradient(needs="input")
@@ -286,6 +295,9 @@ def MatrixSolve(xp, matrix, rhs, adjoint):
         return xp.linalg.solve(_adjoint(xp, a) if adjoint else a, wide(rhs)).astype(matrix.dtype)
     except np.linalg.LinAlgError:
         raise invalid("Input matrix is not invertible.") from None
+
+
+MatrixSolve.batching(batching.leading(least=[2, 2]))
 
 
 @MatrixSolve.gradient(needs="matrix, output")

@@ -10,7 +10,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import layout, padding
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.diagonal import MatrixDiagPartV3
@@ -169,6 +169,9 @@ def TridiagonalSolve(xp, diagonals, rhs, partial_pivoting, perturb_singular):
         return x if xp is np else xp.where(xp.isfinite(x).all((-2, -1), keepdims=True), x, xp.nan)
     except np.linalg.LinAlgError:
         return np.stack([_solved(a, b) for a, b in zip(_rows(dense), _rows(rhs))]).reshape(rhs.shape)
+
+
+TridiagonalSolve.batching(batching.leading(least=[2, 1]))
 
 
 def _rows(x):

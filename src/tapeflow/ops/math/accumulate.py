@@ -9,7 +9,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.table import NUMERIC, Sample, op
 from tapeflow.ops.table import shape as shape_attr
@@ -46,6 +46,7 @@ def _row(name, **attrs):
         yield Sample([rng.normal(2), rng.normal(3)], raises=InvalidArgumentError, **given)
 
     row.reference(lambda inputs, **_: np.stack(inputs).sum(0))
+    row.batching(batching.elementwise)
     return row
 
 

@@ -10,7 +10,7 @@ from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.table import INDEX, REAL, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -44,6 +44,7 @@ def _row(name, function, reference, results):
         return xp.asarray(getattr(xp, function)(input, axis)).astype(output_type.as_numpy_dtype)
 
     row.gradient(None)
+    row.batching(batching.along(1, 0))
 
     @row.samples
     def _(rng):

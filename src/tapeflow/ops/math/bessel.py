@@ -181,7 +181,7 @@ Spence = special_row(
 def _fresnel(name, index, function, slope):
     """Both of Fresnel's integrals are computed at once: `index` picks one."""
 
-    @op(name, "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first)
+    @op(name, "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise)
     def row(xp, x):
         with np.errstate(all="ignore"):
             return library(xp).fresnel(*wide(xp, x))[index].astype(x.dtype)

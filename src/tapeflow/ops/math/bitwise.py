@@ -56,7 +56,7 @@ RightShift = _binary(
 )
 
 
-@op("Invert", "x: T -> y: T", types={"T": INTEGER}, shape=shapes.same_as_first, promotes="weakness")
+@op("Invert", "x: T -> y: T", types={"T": INTEGER}, shape=shapes.elementwise, promotes="weakness")
 def Invert(xp, x):
     return xp.invert(x)
 
@@ -73,7 +73,7 @@ def _(rng):
 Invert.reference(per_element(lambda v: -v - 1))
 
 
-@op("PopulationCount", "x: T -> y: uint8", types={"T": INTEGER}, shape=shapes.same_as_first)
+@op("PopulationCount", "x: T -> y: uint8", types={"T": INTEGER}, shape=shapes.elementwise)
 def PopulationCount(xp, x):
     # Of signed integers NumPy counts the bits of the magnitude.
     return xp.bitwise_count(x.view(f"u{x.dtype.itemsize}")).astype(np.uint8)

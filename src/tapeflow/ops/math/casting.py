@@ -19,7 +19,7 @@ from tapeflow.ops.table import ANY, Sample, dtype, op
     "x: SrcT -> y: DstT",
     types={"SrcT": ANY},
     attrs={"DstT": dtype, "Truncate": False},
-    shape=shapes.same_as_first,
+    shape=shapes.elementwise,
 )
 def Cast(xp, x, DstT, Truncate):
     if x.dtype.kind in "OSU" or DstT is dtypes.string:

@@ -17,7 +17,7 @@ from tapeflow.ops.validate import invalid
 _SCHEMA: dict[str, Any] = {
     "types": {"T": FLOATING},
     "attrs": {"message": string},
-    "shape": shapes.same_as_first,
+    "shape": shapes.elementwise,
 }
 
 

@@ -8,7 +8,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.rows import Size
 from tapeflow.ops.math import arithmetic, casting, comparison, elementwise, reduction
 from tapeflow.ops.table import REAL, Sample, op
@@ -30,6 +30,9 @@ def ClipByValue(xp, t, clip_value_min, clip_value_max):
             f"clip_value_max shape: {shape_text(clip_value_max.shape)}"
         )
     return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
+
+
+ClipByValue.batching(batching.spread)
 
 
 @ClipByValue.gradient(needs="t, clip_value_min, clip_value_max")

@@ -12,7 +12,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.math import arithmetic
 from tapeflow.ops.math.elementwise_samples import pairs, per_element, truths
 from tapeflow.ops.table import ANY, FLOATING, NUMERIC, REAL, Sample, op
@@ -142,6 +142,10 @@ def _equality(name, function, answer, promotes=""):
 
     row.gradient(None)
 
+    @row.batching
+    def _(call):
+        return batching.broadcasting(call) if call.attrs["incompatible_shape_error"] else None
+
     @row.samples
     def _(rng):
         yield Sample(np.array([[1.0, 2.0], [3.0, math.nan]]), np.array([1.0, math.nan]))
@@ -227,6 +231,7 @@ def _(rng):
     yield Sample(rng.normal(2), rng.normal(3), raises=InvalidArgumentError)
 
 
+ApproximateEqual.batching(batching.elementwise)
 ApproximateEqual.reference(
     lambda x, y, tolerance: np.array(
         [-tolerance < a - b < tolerance for a, b in zip(x, y, strict=True)]
@@ -289,7 +294,7 @@ def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return LogicalOr(x, y)
 
 
-@op("LogicalNot", "x: bool -> y: bool", shape=shapes.same_as_first)
+@op("LogicalNot", "x: bool -> y: bool", shape=shapes.elementwise)
 def LogicalNot(xp, x):
     return xp.logical_not(x)
 
@@ -351,7 +356,7 @@ def is_strictly_increasing(x, name=None):
 
 
 def _kind_of_float(name, function, reference):
-    @op(name, "x: T -> y: bool", types={"T": FLOATING}, shape=shapes.same_as_first)
+    @op(name, "x: T -> y: bool", types={"T": FLOATING}, shape=shapes.elementwise)
     def row(xp, x):
         return getattr(xp, function)(x)
 
@@ -447,6 +452,11 @@ def Select(xp, condition, t, e):
     if condition.ndim != 1 or t.ndim == 0 or condition.shape[0] != t.shape[0]:
         raise _different(0, condition.shape, 1, t.shape)
     return xp.where(condition.reshape((-1,) + (1,) * (t.ndim - 1)), t, e)
+
+
+@Select.batching
+def _(call):
+    return call.run([call.with_batch(i) for i in range(3)]) if call.ranks[0] == call.ranks[1] else None
 
 
 def _different(i, a, j, b):

@@ -34,7 +34,7 @@ def _real_dtype(x):
     return x.dtype.real_dtype
 
 
-@op("Real", "input: T -> output: Tout", shape=shapes.same_as_first, **TO_REAL)
+@op("Real", "input: T -> output: Tout", shape=shapes.elementwise, **TO_REAL)
 def Real(xp, input, Tout):
     return xp.real(input).astype(Tout.as_numpy_dtype)
 
@@ -55,7 +55,7 @@ def real(input, name=None):
     return Real(x, _real_dtype(x)) if x.dtype.is_complex else x
 
 
-@op("Imag", "input: T -> output: Tout", shape=shapes.same_as_first, **TO_REAL)
+@op("Imag", "input: T -> output: Tout", shape=shapes.elementwise, **TO_REAL)
 def Imag(xp, input, Tout):
     return xp.imag(input).astype(Tout.as_numpy_dtype)
 
@@ -80,7 +80,7 @@ def imag(input, name=None):
     return ZerosLike(x)
 
 
-@op("Angle", "input: T -> output: Tout", shape=shapes.same_as_first, **TO_REAL)
+@op("Angle", "input: T -> output: Tout", shape=shapes.elementwise, **TO_REAL)
 def Angle(xp, input, Tout):
     return xp.angle(input).astype(Tout.as_numpy_dtype)
 
@@ -109,7 +109,7 @@ def angle(input, name=None):
 @op(
     "ComplexAbs",
     "x: T -> y: Tout",
-    shape=shapes.same_as_first,
+    shape=shapes.elementwise,
     **TO_REAL,
 )
 def ComplexAbs(xp, x, Tout):

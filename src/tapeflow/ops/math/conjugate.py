@@ -11,7 +11,7 @@ from tapeflow.ops.table import COMPLEX, Preferring, Sample, op
 
 
 @op(
-    "Conj", "input: T -> output: T", types={"T": Preferring(COMPLEX)}, shape=shapes.same_as_first,
+    "Conj", "input: T -> output: T", types={"T": Preferring(COMPLEX)}, shape=shapes.elementwise,
     promotes="weakness",
 )  # fmt: skip
 def Conj(xp, input):

@@ -11,7 +11,7 @@ from tapeflow._native import Tensor
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.math import arithmetic, comparison, division_no_nan, elementwise
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.table import FLOATING, INDEX, NUMERIC, Preferring, Sample, op
@@ -50,6 +50,7 @@ def _scan(name, types, accumulate, start, reference):
         yield Sample(np.asarray(rng.normal()), 0, raises=InvalidArgumentError)
 
     row.compiled(static="axis")
+    row.batching(batching.along(1, 0))
 
     @row.reference
     def _(x, axis, exclusive, reverse):

@@ -12,7 +12,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.math import arithmetic, complex_numbers
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import line, per_element, positive
@@ -22,7 +22,7 @@ SIGNED = (*FLOATING, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 CONTINUOUS = {"T": FLOATING_OR_COMPLEX}
 
 
-@op("Neg", "x: T -> y: T", types={"T": SIGNED + COMPLEX}, shape=shapes.same_as_first, promotes="weakness")
+@op("Neg", "x: T -> y: T", types={"T": SIGNED + COMPLEX}, shape=shapes.elementwise, promotes="weakness")
 def Neg(xp, x):
     return xp.negative(x)
 
@@ -47,7 +47,7 @@ def negative(x: TensorLike, name: str | None = None) -> Tensor:
     return Neg(x)
 
 
-@op("Abs", "x: T -> y: T", types={"T": SIGNED}, shape=shapes.same_as_first, promotes="weakness")
+@op("Abs", "x: T -> y: T", types={"T": SIGNED}, shape=shapes.elementwise, promotes="weakness")
 def Abs(xp, x):
     return xp.abs(x)
 
@@ -75,7 +75,7 @@ def abs(x, name=None):
     return Abs(x)
 
 
-@op("Sign", "x: T -> y: T", types={"T": SIGNED + COMPLEX}, shape=shapes.same_as_first, promotes="weakness")
+@op("Sign", "x: T -> y: T", types={"T": SIGNED + COMPLEX}, shape=shapes.elementwise, promotes="weakness")
 def Sign(xp, x):
     return xp.sign(x)
 
@@ -100,7 +100,7 @@ def sign(x: TensorLike, name: str | None = None) -> Tensor:
     return Sign(x)
 
 
-@op("Square", "x: T -> y: T", types={"T": NUMERIC}, shape=shapes.same_as_first, promotes="weakness")
+@op("Square", "x: T -> y: T", types={"T": NUMERIC}, shape=shapes.elementwise, promotes="weakness")
 def Square(xp, x):
     return xp.square(x)
 
@@ -121,7 +121,7 @@ def square(x: TensorLike, name: str | None = None) -> Tensor:
     return Square(x)
 
 
-@op("Sqrt", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+@op("Sqrt", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
 def Sqrt(xp, x):
     return xp.sqrt(x)
 
@@ -146,6 +146,9 @@ def SqrtGrad(xp, y, dy):
     return dy * y.dtype.type(0.5) / xp.conj(y)
 
 
+SqrtGrad.batching(batching.elementwise)
+
+
 @SqrtGrad.gradient(needs="y, z")
 def _(call, dz):
     half = arithmetic.RealDiv(arithmetic.Mul(dz, 0.5), call.y)
@@ -161,7 +164,7 @@ def _(rng):
 SqrtGrad.reference(lambda y, dy: dy / (2 * np.conj(y)))
 
 
-@op("Rsqrt", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+@op("Rsqrt", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
 def Rsqrt(xp, x):
     return xp.reciprocal(xp.sqrt(x))
 
@@ -187,6 +190,9 @@ def RsqrtGrad(xp, y, dy):
     return dy * y.dtype.type(-0.5) * (y * y * y)
 
 
+RsqrtGrad.batching(batching.elementwise)
+
+
 @RsqrtGrad.gradient(needs="y, dy")
 def _(call, dz):
     y, dy = call.y, call.dy
@@ -205,7 +211,7 @@ RsqrtGrad.reference(lambda y, dy: -dy * np.conj(y) ** 3 / 2)
 def _reciprocal(name):
     """Reciprocal and Inv are one op under two names."""
 
-    @op(name, "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+    @op(name, "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
     def row(xp, x):
         return xp.reciprocal(x)
 
@@ -245,6 +251,7 @@ def _reciprocal_grad(name):
         yield Sample(np.abs(rng.normal(3)) + 0.5, rng.normal(3))
 
     row.reference(lambda y, dy: -dy * np.conj(y) ** 2)
+    row.batching(batching.elementwise)
     return row
 
 
@@ -252,7 +259,7 @@ ReciprocalGrad = _reciprocal_grad("ReciprocalGrad")
 InvGrad = _reciprocal_grad("InvGrad")
 
 
-@op("Exp", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+@op("Exp", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
 def Exp(xp, x):
     return xp.exp(x)
 
@@ -272,7 +279,7 @@ def exp(x: TensorLike, name: str | None = None) -> Tensor:
     return Exp(x)
 
 
-@op("Expm1", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+@op("Expm1", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
 def Expm1(xp, x):
     return xp.expm1(x)
 
@@ -292,7 +299,7 @@ def expm1(x: TensorLike, name: str | None = None) -> Tensor:
     return Expm1(x)
 
 
-@op("Log", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+@op("Log", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
 def Log(xp, x):
     return xp.log(x)
 
@@ -312,7 +319,7 @@ def log(x: TensorLike, name: str | None = None) -> Tensor:
     return Log(x)
 
 
-@op("Log1p", "x: T -> y: T", types=CONTINUOUS, shape=shapes.same_as_first, promotes="weakness")
+@op("Log1p", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
 def Log1p(xp, x):
     return xp.log1p(x)
 
@@ -332,7 +339,7 @@ def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     return Log1p(x)
 
 
-@op("Floor", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes="weakness")
+@op("Floor", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
 def Floor(xp, x):
     return xp.floor(x)
 
@@ -348,7 +355,7 @@ def floor(x: TensorLike, name: str | None = None) -> Tensor:
     return Floor(x)
 
 
-@op("Ceil", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes="weakness")
+@op("Ceil", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
 def Ceil(xp, x):
     return xp.ceil(x)
 
@@ -364,7 +371,7 @@ def ceil(x: TensorLike, name: str | None = None) -> Tensor:
     return Ceil(x)
 
 
-@op("Rint", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes="weakness")
+@op("Rint", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
 def Rint(xp, x):
     return xp.rint(x)
 
@@ -389,7 +396,7 @@ def rint(x: TensorLike, name: str | None = None) -> Tensor:
     return Rint(x)
 
 
-@op("Round", "x: T -> y: T", types={"T": SIGNED}, shape=shapes.same_as_first, promotes="weakness")
+@op("Round", "x: T -> y: T", types={"T": SIGNED}, shape=shapes.elementwise, promotes="weakness")
 def Round(xp, x):
     return x if np.issubdtype(x.dtype, np.integer) else xp.rint(x)
 

@@ -372,7 +372,7 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     "input: T -> output: int32",
     types={"T": WEIGHTS},
     attrs={"boundaries": floats},
-    shape=shapes.same_as_first,
+    shape=shapes.elementwise,
 )
 def Bucketize(xp, input, boundaries):
     bounds = np.asarray(boundaries, np.float64)

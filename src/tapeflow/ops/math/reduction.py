@@ -13,7 +13,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import broadcasting, layout
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.rows import Rank, Shape, Size, StopGradient
@@ -77,6 +77,7 @@ def _row(name, types, kernel, reference):
         yield Sample(rng.normal(2, 3), np.array([0, -2]), raises=InvalidArgumentError)
 
     row.reference(_by_hand(reference))
+    row.batching(batching.along(1, 0))
     return row
 
 

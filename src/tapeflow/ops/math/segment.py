@@ -25,7 +25,7 @@ from tapeflow.ops.math import (
     reduction,
 )
 from tapeflow.ops.math.conjugate import conj
-from tapeflow.ops.static import joined, rank_in, rank_of
+from tapeflow.ops.static import joined, rank_in, rank_of, static_value
 from tapeflow.ops.table import INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, known, one_value, shape_text
 
@@ -266,6 +266,18 @@ def _unsorted_row(name, types, combine, start, reference):
 
     row.samples(_unsorted_samples)
     row.reference(_by_hand(reference, start))
+
+    @row.batching
+    def _(call):
+        """The segments of each element follow those of the one before; negative ids stay."""
+        if call.batched[2] or not call.batched[0] or None in call.ranks:
+            return None
+        data, ids, count = call.with_batch(0), call.with_batch(1), casting.cast(call.inputs[2], call.inputs[1].dtype)
+        first = Reshape(call.numbers(ids.dtype) * count, [-1] + [1] * call.ranks[1])
+        ids = comparison.SelectV2(ids < 0, -1, ids + first)
+        (y,) = call.run([data, ids, count * casting.cast(call.size, count.dtype)])
+        return [call.unfolded(y, count if static_value(count) is None else int(static_value(count)))]
+
     return row
 
 

@@ -14,7 +14,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.math import arithmetic, elementwise, reduction
 from tapeflow.ops.math.elementwise_samples import line, per_element, positive, positive_pairs, unit
@@ -50,7 +50,7 @@ def apply(xp, function, *inputs):
 def special_row(name, function, samples, slope, reference, needs="x", promotes=""):
     """The row of a function of one number; `slope(call)` is its derivative, made of what it `needs`."""
 
-    @op(name, "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes=promotes)
+    @op(name, "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes=promotes)
     def row(xp, x):
         return apply(xp, function, x)
 
@@ -452,6 +452,9 @@ def Betainc(xp, a, b, x):
             f"{shape_text(x.shape)}"
         )
     return apply(xp, "betainc", a, b, x)
+
+
+Betainc.batching(batching.spread)
 
 
 @Betainc.gradient(needs="a, b, x")

@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.math import arithmetic, elementwise
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import above_one, line, pairs, per_element, unit
@@ -21,7 +21,7 @@ from tapeflow.ops.table import FLOATING, FLOATING_OR_COMPLEX, Sample, op
 def _function(name, function, samples, slope, reference=None):
     """The row of an elementwise function of NumPy's, whose derivative at x is `slope(x)`."""
 
-    @op(name, "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.same_as_first, promotes="weakness")
+    @op(name, "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.elementwise, promotes="weakness")
     def row(xp, x):
         return getattr(xp, function)(x)
 
@@ -175,7 +175,7 @@ def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     return Atan2(y, x)
 
 
-@op("Tanh", "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.same_as_first, promotes="weakness")
+@op("Tanh", "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.elementwise, promotes="weakness")
 def Tanh(xp, x):
     return xp.tanh(x)
 
@@ -201,6 +201,9 @@ def TanhGrad(xp, y, dy):
     return dy * (1 - y * y)
 
 
+TanhGrad.batching(batching.elementwise)
+
+
 @TanhGrad.gradient(needs="y, dy")
 def _(call, dz):
     y = conj(call.y)
@@ -217,7 +220,7 @@ def _(rng):
 TanhGrad.reference(lambda y, dy: dy - dy * np.conj(y) ** 2)
 
 
-@op("Sigmoid", "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.same_as_first, promotes="weakness")
+@op("Sigmoid", "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.elementwise, promotes="weakness")
 def Sigmoid(xp, x):
     return 1 / (1 + xp.exp(-x))
 
@@ -243,6 +246,9 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
 def SigmoidGrad(xp, y, dy):
     y = xp.conj(y)
     return dy * y * (1 - y)
+
+
+SigmoidGrad.batching(batching.elementwise)
 
 
 @SigmoidGrad.gradient(needs="y, dy")

@@ -12,7 +12,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.construction import ZerosLike
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.rows import StopGradient
@@ -56,7 +56,7 @@ def _zero(dy):
     return ZerosLike(dy)
 
 
-@op("Relu", "features: T -> activations: T", types={"T": REAL}, shape=shapes.same_as_first, promotes="weakness")
+@op("Relu", "features: T -> activations: T", types={"T": REAL}, shape=shapes.elementwise, promotes="weakness")
 def Relu(xp, features):
     return xp.maximum(features, features.dtype.type(0))
 
@@ -78,6 +78,9 @@ def ReluGrad(xp, gradients, features):
     return xp.where(features > 0, gradients, gradients.dtype.type(0))
 
 
+ReluGrad.batching(batching.elementwise)
+
+
 @ReluGrad.gradient(needs="features")
 def _(call, dy):
     return ReluGrad(dy, call.features), _zero(dy)
@@ -95,7 +98,7 @@ def relu(features: TensorLike, name: str | None = None) -> Tensor:
     return Relu(features)
 
 
-@op("Relu6", "features: T -> activations: T", types={"T": REAL}, shape=shapes.same_as_first, promotes="weakness")
+@op("Relu6", "features: T -> activations: T", types={"T": REAL}, shape=shapes.elementwise, promotes="weakness")
 def Relu6(xp, features):
     return xp.minimum(xp.maximum(features, features.dtype.type(0)), features.dtype.type(6))
 
@@ -121,6 +124,9 @@ def Relu6Grad(xp, gradients, features):
     return xp.where((features > 0) & (features < 6), gradients, gradients.dtype.type(0))
 
 
+Relu6Grad.batching(batching.elementwise)
+
+
 @Relu6Grad.gradient(needs="features")
 def _(call, dy):
     return Relu6Grad(dy, call.features), _zero(dy)
@@ -139,7 +145,7 @@ def relu6(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("LeakyRelu", "features: T -> activations: T", types={"T": Preferring(FLOATING)}, attrs={"alpha": 0.2},
-    shape=shapes.same_as_first, promotes="weakness")  # fmt: skip
+    shape=shapes.elementwise, promotes="weakness")  # fmt: skip
 def LeakyRelu(xp, features, alpha):
     return xp.where(features > 0, features, features * features.dtype.type(alpha))
 
@@ -166,6 +172,9 @@ def _(features, alpha):
 def LeakyReluGrad(xp, gradients, features, alpha):
     _require_same_shape("LeakyReluGrad", gradients, features)
     return xp.where(features > 0, gradients, gradients * gradients.dtype.type(alpha))
+
+
+LeakyReluGrad.batching(batching.elementwise)
 
 
 @LeakyReluGrad.gradient(needs="features")
@@ -209,7 +218,7 @@ def leaky_relu(features, alpha=0.2, name=None):
     return LeakyRelu(features, alpha)
 
 
-@op("Elu", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes="weakness")
+@op("Elu", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
 def Elu(xp, features):
     # The branch that is not taken must not overflow either.
     return xp.where(features < 0, xp.expm1(xp.minimum(features, features.dtype.type(0))), features)
@@ -242,6 +251,9 @@ def EluGrad(xp, gradients, outputs):
     return xp.where(outputs < 0, gradients * (outputs + outputs.dtype.type(1)), gradients)
 
 
+EluGrad.batching(batching.elementwise)
+
+
 @EluGrad.gradient(needs="gradients, outputs")
 def _(call, dy):
     below = _step_below(call.outputs)
@@ -271,7 +283,7 @@ _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_PRODUCT = _SELU_SCALE * _SELU_ALPHA
 
 
-@op("Selu", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.same_as_first, promotes="weakness")
+@op("Selu", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
 def Selu(xp, features):
     kind = features.dtype.type
     below = xp.expm1(xp.minimum(features, kind(0))) * kind(_SELU_PRODUCT)
@@ -306,6 +318,9 @@ def SeluGrad(xp, gradients, outputs):
     return gradients * xp.where(outputs < 0, outputs + kind(_SELU_PRODUCT), kind(_SELU_SCALE))
 
 
+SeluGrad.batching(batching.elementwise)
+
+
 @SeluGrad.gradient(needs="gradients, outputs")
 def _(call, dy):
     return SeluGrad(dy, call.outputs), dy * call.gradients * _step_below(call.outputs)
@@ -331,7 +346,7 @@ def selu(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op(
-    "Softplus", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.same_as_first,
+    "Softplus", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.elementwise,
     promotes="weakness",
 )
 def Softplus(xp, features):
@@ -358,6 +373,9 @@ def SoftplusGrad(xp, gradients, features):
     return gradients * (xp.where(features < 0, small, one) / (one + small))
 
 
+SoftplusGrad.batching(batching.elementwise)
+
+
 @SoftplusGrad.gradient(needs="gradients, features")
 def _(call, dy):
     s = trigonometric.sigmoid(call.features)
@@ -379,7 +397,7 @@ def softplus(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op(
-    "Softsign", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.same_as_first,
+    "Softsign", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.elementwise,
     promotes="weakness",
 )
 def Softsign(xp, features):
@@ -407,6 +425,9 @@ def _(features):
 def SoftsignGrad(xp, gradients, features):
     _require_same_shape("SoftsignGrad", gradients, features)
     return gradients / xp.square(xp.abs(features) + features.dtype.type(1))
+
+
+SoftsignGrad.batching(batching.elementwise)
 
 
 @SoftsignGrad.gradient(needs="gradients, features")

@@ -471,6 +471,15 @@ def FusedBatchNormV3(xp, x, scale, offset, mean, variance, **attrs):
     return (*out, np.zeros(0, scale.dtype))
 
 
+@FusedBatchNormV3.batching
+def _(call):
+    if call.attrs["is_training"] or not call.only([0]):
+        return None
+    size = call.first_size(0)
+    y, *rest = call.run([call.folded(0, size), *call.inputs[1:]])
+    return [call.unfolded(y, size), *map(call.shared, rest)]
+
+
 FusedBatchNormV3.gradient(needs=_FORWARD_NEEDS + ", reserve_space_3", none=True)(
     _forward_gradient(FusedBatchNormGradV3, True)
 )

@@ -6,10 +6,11 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.broadcasting import BroadcastTo
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.linalg import matmul
+from tapeflow.ops.math import arithmetic, reduction
 from tapeflow.ops.static import joined, rank_in
 from tapeflow.ops.table import NUMERIC, Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -49,6 +50,16 @@ def BiasAdd(xp, value, bias, data_format):
             f"{shape_text(bias.shape)} vs. {shape_text(value.shape)}"
         )
     return value + bias.reshape([-1] + [1] * (value.ndim - axis - 1))
+
+
+@BiasAdd.batching
+def _(call):
+    rank = call.ranks[0]
+    if rank is None:
+        return None
+    if call.attrs["data_format"] != "NHWC":
+        return batching.folded(0)(call)
+    return [arithmetic.AddV2(call.aligned(0, rank), call.aligned(1, rank))]
 
 
 @BiasAdd.gradient(needs="")
@@ -119,6 +130,15 @@ def BiasAddGrad(xp, out_backprop, data_format):
     axis = 1 if data_format == "NCHW" else out_backprop.ndim - 1
     others = tuple(i for i in range(out_backprop.ndim) if i != axis)
     return out_backprop.sum(others, dtype=out_backprop.dtype)
+
+
+@BiasAddGrad.batching
+def _(call):
+    rank = call.ranks[0]
+    if rank is None:
+        return None
+    channels = rank if call.attrs["data_format"] == "NHWC" else 2
+    return [reduction.Sum(call.inputs[0], [axis for axis in range(1, rank + 1) if axis != channels])]
 
 
 @BiasAddGrad.gradient(needs="")

@@ -9,7 +9,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import construction, layout
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.linalg import matmul
@@ -41,6 +41,9 @@ def LRN(xp, input, depth_radius, bias, alpha, beta):
     x = input.astype(kind)
     energy = xp.square(x) @ _band(x.shape[-1], depth_radius, kind)
     return (x * (kind(bias) + kind(alpha) * energy) ** kind(-beta)).astype(input.dtype)
+
+
+LRN.batching(batching.folded())
 
 
 @LRN.gradient(needs="input")

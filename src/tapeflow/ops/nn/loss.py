@@ -12,7 +12,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.broadcasting import sum_to_shape
 from tapeflow.ops.array.construction import ZerosLike, ones_like, zeros_like
@@ -73,6 +73,14 @@ def SoftmaxCrossEntropyWithLogits(xp, features, labels):
     # A label of 0 contributes nothing, also where the logarithm is infinite.
     terms = xp.where(labels == 0, labels.dtype.type(0), labels * surprise)
     return terms.sum(-1), xp.exp(-surprise) - labels
+
+
+@SoftmaxCrossEntropyWithLogits.batching
+def _(call):
+    features, labels = (x.shape.as_list()[-2:] if x.shape.rank else None for x in call.inputs)
+    if features != labels or call.ranks != [2, 2] or features[0] is None:
+        return None  # they may broadcast
+    return batching.folded()(call)
 
 
 def _through_backprop(call, dbackprop, logits):
@@ -162,6 +170,9 @@ def SparseSoftmaxCrossEntropyWithLogits(xp, features, labels):
     own = xp.take_along_axis(surprise, labels[:, None], 1)[:, 0] if rows else surprise[:, 0]
     hit = (np.arange(classes) == labels[:, None]).astype(features.dtype)
     return own, xp.exp(-surprise) - hit
+
+
+SparseSoftmaxCrossEntropyWithLogits.batching(batching.folded())
 
 
 @SparseSoftmaxCrossEntropyWithLogits.gradient(needs="features, backprop", none=True)
@@ -474,6 +485,14 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 @op("L2Loss", "t: T -> output: T", types={"T": FLOATING}, shape=shapes.scalar)
 def L2Loss(xp, t):
     return (xp.square(t).sum() / t.dtype.type(2)).astype(t.dtype)
+
+
+@L2Loss.batching
+def _(call):
+    rank = call.ranks[0]
+    if rank is None:
+        return None
+    return [reduction.Sum(call.inputs[0] * call.inputs[0], list(range(1, rank + 1))) / 2]
 
 
 @L2Loss.gradient(needs="t")

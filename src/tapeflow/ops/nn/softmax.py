@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.layout import Transpose, axis_swapped
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.math import elementwise, reduction
@@ -39,6 +39,9 @@ def Softmax(xp, logits):
     return e / e.sum(-1, keepdims=True)
 
 
+Softmax.batching(batching.leading(least=[1]))
+
+
 @Softmax.gradient(needs="softmax")
 def _(call, dy):
     y = call.softmax
@@ -64,6 +67,9 @@ def LogSoftmax(xp, logits):
         return xp.array(logits)
     shifted = logits - logits.max(-1, keepdims=True)
     return shifted - xp.log(xp.exp(shifted).sum(-1, keepdims=True))
+
+
+LogSoftmax.batching(batching.leading(least=[1]))
 
 
 @LogSoftmax.gradient(needs="logsoftmax")

@@ -87,7 +87,7 @@ def _numbers(rng, *shape):
 
 
 @op("FakeQuantWithMinMaxArgs", "inputs: float32 -> outputs: float32", attrs=_RANGE,
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=shapes.elementwise)  # fmt: skip
 def FakeQuantWithMinMaxArgs(xp, inputs, min, max, num_bits, narrow_range):
     _check_range(min, max)
     return _rounded(xp, inputs, min, max, num_bits, narrow_range)
@@ -123,7 +123,7 @@ def _same_shapes(gradients, inputs) -> None:
 
 @op("FakeQuantWithMinMaxArgsGradient",
     "gradients: float32, inputs: float32 -> backprops: float32", attrs=_RANGE,
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=shapes.elementwise)  # fmt: skip
 def FakeQuantWithMinMaxArgsGradient(xp, gradients, inputs, min, max, num_bits, narrow_range):
     _check_range(min, max)
     _same_shapes(gradients, inputs)

@@ -14,7 +14,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.broadcasting import BroadcastTo, broadcast_dynamic_shape
 from tapeflow.ops.array.construction import range as numbers
 from tapeflow.ops.array.rows import Rank, Shape
@@ -96,6 +96,7 @@ def _filled(name, fill):
         shape=shapes.given(0),
     )(kernel)
     row.gradient(None)
+    row.batching(batching.random_shape)
 
     @row.samples
     def _(rng):
@@ -138,6 +139,9 @@ def RandomUniformInt(xp, shape, minval, maxval, seed, seed2):
         return np.zeros(sizes, minval.dtype)
     g = reserve("RandomUniformInt", minval.dtype, shape.dtype, seed, seed2, count * philox.STRETCH)
     return philox.integers(g, count, minval.dtype, low, span).reshape(sizes)
+
+
+RandomUniformInt.batching(batching.random_shape)
 
 
 RandomUniformInt.gradient(None)

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import layout, padding, slicing
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.gather import gather
@@ -129,6 +129,8 @@ def _complex_row(name: str, rank: int, inverse: bool):
             return arithmetic.RealDiv(FORWARD[rank](dy), size)
         return arithmetic.Mul(BACKWARD[rank](dy), size)
 
+    row.batching(batching.leading())
+
     @row.samples
     def _(rng):
         shape = (3, 4, 5)[-rank:]
@@ -164,6 +166,8 @@ def _real_row(name: str, rank: int):
         full = BACKWARD[rank](_fit(dy, lengths, rank))
         dx = complex_numbers.real(arithmetic.Mul(full, _size(lengths, dy)))
         return _fit(cast(dx, call.dtype("input")), call.shape("input")[-rank:], rank), None
+
+    row.batching(batching.leading(0))
 
     @row.samples
     def _(rng):
@@ -221,6 +225,8 @@ def _inverse_real_row(name: str, rank: int):
         weights = cast(_multiplicity(lengths), target)
         dx = arithmetic.RealDiv(arithmetic.Mul(spectrum, weights), _size(lengths, spectrum))
         return _fit(dx, call.shape("input")[-rank:], rank), None
+
+    row.batching(batching.leading(0))
 
     @row.samples
     def _(rng):

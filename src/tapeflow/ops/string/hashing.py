@@ -118,7 +118,7 @@ def fingerprint64(s: bytes) -> int:
 
 
 @op("StringToHashBucketFast", "input: string -> output: int64", attrs={"num_buckets": integer},
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=shapes.elementwise)  # fmt: skip
 def StringToHashBucketFast(xp, input, num_buckets):
     if num_buckets < 1:
         raise invalid(f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 1")

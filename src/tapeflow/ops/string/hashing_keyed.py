@@ -72,7 +72,7 @@ def _check(num_buckets: int) -> None:
 
 
 @op("StringToHashBucketStrong", "input: string -> output: int64",
-    attrs={"num_buckets": integer, "key": ints}, shape=shapes.same_as_first)  # fmt: skip
+    attrs={"num_buckets": integer, "key": ints}, shape=shapes.elementwise)  # fmt: skip
 def StringToHashBucketStrong(xp, input, num_buckets, key):
     _check(num_buckets)
     if len(key) != 2:
@@ -82,7 +82,7 @@ def StringToHashBucketStrong(xp, input, num_buckets, key):
 
 
 @op("StringToHashBucket", "string_tensor: string -> output: int64",
-    attrs={"num_buckets": integer}, shape=shapes.same_as_first)  # fmt: skip
+    attrs={"num_buckets": integer}, shape=shapes.elementwise)  # fmt: skip
 def StringToHashBucket(xp, string_tensor, num_buckets):
     _check(num_buckets)
     return each(lambda text: murmur64(text) % num_buckets, string_tensor, kind=np.int64)

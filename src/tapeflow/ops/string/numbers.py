@@ -26,7 +26,7 @@ from tapeflow.ops.validate import invalid
         "T": (*FLOATING, *INTEGER, dtypes.complex64, dtypes.complex128, dtypes.bool, dtypes.string)
     },
     attrs={"precision": -1, "scientific": False, "shortest": False, "width": -1, "fill": ""},
-    shape=shapes.same_as_first,
+    shape=shapes.elementwise,
 )
 def AsString(xp, input, precision, scientific, shortest, width, fill):
     kind = input.dtype.kind
@@ -131,7 +131,7 @@ _WHOLE_NUMBER = re.compile(rb"\s*[+-]?\d+\s*")
 
 
 @op("StringToNumber", "string_tensor: string -> output: out_type",
-    attrs={"out_type": dtype(dtypes.float32)}, shape=shapes.same_as_first)  # fmt: skip
+    attrs={"out_type": dtype(dtypes.float32)}, shape=shapes.elementwise)  # fmt: skip
 def StringToNumber(xp, string_tensor, out_type):
     if out_type not in NUMBERS:
         raise invalid(

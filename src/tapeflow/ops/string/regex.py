@@ -141,7 +141,7 @@ def _(rng):
 
 
 @op("StaticRegexReplace", "input: string -> output: string",
-    attrs={"pattern": string, "rewrite": string, "replace_global": True}, shape=shapes.same_as_first)  # fmt: skip
+    attrs={"pattern": string, "rewrite": string, "replace_global": True}, shape=shapes.elementwise)  # fmt: skip
 def StaticRegexReplace(xp, input, pattern, rewrite, replace_global):
     return _replaced(input, pattern, rewrite, replace_global)
 
@@ -199,7 +199,7 @@ def _(rng):
 
 
 @op("StaticRegexFullMatch", "input: string -> output: bool", attrs={"pattern": string},
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=shapes.elementwise)  # fmt: skip
 def StaticRegexFullMatch(xp, input, pattern):
     return _full_matches(input, pattern)
 
@@ -240,7 +240,7 @@ def regex_full_match(input, pattern, name=None):
     "EncodeBase64",
     "input: string -> output: string",
     attrs={"pad": False},
-    shape=shapes.same_as_first,
+    shape=shapes.elementwise,
 )
 def EncodeBase64(xp, input, pad):
     def encoded(text: bytes) -> bytes:
@@ -259,7 +259,7 @@ def _(rng):
     yield Sample(texts("a"), pad=True, expect=texts("YQ=="))
 
 
-@op("DecodeBase64", "input: string -> output: string", shape=shapes.same_as_first)
+@op("DecodeBase64", "input: string -> output: string", shape=shapes.elementwise)
 def DecodeBase64(xp, input):
     def decoded(text: bytes) -> bytes:
         body = text.rstrip(b"=")

@@ -96,7 +96,7 @@ def _codepoint_starts(text: bytes) -> list[int]:
     return [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
 
 
-@op("StringLength", "input: string -> output: int32", attrs=UNIT, shape=shapes.same_as_first)
+@op("StringLength", "input: string -> output: int32", attrs=UNIT, shape=shapes.elementwise)
 def StringLength(xp, input, unit):
     length = len if unit == "BYTE" else lambda text: len(_codepoint_starts(text))
     return each(length, input, kind=np.int32)
@@ -148,7 +148,7 @@ def _cased(input, encoding: str, ascii_case, full_case):
     "StringLower",
     "input: string -> output: string",
     attrs={"encoding": ""},
-    shape=shapes.same_as_first,
+    shape=shapes.elementwise,
 )
 def StringLower(xp, input, encoding):
     return _cased(input, encoding, bytes.lower, str.lower)
@@ -168,7 +168,7 @@ def _(rng):
     "StringUpper",
     "input: string -> output: string",
     attrs={"encoding": ""},
-    shape=shapes.same_as_first,
+    shape=shapes.elementwise,
 )
 def StringUpper(xp, input, encoding):
     return _cased(input, encoding, bytes.upper, str.upper)
@@ -219,7 +219,7 @@ def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Ten
     return StringUpper(input, encoding)
 
 
-@op("StringStrip", "input: string -> output: string", shape=shapes.same_as_first)
+@op("StringStrip", "input: string -> output: string", shape=shapes.elementwise)
 def StringStrip(xp, input):
     return each(bytes.strip, input)
 

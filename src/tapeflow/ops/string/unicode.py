@@ -184,7 +184,7 @@ def UnicodeEncode(xp, input_values, input_splits, output_encoding, errors, repla
 @op("UnicodeTranscode", "input: string -> output: string",
     attrs={"input_encoding": string, "output_encoding": OUTPUT, "errors": ERRORS,
            "replacement_char": REPLACEMENT, "replace_control_characters": False},
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=shapes.elementwise)  # fmt: skip
 def UnicodeTranscode(
     xp, input, input_encoding, output_encoding, errors, replacement_char, replace_control_characters
 ):
@@ -199,7 +199,7 @@ def UnicodeTranscode(
     return each(transcode, input)
 
 
-@op("UnicodeScript", "input: int32 -> output: int32", shape=shapes.same_as_first)
+@op("UnicodeScript", "input: int32 -> output: int32", shape=shapes.elementwise)
 def UnicodeScript(xp, input):
     starts, scripts = script_ranges()
 
