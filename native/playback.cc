@@ -58,6 +58,9 @@ class Gradients {
   size_t used_ = 0;
 };
 
+// A tensor of a graph that is being built: a playback with such weights adds its nodes there.
+bool is_symbolic(PyObject* o) { return !is_tensor(o) && PyObject_TypeCheck(o, TensorBaseType); }
+
 PyObject* zeros(Shape* shape, DType d) {
   Tensor* t = new_tensor(d, shape);
   std::memset(t->data, 0, static_cast<size_t>(t->bytes()));
@@ -101,6 +104,10 @@ void accumulate(Gradients::Cell& c, Ref g) {
 
 // A gradient brought to the shape of the input it is for.
 Ref fit(Ref g, const Slot& slot, const OpDef* op, const char* label) {
+  if (is_symbolic(g.get()) && op && op->broadcasts) {
+    const Ref dims(tuple_of(slot.shape));
+    return Ref(PyObject_CallFunctionObjArgs(hooks.sum_to, g.get(), dims.get(), nullptr));
+  }
   if (!is_tensor(g.get())) return g;
   auto* t = reinterpret_cast<Tensor*>(g.get());
   if (t->shape->same(slot.shape) || slot.dtype == DType::kResource) return g;
@@ -116,7 +123,7 @@ Ref fit(Ref g, const Slot& slot, const OpDef* op, const char* label) {
 
 PyObject* to_gradient(PyObject* r) {  // new reference; null for None
   if (r == Py_None) return nullptr;
-  if (is_tensor(r) || PyObject_TypeCheck(r, TensorBaseType)) return Py_NewRef(r);
+  if (is_tensor(r) || is_symbolic(r)) return Py_NewRef(r);
   if (PyFloat_Check(r) || PyLong_Check(r) || is_variable(r) || PyList_Check(r) || PyTuple_Check(r)) {
     return reinterpret_cast<PyObject*>(to_tensor(r, DType::kInvalid));
   }
@@ -174,6 +181,10 @@ class Playback {
         if (!trainable(value->dtype)) continue;
         Ref made(ones(value->shape, value->dtype));
         accumulate(*c, Ref(beside(reinterpret_cast<Tensor*>(made.release()), value.get())));
+        continue;
+      }
+      if (is_symbolic(seed)) {
+        accumulate(*c, Ref::share(seed));
         continue;
       }
       Ref s(reinterpret_cast<PyObject*>(to_tensor(seed, value->dtype)));

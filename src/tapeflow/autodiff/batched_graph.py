@@ -88,14 +88,14 @@ class Call:
     def aligned(self, i: int, rank: int) -> Any:
         """Input `i` with so many dimensions for one element, if it has a batch that must stay in front of them."""
         x, own = self.inputs[i], self.ranks[i]
-        if not self.batched[i] or own == rank:
+        if own is None or not self.batched[i] or own == rank:
             return x
         first, *rest = static.sizes_of(x)
         return Reshape(x, static.as_shape([first, *[1] * (rank - own), *rest]))
 
     def like(self, i: int, model: int) -> Any:
         """Input `i` broadcast to the shape of another one, which has the most dimensions, with the batch."""
-        x = self.aligned(i, self.ranks[model])
+        x = self.aligned(i, self.ranks[model] or 0)
         sizes = static.sizes_of(self.inputs[model])[1 if self.batched[model] else 0 :]
         return broadcast_to(x, static.as_shape([self.size, *sizes]))
 
@@ -110,7 +110,11 @@ class Call:
 
     def first_size(self, i: int) -> Any:
         """The first size of input `i` for one element."""
-        return static.sizes_of(self.inputs[i])[1 if self.batched[i] else 0]
+        return self.size_of(i, 0)
+
+    def size_of(self, i: int, axis: int) -> Any:
+        """The size of one dimension of input `i` for one element."""
+        return static.sizes_of(self.inputs[i])[axis + 1 if self.batched[i] else axis]
 
     def folded(self, i: int, inner: Any) -> Any:
         """Input `i` with the batch and the first dimension, which is `inner`, as one."""

@@ -7,10 +7,8 @@ import enum
 import inspect
 from typing import Any
 
-import numpy as np
-
 from tapeflow import _native
-from tapeflow.autodiff import explaining
+from tapeflow.autodiff import explaining, jacobians
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -19,8 +17,6 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.ops import derived
 from tapeflow.ops.array.construction import ones_like
-from tapeflow.ops.array.joining import Pack
-from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.state.variable import Variable, variable_behind
 
 _Tensor = _native.Tensor
@@ -275,17 +271,10 @@ class GradientTape(_native.Tape):
         zero = self._begin_jacobian(unconnected_gradients)
         flat_sources, _ = _flat_sources(sources)
         target = convert_to_tensor(target)
-        shape = target.shape.as_list()
-        count = int(np.prod(shape, dtype=np.int64))
-        rows = []
-        for i in range(count):
-            one = np.zeros(count, target.dtype.as_numpy_dtype)
-            one[i] = 1
-            weight = convert_to_tensor(one.reshape(shape), target.dtype)
-            rows.append(self._derived([target], flat_sources, [weight], zero, True))
+        play = lambda weight: self._derived([target], flat_sources, [weight], zero, True)  # noqa: E731
+        results = jacobians.jacobian(play, target, flat_sources)
         if not self._persistent:
             self._spend()
-        results = _stacked(rows, flat_sources, shape)
         return nest.pack_sequence_as(sources, results)
 
     def batch_jacobian(
@@ -314,31 +303,12 @@ class GradientTape(_native.Tape):
         """
         self._check_persistent("batch_jacobian", experimental_use_pfor)
         target = convert_to_tensor(target)
-        batch, *inner = target.shape.with_rank_at_least(2).as_list()
-        from_batch, *source_inner = source.shape.with_rank_at_least(2).as_list()
-        if batch != from_batch:
-            raise ValueError(
-                "Need first dimension of target shape (" + str(batch) + ") and source shape "
-                "(" + str(from_batch) + ") to match."
-            )
         zero = self._begin_jacobian(unconnected_gradients)
-        count = int(np.prod(inner, dtype=np.int64))
-        columns = []
-        for j in range(count):
-            one = np.zeros((batch, count), target.dtype.as_numpy_dtype)
-            one[:, j] = 1
-            weight = convert_to_tensor(one.reshape(batch, *inner), target.dtype)
-            (column,) = self._derived([target], [source], [weight], zero, True)
-            columns.append(_dense(column))
+        play = lambda weight: self._derived([target], [source], [weight], zero, True)  # noqa: E731
+        result = jacobians.batch_jacobian(play, target, source)
         if not self._persistent:
             self._spend()
-        if any(column is None for column in columns):
-            return None
-
-        shape = [batch, *inner, *source_inner]
-        if not columns:
-            return convert_to_tensor(np.zeros(shape, target.dtype.as_numpy_dtype))
-        return Reshape(Pack(columns, axis=1), shape)
+        return result
 
     def _begin_jacobian(self, unconnected_gradients) -> bool:
         if self._spent:
@@ -351,24 +321,6 @@ class GradientTape(_native.Tape):
     def explain(self, target, source) -> str:
         """Says how `target` depends on `source`, or where the path between them broke."""
         return explaining.explain(self, target, source)
-
-
-def _dense(gradient):
-    return gradient.to_dense() if isinstance(gradient, IndexedSlices) else gradient
-
-
-def _stacked(rows, sources, shape):
-    results = []
-    for k, source in enumerate(sources):
-        full = [*shape, *source.shape.as_list()]
-        parts = [row[k] for row in rows]
-        if not rows:
-            results.append(convert_to_tensor(np.zeros(full, source.dtype.as_numpy_dtype)))
-        elif any(part is None for part in parts):
-            results.append(None)
-        else:
-            results.append(Reshape(Pack([_dense(part) for part in parts]), full))
-    return results
 
 
 def _ones(tensor):

@@ -237,8 +237,7 @@ def op(
         stateful = resources or {"seed", "seed2"} <= kinds.keys()
     row.stateful = stateful
     row.touches = touches
-    row.forwards = forwards
-    row.moves = moves or forwards
+    row.forwards, row.moves = forwards, moves or forwards
     row.reads = reads
     if promotes:
         promotion.PARTS[name] = promotes
@@ -248,9 +247,8 @@ def op(
     row.reference = MethodType(_reference, row)
     row.compiled = MethodType(_compiled, row)
     row.batching = MethodType(_batching, row)
-    row.batching_rule = None
     row.compiled_kernel, row.static, row.not_compiled, row.checks = None, frozenset(), "", False
-    row.sample_source = row.formula = None
+    row.sample_source = row.formula = row.batching_rule = None
     row.none_gradients = row.gradient_known = False
     # For a row that TensorFlow does not know: a function, made of ops that it knows, which GraphDefs hold a call of.
     row.composite = None

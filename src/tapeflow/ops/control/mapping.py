@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -130,7 +131,7 @@ def map_fn(
     if _is_staged(flat):
         options = options_of(parallel_iterations, swap_memory, name or "map")
         return map_elements(fn, elems, flat, promised, infer_shape, options)
-    results = [fn(row) for row in _rows(elems, flat)]
+    results = [_read(fn(row)) for row in _rows(elems, flat)]
     if results:
         nest.assert_same_structure(promised, results[0])
         results = [
@@ -138,6 +139,11 @@ def map_fn(
             for result in results
         ]
     return _stacked(results, promised, lambda: promised)
+
+
+def _read(result):
+    """A result with variables as the values that they have now: the next call may change them."""
+    return nest.map_structure(lambda x: convert_to_tensor(x) if isinstance(x, _native.Variable) else x, result)
 
 
 def _promised(value, kind):
@@ -333,7 +339,7 @@ def map_without_signature(fn, elems, flat):
     if _is_staged(flat):
         signature = mapping_staged.signature_of(fn, elems, flat)
         return map_elements(fn, elems, flat, signature, True, options_of(None, False, "loop_body"))
-    results = [fn(row) for row in _rows(elems, flat)]
+    results = [_read(fn(row)) for row in _rows(elems, flat)]
     if results:
         return _stacked(results, None, None)
     # What `fn` gives for one element says of which dtypes and shapes there are none.

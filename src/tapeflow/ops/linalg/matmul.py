@@ -22,7 +22,7 @@ from tapeflow.ops.math import casting
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.reduction import Prod
-from tapeflow.ops.static import static_value
+from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 from tapeflow.ops.table import COMPLEX, FLOATING, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -65,14 +65,34 @@ def MatMul(xp, a, b, transpose_a, transpose_b, grad_a, grad_b):
 
 @MatMul.batching
 def _(call):
+    """One product of matrices where one factor is the same for all elements."""
     a, b = call.inputs
     turned, other = call.attrs["transpose_a"], call.attrs["transpose_b"]
     if a.dtype.is_complex and (turned or other):
         return None
-    if not call.batched[1] and not turned:
-        rows = call.first_size(0)
-        return [call.unfolded(y, rows) for y in call.run([call.folded(0, rows), b])]
-    return [BatchMatMulV2(a, b, turned, other)]
+    if call.batched == [True, True]:
+        return [BatchMatMulV2(a, b, turned, other)]
+    if call.batched[1]:  # the transposed product
+        rows = call.first_size(1) if other else call.size_of(1, 1)
+        (product,) = _rows_by(call, b if other else _turned(b), rows, a, not turned)
+        return [_turned(product)]
+    rows = call.size_of(0, 1) if turned else call.first_size(0)
+    return _rows_by(call, _turned(a) if turned else a, rows, b, other)
+
+
+def _rows_by(call, x, rows, factor, turned):
+    """`x`, `[batch, rows, n]`, times one matrix."""
+    joined = layout.Reshape(x, as_shape([call.size * rows, size_of(x, 2)]))
+    columns = size_of(factor, 0 if turned else 1)
+    return [layout.Reshape(MatMul(joined, factor, transpose_b=turned), as_shape([call.size, rows, columns]))]
+
+
+def _turned(x):
+    """Matrices transposed; where they are vectors, without moving numbers."""
+    batch, rows, columns = sizes_of(x)
+    if rows == 1 or columns == 1:
+        return layout.Reshape(x, as_shape([batch, columns, rows]))
+    return layout.Transpose(x, [0, 2, 1])
 
 
 def _product(xp, a, b):
