@@ -17,6 +17,7 @@
 #include "plan.h"
 #include "python_kernel.h"
 #include "records.h"
+#include "shuffle.h"
 #include "tape.h"
 #include "scopes.h"
 #include "tensor_file.h"
@@ -30,7 +31,7 @@ NB_MODULE(_native, m) {
   if (!init_arrays(m.ptr()) || !init_convert() || !init_op_type(m.ptr()) || !init_python_kernel() ||
       !init_exit() || !init_settings(m.ptr()) || !init_scopes(m.ptr()) || !init_tensor(m.ptr()) || !init_public(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), random_methods) < 0 ||
-      PyModule_AddFunctions(m.ptr(), record_methods) < 0 ||
+      PyModule_AddFunctions(m.ptr(), record_methods) < 0 || PyModule_AddFunctions(m.ptr(), shuffle_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), tensor_file_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||
       !init_tensor_list(m.ptr()) || !init_plan(m.ptr()) || !init_limits(m.ptr()) || !init_dispatcher(m.ptr())) {
     throw nanobind::python_error();

@@ -188,22 +188,24 @@ def rule_of(row: Any) -> batching.Rule | None:
     return batching.elementwise if row.shape_rule is shapes.elementwise else None
 
 
-def batch(graph: FuncGraph, arguments: Sequence[Any], size: Any) -> list[Value]:
+def batch(graph: FuncGraph, arguments: Sequence[Any], size: Any, whole: bool = False) -> list[Value]:
     """What `graph` returns for each element of a batch.
 
     Args:
       graph: computes one element.
       arguments: for each of its inputs, but for captures, a tensor with the batch as first dimension.
       size: of the batch.
+      whole: whether operations without a batching rule are refused, and not called for each element.
 
     Raises:
-      CannotBatchError: the graph has effects, or an operation that has no form for a whole batch. Nothing has run.
+      CannotBatchError: the graph has effects, or an operation that has no form for a whole batch. If not `whole`,
+        nothing has run.
     """
     _check(graph)
     variables = {id(handle): variable for variable, handle in graph.variables_by_handle.items()}
     values = [Value(x, True) for x in arguments]
     values += [Value(variables.get(id(inner), outer), False) for outer, inner in graph.captures]
-    return _body(graph, graph.outputs, values, size)
+    return _body(graph, graph.outputs, values, size, whole)
 
 
 def repeated(value: Value, size: Any) -> Any:
@@ -227,21 +229,23 @@ def _check(graph: Any) -> None:
             raise CannotBatchError(op.type)
 
 
-def _body(graph: Any, outputs: Sequence[SymbolicTensor], given: Sequence[Value], size: Any) -> list[Value]:
+def _body(
+    graph: Any, outputs: Sequence[SymbolicTensor], given: Sequence[Value], size: Any, whole: bool
+) -> list[Value]:
     values: dict[int, Value] = dict(zip(map(id, graph.inputs), given, strict=True))
     for op in needed(graph, outputs, [], graph.inputs):
         if op.outputs and id(op.outputs[0]) not in values:
             inputs = [values[id(x)] for x in op.inputs]
-            values.update(zip(map(id, op.outputs), _operation(op, inputs, size), strict=True))
+            values.update(zip(map(id, op.outputs), _operation(op, inputs, size, whole), strict=True))
     return [values[id(y)] for y in outputs]
 
 
-def _operation(op: Operation, inputs: list[Value], size: Any) -> Sequence[Value]:
+def _operation(op: Operation, inputs: list[Value], size: Any, whole: bool) -> Sequence[Value]:
     if op.type == "Const":
         return [Value(op.attrs["value"], False)]
     if op.row is None:
         body = op.attrs["branches"][0]
-        return _body(body.graph, body.outputs, inputs, size)
+        return _body(body.graph, body.outputs, inputs, size, whole)
     if op.row is ReadVariableOp and isinstance(inputs[0].tensor, _native.Variable):
         return [Value(inputs[0].tensor.read_value(), False)]  # as a program reads it, so that tapes watch it
     if not any(x.batched for x in inputs) and not op.effects:
@@ -250,6 +254,8 @@ def _operation(op: Operation, inputs: list[Value], size: Any) -> Sequence[Value]
     rule = rule_of(op.row)
     outputs = None if rule is None else rule(Call(op, inputs, size))
     if outputs is None:
+        if whole:
+            raise CannotBatchError(op.type)
         return _one_by_one(op, inputs)
     return [y if isinstance(y, Value) else Value(y, True) for y in outputs]
 

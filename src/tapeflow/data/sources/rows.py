@@ -7,7 +7,6 @@ it is a stream of row numbers. A batch of it is one gather per array.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 
 import numpy as np
 
@@ -17,8 +16,6 @@ from tapeflow.data.element import is_structure, map_leaves
 from tapeflow.data.iteration.passes import Pass
 from tapeflow.ops.array.gather import gather
 
-_BLOCK = 8192
-
 
 class RowStream:
     """`columns`: an element whose tensors hold the rows of every element along axis 0, or a
@@ -26,6 +23,8 @@ class RowStream:
 
     `blocks()` starts a new pass: an iterator of int64 arrays of row numbers, none of them empty.
     """
+
+    held = True  # the elements are in memory
 
     def __init__(self, columns, blocks, seeds=()):
         self._columns = columns
@@ -40,11 +39,6 @@ class RowStream:
     def with_blocks(self, blocks, *seeds):
         """The same columns, visited in another order."""
         return RowStream(self._columns, blocks, (*self.seeds, *seeds))
-
-    def numbers(self):
-        """The row numbers of a new pass as Python integers."""
-        for block in self.blocks():
-            yield from block.tolist()
 
     def start(self):
         """A new pass, element by element."""
@@ -130,16 +124,6 @@ def all_rows(count):
     """Every row number below count, in order."""
     if count:
         yield np.arange(count, dtype=np.int64)
-
-
-def in_blocks(numbers):
-    """Arrays of row numbers from an iterator of integers."""
-    numbers = iter(numbers)
-    while True:
-        block = np.fromiter(islice(numbers, _BLOCK), np.int64)
-        if block.size == 0:
-            return
-        yield block
 
 
 def regroup(blocks, size, drop_remainder=False):

@@ -23,7 +23,7 @@ def cached(dataset, filename):
         return "Cache", lambda: _InFiles(dataset, filename), spec, dataset._size
     memory = []
     # Rows are in memory already, and visited in the same order on every pass when not shuffled.
-    fixed = dataset._rows is not None and not dataset._rows.seeds
+    fixed = dataset._rows is not None and dataset._rows.held and not dataset._rows.seeds
     if fixed:
         return "Cache", dataset._start, spec, dataset._size, dataset._rows
     return "Cache", lambda: _InMemory(dataset, memory), spec, dataset._size

@@ -8,6 +8,8 @@ from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Over, begun
 from tapeflow.data.iteration.threads import InThreads, read_ahead
+from tapeflow.data.transform import mapping_batches
+from tapeflow.data.transform.mapped_pass import Mapped
 from tapeflow.data.transform.tracing import of_elements, translated
 
 
@@ -18,41 +20,14 @@ def mapped(dataset, fn, num_parallel_calls, deterministic):
         workers = integer(num_parallel_calls, "ParallelMapDataset")
         message = "num_parallel_calls must be greater than zero."
         require(workers > 0 or workers == -1, message, "ParallelMapDataset")
+    rows = mapping_batches.mapped_rows(dataset._rows, fn)
     if workers in (None, 1):
-        return "Map", lambda: Mapped(fn, dataset._start()), fn.spec, dataset._size
+        return "Map", lambda: Mapped(fn, dataset._start()), fn.spec, dataset._size, rows
 
     def start():
         return InThreads(of_elements(fn), fn.transformation, dataset._start(), workers, deterministic)
 
-    return "ParallelMap", start, fn.spec, dataset._size
-
-
-class Mapped(Over):
-    """`fn` of each element."""
-
-    __slots__ = ("_call", "_fn", "_position", "_spread")
-
-    def __init__(self, fn, values):
-        super().__init__(values)
-        self._fn = fn
-        self._call = fn.begun()
-        self._spread = fn.spread
-        self._position = -1
-
-    def __next__(self):
-        value = next(self._input)
-        self._position += 1
-        try:
-            return self._call(*value) if self._spread else self._call(value)
-        except Exception as error:
-            raise translated(error, self._fn.transformation, self._position) from error
-
-    def save(self):
-        return [self._input.save(), self._position]
-
-    def restore(self, state):
-        inner, self._position = state
-        self._input.restore(inner)
+    return "ParallelMap", start, fn.spec, dataset._size, rows
 
 
 def check_predicate(spec, name):

@@ -11,9 +11,13 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Counted, Over, Pass, close_pass, later
-from tapeflow.data.sources.rows import after_rows, every_nth_row, first_rows, in_blocks
-from tapeflow.data.transform.shuffling import PhiloxStream, SeedGenerator, Shuffled
-from tapeflow.data.transform.shuffling import shuffled as shuffle_items
+from tapeflow.data.sources.rows import after_rows, every_nth_row, first_rows
+from tapeflow.data.transform.shuffling import (
+    PhiloxStream,
+    SeedGenerator,
+    Shuffled,
+    shuffled_numbers,
+)
 from tapeflow.ops.random.seed import get_seed
 
 _INFINITE = -1
@@ -223,13 +227,12 @@ def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
     seeds = SeedGenerator(*graph_and_op_seed(seed), reshuffle_each_iteration in (None, True))
     whole = 2**62 if size == _UNKNOWN else size
 
-    def shuffle_pass(items):
-        return shuffle_items(items, whole, PhiloxStream(*seeds.next_seeds()))
-
     rows = dataset._rows
     if rows is not None:
         ordered = rows
-        rows = rows.with_blocks(lambda: in_blocks(shuffle_pass(ordered.numbers())), seeds)
+        rows = rows.with_blocks(
+            lambda: shuffled_numbers(ordered.blocks(), whole, PhiloxStream(*seeds.next_seeds())), seeds
+        )
     start = rows.start if rows is not None else lambda: Shuffled(dataset._start(), whole, seeds)
     return "Shuffle", start, _spec(dataset), dataset._size, rows
 

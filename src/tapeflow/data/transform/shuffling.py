@@ -7,6 +7,7 @@ from itertools import islice
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.data.iteration.passes import Over
 
 _MULTIPLIER = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
@@ -50,6 +51,8 @@ class PhiloxStream:
     def take(self, count):
         """The next `count` numbers as an array."""
         left = np.fromiter(islice(self._unused, count), np.uint64)
+        if left.size == count:
+            return left
         more = self._draw(-(-(count - left.size) // 4))
         self._unused = iter(more[count - left.size :].tolist())
         return np.concatenate([left, more[: count - left.size]])
@@ -98,31 +101,34 @@ class SeedGenerator:
         return next(self._stream), next(self._stream)
 
 
-def shuffled(items, size, stream):
-    """The items in the order in which a shuffle buffer of `size` items lets them out.
-
-    A random item of the buffer leaves; the buffer's first item takes its place, and the next
-    item of the input the first one's.
-    """
-    items = iter(items)
-    buffer = list(islice(items, size))
-    start = 0
-    if len(buffer) == size:
-        for item in items:
-            index = start + next(stream) % size
-            if index >= size:
-                index -= size
-            yield buffer[index]
-            buffer[index] = buffer[start]
-            buffer[start] = item
-            start += 1
-            if start == size:
-                start = 0
-    yield from drained(buffer[start:] + buffer[:start], stream)
+def shuffled_numbers(blocks, size, stream):
+    """Arrays of numbers in the order in which a shuffle buffer of `size` numbers lets them out, as `Shuffled` does."""
+    waiting, held = [], 0  # until the buffer is full
+    buffer, start = None, 0
+    for block in blocks:
+        if buffer is None:
+            waiting.append(block[: size - held])
+            held += waiting[-1].size
+            if held < size:
+                continue
+            buffer, block = np.concatenate(waiting), block[waiting[-1].size :]
+        if block.size:
+            leaving = block.astype(np.int64)
+            start = _native.shuffle_through(buffer, start, leaving, stream.take(leaving.size))
+            yield leaving
+    parts = waiting if buffer is None else [buffer[start:], buffer[:start]]
+    rest = np.concatenate([np.empty(0, np.int64), *parts])
+    if rest.size:
+        _native.shuffle_rest(rest, stream.take(rest.size))
+        yield rest
 
 
 class Shuffled(Over):
-    """The elements of another pass, in the order in which a shuffle buffer lets them out."""
+    """The elements of another pass, in the order in which a shuffle buffer lets them out.
+
+    A random item of the buffer leaves; the buffer's first item takes its place, and the next item of the input the
+    first one's.
+    """
 
     __slots__ = ("_buffer", "_generator", "_left", "_over", "_size", "_start", "_stream")
 

@@ -117,6 +117,22 @@ class Traced:
         return leaves.from_tensors(spec, given)
 
     @property
+    def graph(self) -> FuncGraph:
+        """The graph of its body."""
+        return self._compiled.graph
+
+    @property
+    def specs(self) -> list[Any]:
+        """The specs of its arguments."""
+        return self._specs
+
+    @property
+    def plain(self) -> bool:
+        """Whether it takes and returns dense tensors alone, and runs as a plan."""
+        results = element.flatten(self.spec)
+        return self._plain and not self._debugging and all(isinstance(spec, TensorSpec) for spec in results)
+
+    @property
     def is_stateful(self) -> bool:
         """Whether what it returns may differ from call to call."""
         return any(op.stateful for op in self._compiled.graph.operations)
