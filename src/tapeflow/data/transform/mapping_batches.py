@@ -28,8 +28,8 @@ class MappedRows:
         self._rows = rows
         self._fn = fn
         self._of_batches = of_batches
-        self.seeds = rows.seeds
-        self.blocks = rows.blocks
+        self.seeds: Any = rows.seeds
+        self.blocks: Any = rows.blocks
 
     def with_blocks(self, blocks: Any, *seeds: Any) -> MappedRows:
         """The same rows, visited in another order."""
