@@ -174,18 +174,28 @@ def _are_sizes(value: Any) -> bool:
 
 @public
 def save_model(obj, filename, metadata=None):
-    """Writes the variables that a model, a module or another object holds, named by the attributes that lead to them.
+    """Write the variables that a model, a module or another object holds, named by the attributes that lead to them.
 
     Variables that are held twice are written once.
+
+    Args:
+      obj: the object.
+      filename: the path of the file.
+      metadata: a dict of strings that is kept in the file.
     """
     save_file(_variables(obj), filename, metadata)
 
 
 @public
 def load_model(obj, filename, strict=True):
-    """Sets the variables of an object from a file; the names that only one of both has: (missing, unexpected).
+    """Set the variables of an object from a file; the names that only one of both has: (missing, unexpected).
 
     Raises ValueError for a variable of another shape, and with `strict` if there are such names; nothing is set then.
+
+    Args:
+      obj: the object.
+      filename: the path of the file.
+      strict: whether names that only one of both has are an error.
     """
     tensors = load_file(filename)
     variables = _variables(obj)

@@ -85,6 +85,11 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
 
     Returns the last (metrics, list of exports). Raises TypeError for arguments of other kinds, and ValueError if the
     estimator writes no checkpoints.
+
+    Args:
+      estimator: a `tf.estimator.Estimator`.
+      train_spec: a `TrainSpec`: input and number of steps.
+      eval_spec: an `EvalSpec`: input, steps and exporters.
     """
     for value, kind, name in (
         (estimator, Estimator, "estimator"), (train_spec, TrainSpec, "train_spec"), (eval_spec, EvalSpec, "eval_spec"),

@@ -201,7 +201,16 @@ def categorical_column_with_vocabulary_file(
 def categorical_column_with_vocabulary_file_v1(
     key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None, dtype=dtypes.string
 ):
-    """`categorical_column_with_vocabulary_file` with the arguments of 1.x."""
+    """`categorical_column_with_vocabulary_file` with the arguments of 1.x.
+
+    Args:
+      key: the name of the feature.
+      vocabulary_file: the path of a file with one word a line.
+      vocabulary_size: how many lines count; None: all.
+      num_oov_buckets: how many numbers other words get, by their hash.
+      default_value: the number of other words; None: -1.
+      dtype: of the words, a string or integer dtype.
+    """
     return categorical_column_with_vocabulary_file(
         key, vocabulary_file, vocabulary_size, dtype, default_value, num_oov_buckets
     )

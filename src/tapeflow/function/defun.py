@@ -21,9 +21,16 @@ def defun(
     experimental_autograph_options=None,
     reduce_retracing=False,
 ):
-    """Lets `func` run as a plan, made by tracing it; each trace may create variables. Also a decorator.
+    """Let `func` run as a plan, made by tracing it; each trace may create variables. Also a decorator.
 
     Raises TypeError if `func` is not callable.
+
+    Args:
+      func: the function; None: a decorator is returned.
+      input_signature: specs of the arguments (optional).
+      autograph: whether Python's control flow on tensors is converted.
+      experimental_autograph_options: has no effect on the result.
+      reduce_retracing: whether traces become more general as arguments differ.
     """
 
     def decorated(inner):

@@ -188,6 +188,10 @@ def dispatch_for_unary_elementwise_apis(x_type):
 def dispatch_for_binary_elementwise_apis(x_type, y_type):
     """A decorator: `handler(api_func, x, y)` answers for the functions of two tensors that treat their elements
     pair by pair. Raises ValueError for types that have a handler.
+
+    Args:
+      x_type: the type annotation of the first tensor.
+      y_type: the type annotation of the second tensor.
     """
 
     def decorator(handler):
@@ -202,6 +206,10 @@ def dispatch_for_binary_elementwise_assert_apis(x_type, y_type):
     """A decorator: `handler(assert_func, x, y)` answers for `tf.debugging.assert_equal` and the other assertions.
 
     Raises ValueError for types that have a handler.
+
+    Args:
+      x_type: the type annotation of the first tensor.
+      y_type: the type annotation of the second tensor.
     """
 
     def decorator(handler):

@@ -27,7 +27,12 @@ def _tolist(tensor):
 
 @public
 def _transpose(a, axes=None):
-    """`a` with its axes permuted, by default reversed."""
+    """`a` with its axes permuted, by default reversed.
+
+    Args:
+      a: a tensor.
+      axes: the order of the axes; None: reversed.
+    """
     return layout.transpose(a, axes)
 
 
@@ -36,6 +41,10 @@ def _flatten(a, order="C"):
     """The elements in one axis, row by row, or column by column with `order="F"`.
 
     Raises ValueError for another order than C, A, K and F.
+
+    Args:
+      a: a tensor.
+      order: "C", "A" or "K" for row by row, "F" for column by column.
     """
     if order not in ("C", "A", "K", "F"):
         raise ValueError("order can only be C, A, K (all row major) or F (column major).")
@@ -65,7 +74,13 @@ def _reshape(a, *newshape, **kwargs):
 
 @public
 def _clip(a, a_min, a_max):
-    """`a` within the bounds, of which one may be None; ValueError for both. All are promoted to one dtype."""
+    """`a` within the bounds, of which one may be None; ValueError for both. All are promoted to one dtype.
+
+    Args:
+      a: a tensor.
+      a_min: the lower bound, or None.
+      a_max: the upper bound, or None.
+    """
     if a_min is None and a_max is None:
         raise ValueError("Not more than one of `a_min` and `a_max` may be `None`.")
     dtype = promotion.numpy_type(a, a_min, a_max)
@@ -81,13 +96,24 @@ def _clip(a, a_min, a_max):
 
 @public
 def _astype(x, dtype, name=None):
-    """`tf.cast(x, dtype)`."""
+    """`tf.cast(x, dtype)`.
+
+    Args:
+      x: a tensor.
+      dtype: the dtype of the result.
+      name: a name for the operation (optional).
+    """
     return casting.cast(x, dtype)
 
 
 @public
 def _round(a, decimals=0):
-    """`a` rounded to that many decimals, of the same dtype."""
+    """`a` rounded to that many decimals, of the same dtype.
+
+    Args:
+      a: a tensor.
+      decimals: the number of decimals.
+    """
     kind = a.dtype
     if not (kind.is_floating or kind.is_complex):
         a = casting.cast(a, promotion.default_float())
@@ -103,19 +129,41 @@ def _reduced(tensor, reduce, reduce_bool, axis, out, keepdims):
 
 @public
 def _max(a, axis=None, out=None, keepdims=None):
-    """The largest element along `axis`, by default of all. `out` must be None, else ValueError is raised."""
+    """The largest element along `axis`, by default of all. `out` must be None, else ValueError is raised.
+
+    Args:
+      a: a tensor.
+      axis: the axis, or a tuple of axes; None: all.
+      out: must be None.
+      keepdims: whether axes that are reduced stay, with size 1.
+    """
     return _reduced(a, reduction.reduce_max, reduction.reduce_any, axis, out, keepdims)
 
 
 @public
 def _min(a, axis=None, out=None, keepdims=None):
-    """The smallest element along `axis`, by default of all. `out` must be None, else ValueError is raised."""
+    """The smallest element along `axis`, by default of all. `out` must be None, else ValueError is raised.
+
+    Args:
+      a: a tensor.
+      axis: the axis, or a tuple of axes; None: all.
+      out: must be None.
+      keepdims: whether axes that are reduced stay, with size 1.
+    """
     return _reduced(a, reduction.reduce_min, reduction.reduce_all, axis, out, keepdims)
 
 
 @public
 def _mean(a, axis=None, dtype=None, out=None, keepdims=None):
-    """The mean along `axis`, by default of all, of integers in floating point. `out` must be None."""
+    """The mean along `axis`, by default of all, of integers in floating point. `out` must be None.
+
+    Args:
+      a: a tensor.
+      axis: the axis, or a tuple of axes; None: all.
+      dtype: the dtype of the result.
+      out: must be None.
+      keepdims: whether axes that are reduced stay, with size 1.
+    """
     if dtype is not None:
         a = casting.cast(a, dtype)
     elif a.dtype.is_integer or a.dtype == dtypes.bool:

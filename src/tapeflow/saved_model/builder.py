@@ -200,7 +200,14 @@ def _check_signatures(signatures: Any) -> None:
 
 @public
 def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
-    """Writes the graph and variables of a session as a SavedModel with one signature, from `inputs` to `outputs`."""
+    """Write the graph and variables of a session as a SavedModel with one signature, from `inputs` to `outputs`.
+
+    Args:
+      session: the session.
+      export_dir: the folder.
+      inputs, outputs: a dict of tensors by name.
+      legacy_init_op: an operation that runs when the model is loaded (optional).
+    """
     builder = SavedModelBuilder(export_dir)
     with session.graph.as_default():
         signature = predict_signature_def(inputs, outputs)

@@ -56,7 +56,13 @@ def tensor_info(tensor: Any) -> Any:
 
 @public
 def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
-    """The tensor of a graph that a `TensorInfo` names. Raises KeyError for one that is not there."""
+    """The tensor of a graph that a `TensorInfo` names. Raises KeyError for one that is not there.
+
+    Args:
+      tensor_info: a `TensorInfo` message.
+      graph: the graph; None: the default one.
+      import_scope: the scope that the graph was imported into (optional).
+    """
     graph = graph or get_default_graph()
 
     def found(name: str) -> Any:
@@ -80,7 +86,13 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
 
 @public
 def build_signature_def(inputs=None, outputs=None, method_name=None, defaults=None):
-    """A `SignatureDef` of `TensorInfo`s by name."""
+    """A `SignatureDef` of `TensorInfo`s by name.
+
+    Args:
+      inputs, outputs: a dict of tensors by name.
+      method_name: what servers call it by, a constant of `signature_constants`.
+      defaults: a dict of tensors that inputs have by default.
+    """
     made = protos.SignatureDef()
     for field, given in ((made.inputs, inputs), (made.outputs, outputs)):
         for name, info in (given or {}).items():
@@ -98,6 +110,10 @@ def regression_signature_def(examples, predictions):
     """The signature of a regression: a string tensor of examples to a float tensor.
 
     Raises ValueError for tensors of other dtypes.
+
+    Args:
+      examples: a string tensor of serialized `Example` messages.
+      predictions: a float tensor.
     """
     examples = _given(examples, "examples")
     predictions = _given(predictions, "predictions")
@@ -130,6 +146,11 @@ def classification_signature_def(examples, classes, scores):
     """The signature of a classification: examples to classes, scores or both, each of which may be None.
 
     Raises ValueError for tensors of other dtypes.
+
+    Args:
+      examples: a string tensor of serialized `Example` messages.
+      classes: a string tensor, or None.
+      scores: a float tensor, or None.
     """
     examples = _given(examples, "examples")
     if classes is None and scores is None:
@@ -161,7 +182,11 @@ def classification_signature_def(examples, classes, scores):
 
 @public
 def predict_signature_def(inputs, outputs):
-    """The signature of any computation: dicts of tensors by name. Raises ValueError for empty ones."""
+    """The signature of any computation: dicts of tensors by name. Raises ValueError for empty ones.
+
+    Args:
+      inputs, outputs: a dict of tensors by name.
+    """
     for given, what in ((inputs, "inputs"), (outputs, "outputs")):
         if given is None or not given:
             raise ValueError(f"Prediction `{what}` cannot be None or empty.")

@@ -64,7 +64,13 @@ def match_filenames_once(pattern, name=None):
 @public
 @names_itself
 def limit_epochs(tensor, num_epochs=None, name=None):
-    """`tensor`, whose reading raises OutOfRangeError after `num_epochs` times. Raises ValueError below 1."""
+    """`tensor`, whose reading raises OutOfRangeError after `num_epochs` times. Raises ValueError below 1.
+
+    Args:
+      tensor: the tensor.
+      num_epochs: how often all are given; None: without end.
+      name: a name for the operation (optional).
+    """
     if num_epochs is None:
         return tensor
     if num_epochs <= 0:
@@ -120,6 +126,16 @@ def string_input_producer(
     """A queue of strings, such as names of files, filled by a QueueRunner.
 
     Raises RuntimeError if operations run eagerly, ValueError for no strings.
+
+    Args:
+      string_tensor: a vector of strings.
+      num_epochs: how often all are given; None: without end.
+      shuffle: whether each epoch has an order of its own.
+      seed: of the order (optional).
+      capacity: how many elements the queue holds.
+      shared_name: a name under which sessions share the queue (optional).
+      name: a name for the operation (optional).
+      cancel_op: an operation that closes the queue (optional).
     """
     refuse_eager()
     complaint = "string_input_producer requires a non-null input tensor"
@@ -141,7 +157,17 @@ def string_input_producer(
 def range_input_producer(
     limit, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None
 ):
-    """A queue of the numbers below `limit`, filled by a QueueRunner."""
+    """A queue of the numbers below `limit`, filled by a QueueRunner.
+
+    Args:
+      limit: the number of numbers.
+      num_epochs: how often all are given; None: without end.
+      shuffle: whether each epoch has an order of its own.
+      seed: of the order (optional).
+      capacity: how many elements the queue holds.
+      shared_name: a name under which sessions share the queue (optional).
+      name: a name for the operation (optional).
+    """
     with name_scope(name or "input_producer") as scope:
         return input_producer(
             numbers(limit), [], num_epochs, shuffle, seed, capacity, shared_name,
@@ -157,6 +183,15 @@ def slice_input_producer(
     """A row of each of the tensors, the same of all, taken from a queue of the rows' numbers.
 
     Raises ValueError for no tensors.
+
+    Args:
+      tensor_list: tensors of one first dimension.
+      num_epochs: how often all are given; None: without end.
+      shuffle: whether each epoch has an order of its own.
+      seed: of the order (optional).
+      capacity: how many elements the queue holds.
+      shared_name: a name under which sessions share the queue (optional).
+      name: a name for the operation (optional).
     """
     refuse_eager()
     with name_scope(name or "input_producer"):
@@ -343,7 +378,21 @@ def maybe_batch(
     tensors, keep_input, batch_size, num_threads=1, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
     allow_smaller_final_batch=False, shared_name=None, name=None,
 ):  # fmt: skip
-    """As `batch`, of the elements for which `keep_input`, a bool scalar or vector, holds."""
+    """As `batch`, of the elements for which `keep_input`, a bool scalar or vector, holds.
+
+    Args:
+      tensors: a list or dict of tensors of one element.
+      keep_input: a bool scalar, or a vector with `enqueue_many`: whether an element is used.
+      batch_size: the number of elements of a batch.
+      num_threads: how many threads fill the queue.
+      capacity: how many elements the queue holds.
+      enqueue_many: whether the first dimension of the tensors counts elements.
+      shapes: the shapes of an element's tensors; None: those that are known.
+      dynamic_pad: whether elements of a batch are padded with zeros to the largest.
+      allow_smaller_final_batch: whether the last batch may have fewer elements.
+      shared_name: a name under which sessions share the queue (optional).
+      name: a name for the operation (optional).
+    """
     return _batched("maybe_batch", [tensors], batch_size, capacity, keep_input, num_threads, enqueue_many, shapes,
                     dynamic_pad, allow_smaller_final_batch, shared_name, name)  # fmt: skip
 
@@ -354,7 +403,19 @@ def batch_join(
     tensors_list, batch_size, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
     allow_smaller_final_batch=False, shared_name=None, name=None,
 ):  # fmt: skip
-    """As `batch`, of several lists or dicts of tensors, each run by a thread of its own."""
+    """As `batch`, of several lists or dicts of tensors, each run by a thread of its own.
+
+    Args:
+      tensors_list: a list of such lists or dicts, one for each thread.
+      batch_size: the number of elements of a batch.
+      capacity: how many elements the queue holds.
+      enqueue_many: whether the first dimension of the tensors counts elements.
+      shapes: the shapes of an element's tensors; None: those that are known.
+      dynamic_pad: whether elements of a batch are padded with zeros to the largest.
+      allow_smaller_final_batch: whether the last batch may have fewer elements.
+      shared_name: a name under which sessions share the queue (optional).
+      name: a name for the operation (optional).
+    """
     return _batched("batch_join", list(tensors_list), batch_size, capacity, True, 1, enqueue_many, shapes, dynamic_pad,
                     allow_smaller_final_batch, shared_name, name)  # fmt: skip
 
@@ -365,7 +426,20 @@ def maybe_batch_join(
     tensors_list, keep_input, batch_size, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
     allow_smaller_final_batch=False, shared_name=None, name=None,
 ):  # fmt: skip
-    """As `batch_join`, of the elements for which `keep_input` holds."""
+    """As `batch_join`, of the elements for which `keep_input` holds.
+
+    Args:
+      tensors_list: a list of such lists or dicts, one for each thread.
+      keep_input: a bool scalar, or a vector with `enqueue_many`: whether an element is used.
+      batch_size: the number of elements of a batch.
+      capacity: how many elements the queue holds.
+      enqueue_many: whether the first dimension of the tensors counts elements.
+      shapes: the shapes of an element's tensors; None: those that are known.
+      dynamic_pad: whether elements of a batch are padded with zeros to the largest.
+      allow_smaller_final_batch: whether the last batch may have fewer elements.
+      shared_name: a name under which sessions share the queue (optional).
+      name: a name for the operation (optional).
+    """
     return _batched("maybe_batch_join", list(tensors_list), batch_size, capacity, keep_input, 1, enqueue_many, shapes,
                     dynamic_pad, allow_smaller_final_batch, shared_name, name)  # fmt: skip
 
@@ -379,6 +453,19 @@ def shuffle_batch(
     """As `batch`, in random order, with `min_after_dequeue` elements left to be mixed.
 
     Raises ValueError for a `capacity` that is not larger than that.
+
+    Args:
+      tensors: a list or dict of tensors of one element.
+      batch_size: the number of elements of a batch.
+      capacity: how many elements the queue holds.
+      min_after_dequeue: how many elements stay in the queue to be mixed.
+      num_threads: how many threads fill the queue.
+      seed: of the order (optional).
+      enqueue_many: whether the first dimension of the tensors counts elements.
+      shapes: the shapes of an element's tensors; None: those that are known.
+      allow_smaller_final_batch: whether the last batch may have fewer elements.
+      shared_name: a name under which sessions share the queue (optional).
+      name: a name for the operation (optional).
     """
     return _batched("shuffle_batch", [tensors], batch_size, capacity, True, num_threads, enqueue_many, shapes, False,
                     allow_smaller_final_batch, shared_name, name, min_after_dequeue, seed)  # fmt: skip
@@ -390,7 +477,22 @@ def maybe_shuffle_batch(
     tensors, batch_size, capacity, min_after_dequeue, keep_input, num_threads=1, seed=None, enqueue_many=False,
     shapes=None, allow_smaller_final_batch=False, shared_name=None, name=None,
 ):  # fmt: skip
-    """As `shuffle_batch`, of the elements for which `keep_input` holds."""
+    """As `shuffle_batch`, of the elements for which `keep_input` holds.
+
+    Args:
+      tensors: a list or dict of tensors of one element.
+      batch_size: the number of elements of a batch.
+      capacity: how many elements the queue holds.
+      min_after_dequeue: how many elements stay in the queue to be mixed.
+      keep_input: a bool scalar, or a vector with `enqueue_many`: whether an element is used.
+      num_threads: how many threads fill the queue.
+      seed: of the order (optional).
+      enqueue_many: whether the first dimension of the tensors counts elements.
+      shapes: the shapes of an element's tensors; None: those that are known.
+      allow_smaller_final_batch: whether the last batch may have fewer elements.
+      shared_name: a name under which sessions share the queue (optional).
+      name: a name for the operation (optional).
+    """
     return _batched("maybe_shuffle_batch", [tensors], batch_size, capacity, keep_input, num_threads, enqueue_many,
                     shapes, False, allow_smaller_final_batch, shared_name, name, min_after_dequeue, seed)  # fmt: skip
 
@@ -401,7 +503,20 @@ def shuffle_batch_join(
     tensors_list, batch_size, capacity, min_after_dequeue, seed=None, enqueue_many=False, shapes=None,
     allow_smaller_final_batch=False, shared_name=None, name=None,
 ):  # fmt: skip
-    """As `shuffle_batch`, of several lists or dicts of tensors, each run by a thread of its own."""
+    """As `shuffle_batch`, of several lists or dicts of tensors, each run by a thread of its own.
+
+    Args:
+      tensors_list: a list of such lists or dicts, one for each thread.
+      batch_size: the number of elements of a batch.
+      capacity: how many elements the queue holds.
+      min_after_dequeue: how many elements stay in the queue to be mixed.
+      seed: of the order (optional).
+      enqueue_many: whether the first dimension of the tensors counts elements.
+      shapes: the shapes of an element's tensors; None: those that are known.
+      allow_smaller_final_batch: whether the last batch may have fewer elements.
+      shared_name: a name under which sessions share the queue (optional).
+      name: a name for the operation (optional).
+    """
     return _batched("shuffle_batch_join", list(tensors_list), batch_size, capacity, True, 1, enqueue_many, shapes,
                     False, allow_smaller_final_batch, shared_name, name, min_after_dequeue, seed)  # fmt: skip
 
@@ -412,6 +527,20 @@ def maybe_shuffle_batch_join(
     tensors_list, batch_size, capacity, min_after_dequeue, keep_input, seed=None, enqueue_many=False, shapes=None,
     allow_smaller_final_batch=False, shared_name=None, name=None,
 ):  # fmt: skip
-    """As `shuffle_batch_join`, of the elements for which `keep_input` holds."""
+    """As `shuffle_batch_join`, of the elements for which `keep_input` holds.
+
+    Args:
+      tensors_list: a list of such lists or dicts, one for each thread.
+      batch_size: the number of elements of a batch.
+      capacity: how many elements the queue holds.
+      min_after_dequeue: how many elements stay in the queue to be mixed.
+      keep_input: a bool scalar, or a vector with `enqueue_many`: whether an element is used.
+      seed: of the order (optional).
+      enqueue_many: whether the first dimension of the tensors counts elements.
+      shapes: the shapes of an element's tensors; None: those that are known.
+      allow_smaller_final_batch: whether the last batch may have fewer elements.
+      shared_name: a name under which sessions share the queue (optional).
+      name: a name for the operation (optional).
+    """
     return _batched("maybe_shuffle_batch_join", list(tensors_list), batch_size, capacity, keep_input, 1, enqueue_many,
                     shapes, False, allow_smaller_final_batch, shared_name, name, min_after_dequeue, seed)  # fmt: skip

@@ -52,12 +52,18 @@ def export_meta_graph(
 
 @public
 def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
-    """Adds a `MetaGraphDef`, or the one in a file, to the default graph.
+    """Add a `MetaGraphDef`, or the one in a file, to the default graph.
 
     Returns a `Saver` of its variables; None if it has none.
 
     Raises RuntimeError if operations run eagerly, OSError for a file that cannot be read, ValueError for contents
     that cannot be a graph.
+
+    Args:
+      meta_graph_or_file: a `MetaGraphDef`, or the path of a file with one.
+      clear_devices: whether the devices of operations are left out.
+      import_scope: a prefix of the names (optional).
+      kwargs: more arguments of the `Saver`.
     """
     return import_with_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]
 

@@ -223,15 +223,27 @@ meta_graph.MADE_OF_PROTOS[_COLLECTION] = (protos.QueueRunnerDef, QueueRunner.fro
 
 @public
 def add_queue_runner(qr, collection=_COLLECTION):
-    """Adds a QueueRunner to a collection of the graph, for `start_queue_runners`."""
+    """Add a QueueRunner to a collection of the graph, for `start_queue_runners`.
+
+    Args:
+      qr: a QueueRunner.
+      collection: the name of the collection.
+    """
     get_default_graph().add_to_collection(collection, qr)
 
 
 @public
 def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collection=_COLLECTION):
-    """Starts the threads of all QueueRunners in a collection of the graph; returns the threads.
+    """Start the threads of all QueueRunners in a collection of the graph; returns the threads.
 
     Raises RuntimeError if operations run eagerly, ValueError without a session, TypeError for what is none.
+
+    Args:
+      sess: the session; None: the default one.
+      coord: a `Coordinator` that ends the threads (optional).
+      daemon: whether the program may end before the threads.
+      start: whether the threads are started.
+      collection: the name of the collection.
     """
     if context.executing_eagerly():
         raise RuntimeError("Queues are not compatible with eager execution.")

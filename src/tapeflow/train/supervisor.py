@@ -452,9 +452,16 @@ class _CheckpointThread(_Service):
 
 @public
 def basic_train_loop(supervisor, train_step_fn, args=None, kwargs=None, master=""):
-    """Calls `train_step_fn(session, *args, **kwargs)` in sessions of a Supervisor until that says stop.
+    """Call `train_step_fn(session, *args, **kwargs)` in sessions of a Supervisor until that says stop.
 
     After AbortedError the session is made anew.
+
+    Args:
+      supervisor: a `Supervisor`.
+      train_step_fn: the function.
+      args: its arguments, a list.
+      kwargs: its arguments by name.
+      master: the address of a server; "": this process.
     """
     args, kwargs = args or [], kwargs or {}
     restart = True

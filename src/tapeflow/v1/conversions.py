@@ -20,7 +20,13 @@ def _check_dtype(value, dtype):
 
 @public
 def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
-    """`value` as a tensor; IndexedSlices and sparse tensors as they are. Raises ValueError for another dtype."""
+    """`value` as a tensor; IndexedSlices and sparse tensors as they are. Raises ValueError for another dtype.
+
+    Args:
+      value: a tensor, or what becomes one.
+      dtype: the dtype that it must have; None: any.
+      name: a name for the operation (optional).
+    """
     if isinstance(value, (IndexedSlices, SparseTensor)):
         return _check_dtype(value, dtype)
     return convert_to_tensor(value, dtype, name)
@@ -31,6 +37,11 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
     """`value` as a tensor; a sparse tensor or the value of one as a sparse tensor.
 
     Raises RuntimeError for a sparse tensor of another dtype.
+
+    Args:
+      value: a tensor, or what becomes one.
+      dtype: the dtype that it must have; None: any.
+      name: a name for the operation (optional).
     """
     if isinstance(value, SparseTensorValue):
         value = SparseTensor.from_value(value)

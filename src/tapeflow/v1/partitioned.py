@@ -149,7 +149,14 @@ def partitioned_variable(
 def variable_axis_size_partitioner(
     max_shard_bytes, axis=0, bytes_per_string_element=16, max_shards=None
 ):
-    """Splits `axis` so that no part has more than `max_shard_bytes` bytes."""
+    """Split `axis` so that no part has more than `max_shard_bytes` bytes.
+
+    Args:
+      max_shard_bytes: the largest size of a part, in bytes.
+      axis: the axis that is split.
+      bytes_per_string_element: how many bytes a string counts for.
+      max_shards: the largest number of parts; None: any.
+    """
     if max_shard_bytes < 1 or bytes_per_string_element < 1:
         raise ValueError("max_shard_bytes and bytes_per_string_element must be positive")
     if max_shards is not None and max_shards < 1:
@@ -165,7 +172,14 @@ def variable_axis_size_partitioner(
 def min_max_variable_partitioner(
     max_partitions=1, axis=0, min_slice_size=256 << 10, bytes_per_string_element=16
 ):
-    """Splits `axis` in at most `max_partitions` parts of at least `min_slice_size` bytes."""
+    """Split `axis` in at most `max_partitions` parts of at least `min_slice_size` bytes.
+
+    Args:
+      max_partitions: the largest number of parts.
+      axis: the axis that is split.
+      min_slice_size: the least size of a part, in bytes.
+      bytes_per_string_element: how many bytes a string counts for.
+    """
     if max_partitions < 1:
         raise ValueError("max_partitions must be positive")
 
@@ -177,7 +191,12 @@ def min_max_variable_partitioner(
 
 @public
 def fixed_size_partitioner(num_shards, axis=0):
-    """Splits `axis` in `num_shards` parts, or as many as it has elements."""
+    """Split `axis` in `num_shards` parts, or as many as it has elements.
+
+    Args:
+      num_shards: the number of parts.
+      axis: the axis that is split.
+    """
 
     def partitioner(shape, **_):
         return partitioning.fixed_shards(shape, num_shards, axis)
@@ -192,6 +211,16 @@ def create_partitioned_variables(
     """A list of variables that together have `shape`, cut into `slicing[i]` parts along each axis i.
 
     Raises ValueError if the lengths differ, or if more than one axis is cut.
+
+    Args:
+      shape: the shape of the whole.
+      slicing: for each axis the number of parts.
+      initializer: a tensor of that shape, or a function of a shape and dtype.
+      dtype: the dtype.
+      trainable: whether optimizers update it.
+      collections: names of collections of the graph that it is added to (optional).
+      name: the name of the whole (optional).
+      reuse: whether variables that are there are used; None: as the scope says.
     """
     from tapeflow.v1 import variable_getting, variable_scoping
 

@@ -40,7 +40,13 @@ __all__ = [
 
 @public
 def sparse_placeholder(dtype, shape=None, name=None):
-    """A sparse tensor of a graph that is fed when the graph runs."""
+    """A sparse tensor of a graph that is fed when the graph runs.
+
+    Args:
+      dtype: the dtype of the values.
+      shape: what is known of the dense shape; None: nothing.
+      name: a name for the operation (optional).
+    """
     known = as_shape(shape)
     prefix = "" if name is None else f"{name}/"
     rank = known.rank

@@ -96,6 +96,23 @@ def get_variable(
     `regularizer` says joins the losses of a graph; eagerly there is nowhere to collect it.
 
     Raises ValueError where the shape is not known, or a found variable has another shape or dtype.
+
+    Args:
+      name: the name.
+      shape: the shape; None where the initializer knows it.
+      dtype: the dtype; None: that of the scope, or float32.
+      initializer: an initializer, or a tensor; None: that of the scope.
+      regularizer: a function of the variable whose result is added to the regularization losses.
+      trainable: whether optimizers update it.
+      collections: names of collections of the graph that it is added to.
+      caching_device: has no effect on the result.
+      partitioner: a function of shape and dtype that says into how many parts it is split.
+      validate_shape: whether the shape has to be known.
+      use_resource: whether it is a resource variable; None: as the scope says.
+      custom_getter: a function that is called in place of this one, with it as the first argument.
+      constraint: a function of the value, applied after an update.
+      synchronization: when copies on several devices are brought together.
+      aggregation: how copies on several devices are combined.
     """
     scope = scopes.current
     if initializer is not None and not callable(initializer):
@@ -261,7 +278,25 @@ def get_local_variable(
     synchronization=VariableSynchronization.AUTO,
     aggregation=VariableAggregation.NONE,
 ):
-    """`get_variable` of a variable that is not trainable, in the collection of local variables."""
+    """`get_variable` of a variable that is not trainable, in the collection of local variables.
+
+    Args:
+      name: the name.
+      shape: the shape; None where the initializer knows it.
+      dtype: the dtype; None: that of the scope, or float32.
+      initializer: an initializer, or a tensor; None: that of the scope.
+      regularizer: a function of the variable whose result is added to the regularization losses.
+      trainable: whether optimizers update it.
+      collections: names of collections of the graph that it is added to.
+      caching_device: has no effect on the result.
+      partitioner: a function of shape and dtype that says into how many parts it is split.
+      validate_shape: whether the shape has to be known.
+      use_resource: whether it is a resource variable; None: as the scope says.
+      custom_getter: a function that is called in place of this one, with it as the first argument.
+      constraint: a function of the value, applied after an update.
+      synchronization: when copies on several devices are brought together.
+      aggregation: how copies on several devices are combined.
+    """
     collections = [*(collections or []), "local_variables"]
     return get_variable(
         name, shape, dtype, initializer, regularizer, False, collections, caching_device, partitioner,

@@ -109,7 +109,15 @@ def compute_weighted_loss(
     loss_collection=LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
-    """Losses times weights, which broadcast to them, reduced; added to `loss_collection` in graphs."""
+    """Losses times weights, which broadcast to them, reduced; added to `loss_collection` in graphs.
+
+    Args:
+      losses: a tensor of losses, one for each sample.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+      reduction: how the losses are combined: a constant of `tf.compat.v1.losses.Reduction`.
+    """
     Reduction.validate(reduction)
     with name_scope_v1(scope, "weighted_loss", (losses, weights)):
         losses = convert_to_tensor(losses)
@@ -158,13 +166,23 @@ def add_loss_to(loss, loss_collection):
 
 @public
 def add_loss(loss, loss_collection=LOSSES):
-    """Adds a loss to a collection of the graph being built; eagerly there are no collections."""
+    """Add a loss to a collection of the graph being built; eagerly there are no collections.
+
+    Args:
+      loss: a tensor.
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+    """
     add_loss_to(loss, loss_collection)
 
 
 @public
 def get_losses(scope=None, loss_collection=LOSSES):
-    """The losses collected in the graph being built; eagerly an empty list."""
+    """The losses collected in the graph being built; eagerly an empty list.
+
+    Args:
+      scope: a prefix of the names of those that count, a regular expression (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+    """
     graph = current_graph()
     return [] if graph is None else graph.get_collection(loss_collection, scope)
 
@@ -184,7 +202,13 @@ def get_regularization_loss(scope=None, name="total_regularization_loss"):
 
 @public
 def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None):
-    """The sum of the collected losses. Raises ValueError when there are none."""
+    """The sum of the collected losses. Raises ValueError when there are none.
+
+    Args:
+      add_regularization_losses: whether the regularization losses are added.
+      name: a name for the operation (optional).
+      scope: a prefix of the names of those that count, a regular expression (optional).
+    """
     found = get_losses(scope)
     if add_regularization_losses:
         found = found + get_regularization_losses(scope)
@@ -216,7 +240,16 @@ def absolute_difference(
     loss_collection=LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
-    """|predictions - labels|."""
+    """|predictions - labels|.
+
+    Args:
+      labels: the true values, a tensor of the shape of the predictions.
+      predictions: a tensor of floats.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+      reduction: how the losses are combined: a constant of `tf.compat.v1.losses.Reduction`.
+    """
     _required(labels=labels, predictions=predictions)
     with name_scope_v1(scope, "absolute_difference", (predictions, labels, weights)) as scope:
         labels, predictions = _pair(labels, predictions)
@@ -233,7 +266,16 @@ def mean_squared_error(
     loss_collection=LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
-    """(predictions - labels)^2."""
+    """(predictions - labels)^2.
+
+    Args:
+      labels: the true values, a tensor of the shape of the predictions.
+      predictions: a tensor of floats.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+      reduction: how the losses are combined: a constant of `tf.compat.v1.losses.Reduction`.
+    """
     _required(labels=labels, predictions=predictions)
     with name_scope_v1(scope, "mean_squared_error", (predictions, labels, weights)) as scope:
         labels, predictions = _pair(labels, predictions)
@@ -252,7 +294,18 @@ def cosine_distance(
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
     dim=None,
 ):
-    """1 - the cosine between vectors along `axis`, which must be of length 1 already."""
+    """1 - the cosine between vectors along `axis`, which must be of length 1 already.
+
+    Args:
+      labels: the true values, a tensor of the shape of the predictions.
+      predictions: a tensor of floats.
+      axis: the axis of the vectors.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+      reduction: how the losses are combined: a constant of `tf.compat.v1.losses.Reduction`.
+      dim: the old name of `axis`.
+    """
     axis = dim if axis is None else axis
     if axis is None:
         raise ValueError("You must specify argument `axis`.")
@@ -272,7 +325,16 @@ def hinge_loss(
     loss_collection=LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
-    """max(0, 1 - (2 labels - 1) * logits), for labels 0 and 1."""
+    """max(0, 1 - (2 labels - 1) * logits), for labels 0 and 1.
+
+    Args:
+      labels: the true values, a tensor of the shape of the predictions.
+      logits: a tensor of unnormalized predictions.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+      reduction: how the losses are combined: a constant of `tf.compat.v1.losses.Reduction`.
+    """
     _required(labels=labels, logits=logits)
     with name_scope_v1(scope, "hinge_loss", (logits, labels, weights)) as scope:
         labels, logits = _pair(labels, logits)
@@ -290,7 +352,17 @@ def huber_loss(
     loss_collection=LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
-    """e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond."""
+    """e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond.
+
+    Args:
+      labels: the true values, a tensor of the shape of the predictions.
+      predictions: a tensor of floats.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      delta: where the loss becomes linear.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+      reduction: how the losses are combined: a constant of `tf.compat.v1.losses.Reduction`.
+    """
     _required(labels=labels, predictions=predictions)
     with name_scope_v1(scope, "huber_loss", (predictions, labels, weights)) as scope:
         labels, predictions = _pair(labels, predictions)
@@ -310,7 +382,17 @@ def log_loss(
     loss_collection=LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
-    """-labels * log(predictions) - (1 - labels) * log(1 - predictions)."""
+    """-labels * log(predictions) - (1 - labels) * log(1 - predictions).
+
+    Args:
+      labels: the true values, a tensor of the shape of the predictions.
+      predictions: a tensor of floats.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      epsilon: what is added so that logarithms are finite.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+      reduction: how the losses are combined: a constant of `tf.compat.v1.losses.Reduction`.
+    """
     _required(labels=labels, predictions=predictions)
     with name_scope_v1(scope, "log_loss", (predictions, labels, weights)) as scope:
         labels, predictions = _pair(labels, predictions)
@@ -322,7 +404,15 @@ def log_loss(
 def mean_pairwise_squared_error(
     labels, predictions, weights=1.0, scope=None, loss_collection=LOSSES
 ):
-    """Mean over pairs of elements of a sample of the squared error of their difference."""
+    """Mean over pairs of elements of a sample of the squared error of their difference.
+
+    Args:
+      labels: the true values, a tensor of the shape of the predictions.
+      predictions: a tensor of floats.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+    """
     _required(labels=labels, predictions=predictions)
     with name_scope_v1(
         scope, "mean_pairwise_squared_error", (predictions, labels, weights)
@@ -354,7 +444,17 @@ def sigmoid_cross_entropy(
     loss_collection=LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
-    """Cross-entropy of independent labels and sigmoid(logits)."""
+    """Cross-entropy of independent labels and sigmoid(logits).
+
+    Args:
+      multi_class_labels: a tensor of 0 and 1, `[batch, classes]`.
+      logits: a tensor of unnormalized predictions.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      label_smoothing: how far labels are drawn to their mean, from 0 to 1.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+      reduction: how the losses are combined: a constant of `tf.compat.v1.losses.Reduction`.
+    """
     _required(multi_class_labels=multi_class_labels, logits=logits)
     with name_scope_v1(
         scope, "sigmoid_cross_entropy_loss", (logits, multi_class_labels, weights)
@@ -379,7 +479,17 @@ def softmax_cross_entropy(
     loss_collection=LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
-    """Cross-entropy of rows of probabilities and softmax(logits)."""
+    """Cross-entropy of rows of probabilities and softmax(logits).
+
+    Args:
+      onehot_labels: a tensor of probabilities, `[batch, classes]`.
+      logits: a tensor of unnormalized predictions.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      label_smoothing: how far labels are drawn to their mean, from 0 to 1.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+      reduction: how the losses are combined: a constant of `tf.compat.v1.losses.Reduction`.
+    """
     _required(onehot_labels=onehot_labels, logits=logits)
     with name_scope_v1(
         scope, "softmax_cross_entropy_loss", (logits, onehot_labels, weights)
@@ -403,7 +513,16 @@ def sparse_softmax_cross_entropy(
     loss_collection=LOSSES,
     reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
-    """Cross-entropy of class numbers and softmax(logits)."""
+    """Cross-entropy of class numbers and softmax(logits).
+
+    Args:
+      labels: the true values, a tensor of the shape of the predictions.
+      logits: a tensor of unnormalized predictions.
+      weights: a number, or a tensor that broadcasts to the losses; 0 leaves a sample out.
+      scope: the name scope of the operations (optional).
+      loss_collection: the name of the collection of the graph that the loss is added to; None: none.
+      reduction: how the losses are combined: a constant of `tf.compat.v1.losses.Reduction`.
+    """
     _required(labels=labels, logits=logits)
     with name_scope_v1(
         scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)

@@ -56,28 +56,59 @@ def _collected(summary, collections):
 
 @public
 def scalar(name, tensor, collections=None, family=None):
-    """A serialized Summary of one number."""
+    """A serialized Summary of one number.
+
+    Args:
+      name: the name of the summary.
+      tensor: what is recorded.
+      collections: names of collections of the graph that the summary is added to; None: that of all summaries.
+      family: a prefix of the tag, which groups summaries.
+    """
     with _tagged(name, family) as tag:
         return _summary(rows.ScalarSummary(tag, tensor), collections)
 
 
 @public
 def histogram(name, values, collections=None, family=None):
-    """A serialized Summary of the distribution of numbers. Raises InvalidArgumentError for NaN."""
+    """A serialized Summary of the distribution of numbers. Raises InvalidArgumentError for NaN.
+
+    Args:
+      name: the name of the summary.
+      values: the numbers, a tensor of any shape.
+      collections: names of collections of the graph that the summary is added to; None: that of all summaries.
+      family: a prefix of the tag, which groups summaries.
+    """
     with _tagged(name, family, "HistogramSummary") as tag:
         return _summary(rows.HistogramSummary(tag, values), collections)
 
 
 @public
 def image(name, tensor, max_outputs=3, collections=None, family=None):
-    """A serialized Summary of the first images of (batch, height, width, channels)."""
+    """A serialized Summary of the first images of (batch, height, width, channels).
+
+    Args:
+      name: the name of the summary.
+      tensor: what is recorded.
+      max_outputs: how many are recorded at most.
+      collections: names of collections of the graph that the summary is added to; None: that of all summaries.
+      family: a prefix of the tag, which groups summaries.
+    """
     with _tagged(name, family) as tag:
         return _summary(rows.ImageSummary(tag, tensor, max_images=max_outputs), collections)
 
 
 @public
 def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=None):
-    """A serialized Summary of the first sounds of (batch, frames) or (batch, frames, channels)."""
+    """A serialized Summary of the first sounds of (batch, frames) or (batch, frames, channels).
+
+    Args:
+      name: the name of the summary.
+      tensor: what is recorded.
+      sample_rate: samples a second, in Hz.
+      max_outputs: how many are recorded at most.
+      collections: names of collections of the graph that the summary is added to; None: that of all summaries.
+      family: a prefix of the tag, which groups summaries.
+    """
     with _tagged(name, family) as tag:
         rate = convert_to_tensor(sample_rate, "float32")
         made = rows.AudioSummaryV2(tag, tensor, rate, max_outputs=max_outputs)
@@ -94,7 +125,17 @@ def tensor_summary(
     family=None,
     display_name=None,
 ):
-    """A serialized Summary of a tensor with metadata."""
+    """A serialized Summary of a tensor with metadata.
+
+    Args:
+      name: the name of the summary.
+      tensor: what is recorded.
+      summary_description: has no effect.
+      collections: names of collections of the graph that the summary is added to; None: that of all summaries.
+      summary_metadata: a `SummaryMetadata` message.
+      family: a prefix of the tag, which groups summaries.
+      display_name: what is shown in place of the name.
+    """
     meta = protos.SummaryMetadata() if summary_metadata is None else summary_metadata
     if summary_description is not None:
         meta.summary_description = str(summary_description)
@@ -107,7 +148,13 @@ def tensor_summary(
 
 @public
 def text(name, tensor, collections=None):
-    """A serialized Summary of strings. Raises ValueError for other dtypes."""
+    """A serialized Summary of strings. Raises ValueError for other dtypes.
+
+    Args:
+      name: the name of the summary.
+      tensor: what is recorded.
+      collections: names of collections of the graph that the summary is added to; None: that of all summaries.
+    """
     tensor = convert_to_tensor(tensor)
     if tensor.dtype.name != "string":
         raise ValueError(f"Expected tensor {name} to have dtype string, got {tensor.dtype}")
@@ -117,7 +164,13 @@ def text(name, tensor, collections=None):
 
 @public
 def merge(inputs, collections=None, name=None):
-    """Summaries as one. Raises RuntimeError eagerly."""
+    """Summaries as one. Raises RuntimeError eagerly.
+
+    Args:
+      inputs: a list of serialized summaries.
+      collections: names of collections of the graph that the summary is added to; None: that of all summaries.
+      name: the name of the summary.
+    """
     if executing_eagerly():
         raise RuntimeError(
             "Merging tf.summary.* ops is not compatible with eager execution. Use "
@@ -134,7 +187,13 @@ def _plain(value):
 
 @public
 def merge_all(key=_SUMMARIES, scope=None, name=None):
-    """All summaries collected in the graph as one, None where there are none. Raises RuntimeError eagerly."""
+    """All summaries collected in the graph as one, None where there are none. Raises RuntimeError eagerly.
+
+    Args:
+      key: the name of the collection.
+      scope: a prefix of the names of those that are merged (optional).
+      name: the name of the summary.
+    """
     if executing_eagerly():
         raise RuntimeError(
             "Merging tf.summary.* ops is not compatible with eager execution. Use "

@@ -33,7 +33,15 @@ _COLLECTION = "_SUMMARY_V2"
 @public
 @names_itself
 def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
-    """A SummaryWriter of a folder; one that records nothing for None."""
+    """A SummaryWriter of a folder; one that records nothing for None.
+
+    Args:
+      logdir: the folder.
+      max_queue: how many events are kept before they are written.
+      flush_millis: after how many milliseconds events are written at the latest.
+      filename_suffix: the end of the name of the file.
+      name: the name of the summary.
+    """
     if logdir is None:
         return NoopWriter()
     shared = f"logdir:{logdir}" if name is None else name
@@ -136,19 +144,42 @@ def _nothing(file):
 
 @public
 def scalar(name, tensor, family=None, step=None):
-    """Writes one number."""
+    """Write one number.
+
+    Args:
+      name: the name of the summary.
+      tensor: what is recorded.
+      family: a prefix of the tag, which groups summaries.
+      step: the number of the step; None: the global step.
+    """
     return _write(name, "scalar", family, step, [tensor], values.scalar_summary)
 
 
 @public
 def histogram(name, tensor, family=None, step=None):
-    """Writes the distribution of numbers."""
+    """Write the distribution of numbers.
+
+    Args:
+      name: the name of the summary.
+      tensor: what is recorded.
+      family: a prefix of the tag, which groups summaries.
+      step: the number of the step; None: the global step.
+    """
     return _write(name, "histogram", family, step, [tensor], values.histogram_summary)
 
 
 @public
 def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
-    """Writes the first images of (batch, height, width, channels)."""
+    """Write the first images of (batch, height, width, channels).
+
+    Args:
+      name: the name of the summary.
+      tensor: what is recorded.
+      bad_color: the color of pixels that are not finite: 4 numbers, uint8.
+      max_images: how many are recorded at most.
+      family: a prefix of the tag, which groups summaries.
+      step: the number of the step; None: the global step.
+    """
 
     def make(tag, images):
         return values.image_summary(tag, images, max_images, bad_color)
@@ -158,7 +189,16 @@ def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
 
 @public
 def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
-    """Writes the first sounds of (batch, frames) or (batch, frames, channels)."""
+    """Write the first sounds of (batch, frames) or (batch, frames, channels).
+
+    Args:
+      name: the name of the summary.
+      tensor: what is recorded.
+      sample_rate: samples a second, in Hz.
+      max_outputs: how many are recorded at most.
+      family: a prefix of the tag, which groups summaries.
+      step: the number of the step; None: the global step.
+    """
 
     def make(tag, sounds, rate):
         return values.audio_summary(tag, sounds, float(rate), max_outputs)
@@ -168,7 +208,15 @@ def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
 
 @public
 def generic(name, tensor, metadata=None, family=None, step=None):
-    """Writes a tensor, with metadata as a message or as bytes."""
+    """Write a tensor, with metadata as a message or as bytes.
+
+    Args:
+      name: the name of the summary.
+      tensor: what is recorded.
+      metadata: a `SummaryMetadata` message or its bytes.
+      family: a prefix of the tag, which groups summaries.
+      step: the number of the step; None: the global step.
+    """
     meta = metadata.SerializeToString() if hasattr(metadata, "SerializeToString") else metadata
     meta = meta.numpy() if hasattr(meta, "numpy") else meta
     if isinstance(meta, str):
@@ -191,9 +239,14 @@ event = import_event
 
 @public
 def graph(param, step=None, name=None):
-    """Writes a GraphDef, given as a message, as bytes or as a graph, also where no other summaries are recorded.
+    """Write a GraphDef, given as a message, as bytes or as a graph, also where no other summaries are recorded.
 
     Raises TypeError for anything else.
+
+    Args:
+      param: the graph.
+      step: the number of the step; None: the global step.
+      name: the name of the summary.
     """
     if state.writer is None:
         return None

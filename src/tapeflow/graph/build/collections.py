@@ -62,7 +62,12 @@ def add_to_collection(name, value):
 
 @public
 def add_to_collections(names, value):
-    """Adds `value` to several collections of the default graph."""
+    """Add `value` to several collections of the default graph.
+
+    Args:
+      names: the names of the collections.
+      value: any object.
+    """
     get_default_graph().add_to_collections(names, value)
 
 
@@ -74,7 +79,12 @@ def get_collection_ref(key):
 
 @public
 def get_collection(key, scope=None):
-    """The items of a collection of the default graph; with `scope`, those whose names begin with it."""
+    """The items of a collection of the default graph; with `scope`, those whose names begin with it.
+
+    Args:
+      key: the name of the collection.
+      scope: a prefix of names, a regular expression (optional).
+    """
     return get_default_graph().get_collection(key, scope)
 
 

@@ -152,7 +152,16 @@ def gradients_v1(
     stop_gradients=None,
     unconnected_gradients=_NONE,
 ):
-    """`gradients` with the arguments of 1.x."""
+    """`gradients` with the arguments of 1.x.
+
+    Args:
+      ys, xs: a tensor or a list of tensors.
+      grad_ys: weights of the elements of `ys`, a list of tensors; None: ones.
+      name: a name for the operation (optional).
+      colocate_gradients_with_ops, gate_gradients, aggregation_method: have no effect on the result.
+      stop_gradients: tensors that are constants here.
+      unconnected_gradients: "none" or "zero", what an `x` gets that `ys` do not depend on.
+    """
     _check_aggregation(aggregation_method)
     return _gradients(
         ys, xs, grad_ys, stop_gradients, unconnected_gradients, bool(colocate_gradients_with_ops)
@@ -212,5 +221,11 @@ def hessians_v1(
     gate_gradients=False,
     aggregation_method=None,
 ):
-    """`hessians` with the arguments of 1.x."""
+    """`hessians` with the arguments of 1.x.
+
+    Args:
+      ys, xs: a tensor or a list of tensors.
+      name: a name for the operation (optional).
+      colocate_gradients_with_ops, gate_gradients, aggregation_method: have no effect on the result.
+    """
     return hessians(ys, xs, gate_gradients, aggregation_method, name)

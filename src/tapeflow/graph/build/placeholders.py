@@ -20,6 +20,11 @@ def placeholder(dtype, shape=None, name=None):
     """A tensor whose value is given with each run.
 
     Raises RuntimeError when executing eagerly.
+
+    Args:
+      dtype: the dtype of what is fed.
+      shape: what is known of its shape; None: nothing.
+      name: a name for the operation (optional).
     """
     if context.executing_eagerly():
         raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
@@ -30,7 +35,13 @@ def placeholder(dtype, shape=None, name=None):
 
 @public
 def placeholder_with_default(input, shape, name=None):
-    """`input`, in place of which another value can be fed; `shape` is what is known of that."""
+    """`input`, in place of which another value can be fed; `shape` is what is known of that.
+
+    Args:
+      input: a tensor.
+      shape: what is known of its shape; None: nothing.
+      name: a name for the operation (optional).
+    """
     value = convert_to_tensor(input)
     if context.executing_eagerly():
         return value

@@ -35,6 +35,10 @@ def extract_sub_graph(graph_def, dest_nodes):
     """The part of a GraphDef that the nodes of these names need.
 
     Raises TypeError for arguments of wrong types, AssertionError for names that are not there.
+
+    Args:
+      graph_def: a `GraphDef` message.
+      dest_nodes: a list of names of nodes.
     """
     _check(graph_def)
     if isinstance(dest_nodes, str):
@@ -60,7 +64,12 @@ def extract_sub_graph(graph_def, dest_nodes):
 
 @public
 def must_run_on_cpu(node, pin_variables_on_cpu=False):
-    """Whether a node (a NodeDef or Operation) has no kernel for other devices: it is a variable, or of strings."""
+    """Whether a node (a NodeDef or Operation) has no kernel for other devices: it is a variable, or of strings.
+
+    Args:
+      node: a `NodeDef` or an operation.
+      pin_variables_on_cpu: whether variables count.
+    """
     node = getattr(node, "node_def", node)
     assert isinstance(node, protos.NodeDef), f"{node!r} is no NodeDef"
     if pin_variables_on_cpu and node.op in _VARIABLES:
@@ -76,7 +85,12 @@ def must_run_on_cpu(node, pin_variables_on_cpu=False):
 
 @public
 def tensor_shape_from_node_def_name(graph, input_name):
-    """The shape of a tensor of `graph`; "node" stands for "node:0"."""
+    """The shape of a tensor of `graph`; "node" stands for "node:0".
+
+    Args:
+      graph: a graph.
+      input_name: the name.
+    """
     return graph.get_tensor_by_name(
         input_name if ":" in input_name else f"{input_name}:0"
     ).get_shape()

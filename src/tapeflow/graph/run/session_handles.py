@@ -117,7 +117,13 @@ def get_session_handle(data, name=None):
 
 @public
 def get_session_tensor(handle, dtype, name=None):
-    """(placeholder, tensor): the tensor is what the handle fed to the placeholder stands for."""
+    """(placeholder, tensor): the tensor is what the handle fed to the placeholder stands for.
+
+    Args:
+      handle: the handle, a string.
+      dtype: the dtype of the tensor.
+      name: a name for the operation (optional).
+    """
     holder = building.placeholder(context.current_graph(), dtypes.string, (), "holder")
     return holder, GetSessionTensor(holder, dtype=dtypes.as_dtype(dtype), name=name)
 

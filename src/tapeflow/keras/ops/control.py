@@ -46,7 +46,13 @@ def jvp(fun, primals, tangents, has_aux=False):
 
 @public
 def switch(index, branches, *operands):
-    """Return branches[index](*operands); an index out of range counts as the nearest in it."""
+    """Return branches[index](*operands); an index out of range counts as the nearest in it.
+
+    Args:
+      index: a scalar integer tensor.
+      branches: a list of functions.
+      operands: their arguments.
+    """
     index = tf_clip_by_value(tensor(index, "int32"), 0, len(branches) - 1)
     return tf_switch_case(index, [lambda branch=branch: branch(*operands) for branch in branches])
 

@@ -35,7 +35,14 @@ from tapeflow.ops.sparse.functions import to_dense as tf_to_dense
 
 @public
 def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
-    """Return x as a tensor of a dtype; sparse and ragged ones become dense where `sparse` or `ragged` is False."""
+    """Return x as a tensor of a dtype; sparse and ragged ones become dense where `sparse` or `ragged` is False.
+
+    Args:
+      x: a tensor, array or number.
+      dtype: the dtype; None: that of `x`.
+      sparse: whether a sparse tensor stays sparse.
+      ragged: whether a ragged tensor stays ragged.
+    """
     if (sparse is False and hasattr(x, "dense_shape")) or (ragged is False and hasattr(x, "row_splits")):
         x = tf_to_dense(x) if hasattr(x, "dense_shape") else x.to_tensor()
     elif hasattr(x, "dense_shape") or hasattr(x, "row_splits"):
@@ -137,13 +144,25 @@ def slice_update(inputs, start_indices, updates):
 
 @public
 def cond(pred, true_fn, false_fn):
-    """Return true_fn() if `pred` holds, false_fn() otherwise."""
+    """Return true_fn() if `pred` holds, false_fn() otherwise.
+
+    Args:
+      pred: a scalar bool tensor.
+      true_fn, false_fn: a function without arguments.
+    """
     return tf_cond(tensor(pred, "bool"), true_fn, false_fn)
 
 
 @public
 def while_loop(cond, body, loop_vars, maximum_iterations=None):
-    """Return `loop_vars` after body(*loop_vars) replaced them as long as cond(*loop_vars) holds."""
+    """Return `loop_vars` after body(*loop_vars) replaced them as long as cond(*loop_vars) holds.
+
+    Args:
+      cond: a function of the loop variables that returns a scalar bool.
+      body: a function of the loop variables that returns their next values.
+      loop_vars: a tensor, or a structure of tensors.
+      maximum_iterations: how often `body` runs at most; None: any number.
+    """
     several = isinstance(loop_vars, (tuple, list))
 
     def step(*values):
@@ -157,13 +176,25 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None):
 
 @public
 def fori_loop(lower, upper, body_fun, init_val):
-    """Return a value after value = body_fun(i, value) for i from `lower` before `upper`."""
+    """Return a value after value = body_fun(i, value) for i from `lower` before `upper`.
+
+    Args:
+      lower: the first number.
+      upper: the number behind the last.
+      body_fun: a function of the number and the value.
+      init_val: the first value.
+    """
     return while_loop(lambda i, value: i < upper, lambda i, value: (i + 1, body_fun(i, value)), (lower, init_val))[1]
 
 
 @public
 def map(f, xs):
-    """Return f(x) for each part x of tensors along their first axis, stacked."""
+    """Return f(x) for each part x of tensors along their first axis, stacked.
+
+    Args:
+      f: a function of one part.
+      xs: a tensor, or a structure of tensors.
+    """
     xs = nest.map_structure(tensor, xs)
     specs = nest.map_structure(lambda x: x[0], xs)
     outputs = f(specs)
@@ -172,7 +203,12 @@ def map(f, xs):
 
 @public
 def vectorized_map(function, elements):
-    """Return function(x) for each part x of tensors along their first axis, computed at once."""
+    """Return function(x) for each part x of tensors along their first axis, computed at once.
+
+    Args:
+      function: a function of one part.
+      elements: a tensor, or a structure of tensors.
+    """
     return tf_vectorized_map(function, elements)
 
 

@@ -222,5 +222,11 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
 
 @public
 def parallel_stitch(indices, data, name=None):
-    """`dynamic_stitch`, for indices that are all different."""
+    """`dynamic_stitch`, for indices that are all different.
+
+    Args:
+      indices: a list of int32 tensors.
+      data: a list of tensors, whose shapes begin with those of `indices`.
+      name: a name for the operation (optional).
+    """
     return ParallelDynamicStitch(list(indices), list(data))

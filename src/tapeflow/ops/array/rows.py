@@ -168,7 +168,13 @@ def _(input, message):
 
 @public
 def prevent_gradient(input, message="", name=None):
-    """`input`; asking for a gradient through it raises LookupError with `message`."""
+    """`input`; asking for a gradient through it raises LookupError with `message`.
+
+    Args:
+      input: a tensor.
+      message: what the error says.
+      name: a name for the operation (optional).
+    """
     return PreventGradient(input, message)
 
 

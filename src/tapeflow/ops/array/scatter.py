@@ -272,7 +272,15 @@ def _(input, indices, updates, bad_indices_policy):
 
 @public
 def scatter_nd_non_aliasing_add(input, indices, updates, bad_indices_policy="", name=None):
-    """`input` with `updates` added at the coordinates `indices`."""
+    """`input` with `updates` added at the coordinates `indices`.
+
+    Args:
+      input: a tensor.
+      indices: an integer tensor; its last dimension holds coordinates.
+      updates: a tensor of `input`'s dtype.
+      bad_indices_policy: "", "ERROR" or "IGNORE".
+      name: a name for the operation (optional).
+    """
     return _written(ScatterNdNonAliasingAdd, input, indices, updates, bad_indices_policy)
 
 

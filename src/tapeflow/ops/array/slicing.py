@@ -578,7 +578,12 @@ def _is_mask(key) -> bool:
 
 @public
 def getitem(tensor, key):
-    """`tensor[key]` for every key: the plain ones, tensors as integers, and boolean masks."""
+    """`tensor[key]` for every key: the plain ones, tensors as integers, and boolean masks.
+
+    Args:
+      tensor: a tensor.
+      key: what stands in brackets.
+    """
     if _is_mask(key):
         return boolean_mask(tensor, key)
     spec = parse_key(key)

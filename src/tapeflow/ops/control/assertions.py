@@ -269,7 +269,16 @@ def assert_none_equal(x, y, summarize=None, message=None, name=None):
 
 @public
 def assert_none_equal_v1(x, y, data=None, summarize=None, message=None, name=None):
-    """`assert_none_equal` with the 1.x argument `data`, shown instead of the elements."""
+    """`assert_none_equal` with the 1.x argument `data`, shown instead of the elements.
+
+    Args:
+      x: a tensor.
+      y: a tensor that broadcasts with `x`.
+      data: tensors that are shown where the assertion fails while a graph runs.
+      summarize: how many elements of each tensor are shown.
+      message: what the error begins with.
+      name: a name for the operation (optional).
+    """
     return _binary("!=", comparison.not_equal, x, y, data, summarize, message, name)
 
 
@@ -296,7 +305,18 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
 
 @public
 def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
-    """`assert_near` with the 1.x argument `data`."""
+    """`assert_near` with the 1.x argument `data`.
+
+    Args:
+      x: a tensor.
+      y: a tensor that broadcasts with `x`.
+      rtol: the tolerance relative to `y`; None: 10 times the precision of the dtype.
+      atol: the absolute tolerance; None: 10 times the precision of the dtype.
+      data: tensors that are shown where the assertion fails while a graph runs.
+      summarize: how many elements of each tensor are shown.
+      message: what the error begins with.
+      name: a name for the operation (optional).
+    """
     x = convert_to_tensor(x)
     y = convert_to_tensor(y, dtype=x.dtype)
     kind = x.dtype.real_dtype
@@ -454,7 +474,16 @@ def assert_rank(x, rank, message=None, name=None):
 
 @public
 def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
-    """`assert_rank` with the 1.x order of arguments; `data` is shown where it fails while a graph runs."""
+    """`assert_rank` with the 1.x order of arguments; `data` is shown where it fails while a graph runs.
+
+    Args:
+      x: a tensor.
+      rank: a scalar, the rank.
+      data: tensors that are shown where the assertion fails while a graph runs.
+      summarize: how many elements of each tensor are shown.
+      message: what the error begins with.
+      name: a name for the operation (optional).
+    """
     return _rank_assertion(
         "assert_rank", assert_rank, x, rank, _is_one_of, lambda n: str(n[0]), message, name, data, summarize
     )
@@ -481,7 +510,16 @@ def assert_rank_at_least(x, rank, message=None, name=None):
 
 @public
 def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, name=None):
-    """`assert_rank_at_least` with the 1.x order of arguments; see `assert_rank_v1` for `data`."""
+    """`assert_rank_at_least` with the 1.x order of arguments; see `assert_rank_v1` for `data`.
+
+    Args:
+      x: a tensor.
+      rank: a scalar, the rank.
+      data: tensors that are shown where the assertion fails while a graph runs.
+      summarize: how many elements of each tensor are shown.
+      message: what the error begins with.
+      name: a name for the operation (optional).
+    """
     return _rank_assertion(
         "assert_rank_at_least", assert_rank_at_least, x, rank, lambda r, n: r >= n[0],
         lambda n: f"at least {n[0]}", message, name, data, summarize,
@@ -509,7 +547,16 @@ def assert_rank_in(x, ranks, message=None, name=None):
 
 @public
 def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=None):
-    """`assert_rank_in` with the 1.x order of arguments; see `assert_rank_v1` for `data`."""
+    """`assert_rank_in` with the 1.x order of arguments; see `assert_rank_v1` for `data`.
+
+    Args:
+      x: a tensor.
+      ranks: scalars, the ranks that are allowed.
+      data: tensors that are shown where the assertion fails while a graph runs.
+      summarize: how many elements of each tensor are shown.
+      message: what the error begins with.
+      name: a name for the operation (optional).
+    """
     return _rank_assertion(
         "assert_rank_in", assert_rank_in, x, list(ranks), _is_one_of,
         lambda n: f"in {n}" if n[0] != "" else "in", message, name, data, summarize,
@@ -566,7 +613,13 @@ def assert_type(tensor, tf_type, message=None, name=None):
 
 @public
 def assert_scalar(tensor, name=None, message=None):
-    """Raises ValueError unless `tensor` has no dimensions."""
+    """Raise ValueError unless `tensor` has no dimensions.
+
+    Args:
+      tensor: a tensor.
+      name: a name for the operation (optional).
+      message: what the error begins with.
+    """
     tensor = convert_to_tensor(tensor)
     if tensor.shape.rank != 0:
         raise ValueError(f"{message or ''}Expected scalar shape, saw shape: {tensor.shape}.")

@@ -74,7 +74,16 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
 
 @public
 def cond_v1(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
-    """`cond` with the 1.x spellings `fn1` and `fn2`; unless `strict`, one result is taken out of its list."""
+    """`cond` with the 1.x spellings `fn1` and `fn2`; unless `strict`, one result is taken out of its list.
+
+    Args:
+      pred: a scalar bool tensor.
+      true_fn, false_fn: a function without arguments.
+      strict: whether a list with one result stays a list.
+      name: a name for the operation (optional).
+      fn1: the old name of `true_fn`.
+      fn2: the old name of `false_fn`.
+    """
     for old, new, label in ((fn1, true_fn, "true_fn"), (fn2, false_fn, "false_fn")):
         if old is not None and new is not None:
             raise TypeError(f"fn1 and {label} may not be set simultaneously." if label == "true_fn"

@@ -459,7 +459,16 @@ def resize_v1(
     preserve_aspect_ratio=False,
     name=None,
 ):
-    """`resize` of 1.x: pixels are points, at their upper left corners."""
+    """`resize` of 1.x: pixels are points, at their upper left corners.
+
+    Args:
+      images: a batch `[batch, height, width, channels]` or one image.
+      size: an int32 vector, the new height and width.
+      method: a constant of `tf.compat.v1.image.ResizeMethod`.
+      align_corners: whether the centers of the corner pixels stay in place.
+      preserve_aspect_ratio: whether `size` is only a bound.
+      name: a name for the operation (optional).
+    """
     number = _NAMES_V1.get(method, method)
     if number not in range(4):
         raise ValueError(f"Resize method is not implemented: {method}")
@@ -472,25 +481,56 @@ def resize_v1(
 
 @public
 def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """A batch of images in the size `[height, width]`, each pixel interpolated from four; float32."""
+    """A batch of images in the size `[height, width]`, each pixel interpolated from four; float32.
+
+    Args:
+      images: a batch `[batch, height, width, channels]` or one image.
+      size: an int32 vector, the new height and width.
+      align_corners: whether the centers of the corner pixels stay in place.
+      name: a name for the operation (optional).
+      half_pixel_centers: whether pixels are squares with a center, not points.
+    """
     return ResizeBilinear(images, size, align_corners, half_pixel_centers)
 
 
 @public
 def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """A batch of images in the size `[height, width]`, each pixel the nearest one."""
+    """A batch of images in the size `[height, width]`, each pixel the nearest one.
+
+    Args:
+      images: a batch `[batch, height, width, channels]` or one image.
+      size: an int32 vector, the new height and width.
+      align_corners: whether the centers of the corner pixels stay in place.
+      name: a name for the operation (optional).
+      half_pixel_centers: whether pixels are squares with a center, not points.
+    """
     return ResizeNearestNeighbor(images, size, align_corners, half_pixel_centers)
 
 
 @public
 def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """A batch of images in the size `[height, width]`, each pixel interpolated from sixteen; float32."""
+    """A batch of images in the size `[height, width]`, each pixel interpolated from sixteen; float32.
+
+    Args:
+      images: a batch `[batch, height, width, channels]` or one image.
+      size: an int32 vector, the new height and width.
+      align_corners: whether the centers of the corner pixels stay in place.
+      name: a name for the operation (optional).
+      half_pixel_centers: whether pixels are squares with a center, not points.
+    """
     return ResizeBicubic(images, size, align_corners, half_pixel_centers)
 
 
 @public
 def resize_area(images, size, align_corners=False, name=None):
-    """A batch of images in the size `[height, width]`, each pixel the mean of what it covers; float32."""
+    """A batch of images in the size `[height, width]`, each pixel the mean of what it covers; float32.
+
+    Args:
+      images: a batch `[batch, height, width, channels]` or one image.
+      size: an int32 vector, the new height and width.
+      align_corners: whether the centers of the corner pixels stay in place.
+      name: a name for the operation (optional).
+    """
     return ResizeArea(images, size, align_corners)
 
 
@@ -539,6 +579,14 @@ def resize_with_pad(
 def resize_with_pad_v1(
     image, target_height, target_width, method=ResizeMethodV1.BILINEAR, align_corners=False
 ):
-    """`resize_with_pad` of 1.x."""
+    """`resize_with_pad` of 1.x.
+
+    Args:
+      image: an image, or a batch of images.
+      target_height: the height of the result.
+      target_width: the width of the result.
+      method: a constant of `tf.compat.v1.image.ResizeMethod`.
+      align_corners: whether the centers of the corner pixels stay in place.
+    """
     return _resize_with_pad(image, target_height, target_width,
                             lambda x, s: resize_v1(x, s, method, align_corners))  # fmt: skip

@@ -284,7 +284,14 @@ def parse_example(serialized, features, example_names=None, name=None):
 
 @public
 def parse_example_v1(serialized, features, name=None, example_names=None):
-    """`parse_example` with the 1.x order of arguments."""
+    """`parse_example` with the 1.x order of arguments.
+
+    Args:
+      serialized: a string tensor of serialized `Example` messages.
+      features: a dict of `FixedLenFeature`, `VarLenFeature` and others by key.
+      name: a name for the operation (optional).
+      example_names: names that errors show (optional).
+    """
     return parse_example(serialized, features, example_names)
 
 
@@ -317,7 +324,14 @@ def parse_single_example(serialized, features, example_names=None, name=None):
 
 @public
 def parse_single_example_v1(serialized, features, name=None, example_names=None):
-    """`parse_single_example` with the 1.x order of arguments."""
+    """`parse_single_example` with the 1.x order of arguments.
+
+    Args:
+      serialized: a string tensor of serialized `Example` messages.
+      features: a dict of `FixedLenFeature`, `VarLenFeature` and others by key.
+      name: a name for the operation (optional).
+      example_names: names that errors show (optional).
+    """
     return parse_single_example(serialized, features, example_names)
 
 

@@ -120,5 +120,13 @@ def assert_all_finite(x: TensorLike, message, name: str | None = None) -> Tensor
 @public
 @graph_scope("VerifyFinite")
 def assert_all_finite_v1(t=None, msg=None, name=None, x=None, message=None):
-    """`assert_all_finite` with the 1.x spellings `t` and `msg`."""
+    """`assert_all_finite` with the 1.x spellings `t` and `msg`.
+
+    Args:
+      t: a tensor of floats.
+      msg: what the error says.
+      name: a name for the operation (optional).
+      x: the new name of `t`.
+      message: the new name of `msg`.
+    """
     return CheckNumerics(t if x is None else x, msg if message is None else message)

@@ -241,7 +241,14 @@ ApproximateEqual.reference(
 
 @public
 def approximate_equal(x, y, tolerance=1e-5, name=None):
-    """|x - y| < tolerance, elementwise, for tensors of one shape."""
+    """|x - y| < tolerance, elementwise, for tensors of one shape.
+
+    Args:
+      x: a tensor.
+      y: a tensor of its shape and dtype.
+      tolerance: a float.
+      name: a name for the operation (optional).
+    """
     return ApproximateEqual(x, y, tolerance)
 
 

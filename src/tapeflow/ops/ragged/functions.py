@@ -160,7 +160,15 @@ def constant(
 def constant_value(
     pylist, dtype=None, ragged_rank=None, inner_shape=None, row_splits_dtype="int64"
 ):
-    """`constant` as a `RaggedTensorValue` (1.x)."""
+    """`constant` as a `RaggedTensorValue` (1.x).
+
+    Args:
+      pylist: nested lists.
+      dtype: the dtype of the values; None: what follows from them.
+      ragged_rank: how many dimensions are ragged; None: all but those of `inner_shape`.
+      inner_shape: the shape of the dense dimensions; None: none.
+      row_splits_dtype: tf.int32 or tf.int64.
+    """
     values, splits, shape = _parts(
         pylist, dtype, ragged_rank, inner_shape, dtypes.as_dtype(row_splits_dtype)
     )
@@ -346,7 +354,13 @@ def boolean_mask(data, mask, name=None):
 
 @public
 def expand_dims(input, axis, name=None):
-    """`tf.expand_dims` of a ragged tensor."""
+    """`tf.expand_dims` of a ragged tensor.
+
+    Args:
+      input: a ragged tensor.
+      axis: an int or a list of ints, the axes; None: all.
+      name: a name for the operation (optional).
+    """
     value = as_ragged_or_tensor(input)
     if not isinstance(value, RaggedTensor):
         return dense_layout.expand_dims(value, axis)
@@ -440,7 +454,13 @@ def _joined(values, axis):
 
 @public
 def concat(values, axis, name=None):
-    """`tf.concat` of ragged tensors and tensors."""
+    """`tf.concat` of ragged tensors and tensors.
+
+    Args:
+      values: a list of ragged tensors and tensors of one rank.
+      axis: an int or a list of ints, the axes; None: all.
+      name: a name for the operation (optional).
+    """
     if not isinstance(values, (list, tuple)):
         values = [values]
     values = [as_ragged_or_tensor(v) for v in values]

@@ -119,7 +119,14 @@ def _log_of_sum(data, axis, keepdims):
 
 @public
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
-    """`tf.reduce_logsumexp` of a ragged tensor; minus infinity for rows without values."""
+    """`tf.reduce_logsumexp` of a ragged tensor; minus infinity for rows without values.
+
+    Args:
+      input_tensor: a ragged tensor.
+      axis: an int or a list of ints, the axes; None: all.
+      keepdims: whether axes that are reduced stay, with size 1.
+      name: a name for the operation (optional).
+    """
     value = as_ragged_or_tensor(input_tensor)
     if axis is None or not isinstance(value, RaggedTensor):
         return reduce_along(_log_of_sum, None, value, axis, keepdims)
@@ -188,7 +195,14 @@ def _mean_of(data, axis, keepdims):
 
 @public
 def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
-    """`tf.reduce_mean` of a ragged tensor; of several axes, the sum of the values over their number."""
+    """`tf.reduce_mean` of a ragged tensor; of several axes, the sum of the values over their number.
+
+    Args:
+      input_tensor: a ragged tensor.
+      axis: an int or a list of ints, the axes; None: all.
+      keepdims: whether axes that are reduced stay, with size 1.
+      name: a name for the operation (optional).
+    """
     value = as_ragged_or_tensor(input_tensor)
     if not isinstance(value, RaggedTensor) or (axis is None and not value.dtype.is_integer):
         return reduce_along(_mean_of, None, value, axis, keepdims)
@@ -215,7 +229,14 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
 
 @public
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """`tf.math.reduce_variance` of a ragged tensor."""
+    """`tf.math.reduce_variance` of a ragged tensor.
+
+    Args:
+      input_tensor: a ragged tensor.
+      axis: an int or a list of ints, the axes; None: all.
+      keepdims: whether axes that are reduced stay, with size 1.
+      name: a name for the operation (optional).
+    """
     value = as_ragged_or_tensor(input_tensor)
     square = value.with_flat_values(elementwise.square(value.flat_values))
     mean = reduce_mean(value, axis, keepdims)
@@ -228,7 +249,14 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 @public
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
-    """`tf.math.reduce_std` of a ragged tensor."""
+    """`tf.math.reduce_std` of a ragged tensor.
+
+    Args:
+      input_tensor: a ragged tensor.
+      axis: an int or a list of ints, the axes; None: all.
+      keepdims: whether axes that are reduced stay, with size 1.
+      name: a name for the operation (optional).
+    """
     return map_flat_values(elementwise.sqrt, reduce_variance(input_tensor, axis, keepdims))
 
 

@@ -116,7 +116,15 @@ def stateless_categorical(
 @public
 @graph_scope("stateless_multinomial")
 def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
-    """`stateless_categorical` under its 1.x name."""
+    """`stateless_categorical` under its 1.x name.
+
+    Args:
+      logits: log-probabilities `[batch, classes]`.
+      num_samples: how many numbers are drawn for each row.
+      seed: two integers.
+      output_dtype: tf.int32 or tf.int64.
+      name: a name for the operation (optional).
+    """
     return stateless_categorical(logits, num_samples, seed, output_dtype)
 
 

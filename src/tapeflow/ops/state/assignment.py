@@ -7,10 +7,17 @@ from tapeflow.core.public import public
 
 @public
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
-    """Replaces the value of the variable `ref`, and returns the variable.
+    """Replace the value of the variable `ref`, and returns the variable.
 
     Raises ValueError for a value of another dtype or shape; with `validate_shape=False` a variable of a graph takes
     any shape.
+
+    Args:
+      ref: a variable.
+      value: a tensor of the variable's shape and dtype.
+      validate_shape: whether the shape must stay the same.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
     """
     if validate_shape is False and getattr(ref, "_parts", None) is not None:
         return ref._assign_any_shape(value, name)
@@ -19,11 +26,25 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
 
 @public
 def assign_add(ref, value, use_locking=None, name=None):
-    """Adds `value` to the variable `ref`, and returns the variable."""
+    """Add `value` to the variable `ref`, and returns the variable.
+
+    Args:
+      ref: a variable.
+      value: a tensor of the variable's shape and dtype.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return ref.assign_add(value, name=name)
 
 
 @public
 def assign_sub(ref, value, use_locking=None, name=None):
-    """Subtracts `value` from the variable `ref`, and returns the variable."""
+    """Subtract `value` from the variable `ref`, and returns the variable.
+
+    Args:
+      ref: a variable.
+      value: a tensor of the variable's shape and dtype.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return ref.assign_sub(value, name=name)

@@ -28,67 +28,163 @@ def _scatter(row, ref, indices, updates):
 
 @public
 def count_up_to(ref, limit, name=None):
-    """Adds one to the integer variable `ref`; what it was. Raises OutOfRangeError if it has reached `limit`."""
+    """Add one to the integer variable `ref`; what it was. Raises OutOfRangeError if it has reached `limit`.
+
+    Args:
+      ref: a variable.
+      limit: the number at which it stops.
+      name: a name for the operation (optional).
+    """
     return ref.count_up_to(limit)
 
 
 @public
 def scatter_update(ref, indices, updates, use_locking=True, name=None):
-    """Replaces the rows `indices` of the variable `ref` by `updates`. Returns the variable."""
+    """Replace the rows `indices` of the variable `ref` by `updates`. Returns the variable.
+
+    Args:
+      ref: a variable.
+      indices: an integer tensor: rows along the first dimension, or coordinates of slices in its last dimension for
+        the functions with `nd`.
+      updates: a tensor of the variable's dtype, of the shape of `indices` and of a row.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return _scatter(state.ResourceScatterUpdate, ref, indices, updates)
 
 
 @public
 def scatter_add(ref, indices, updates, use_locking=False, name=None):
-    """Adds `updates` to the rows `indices` of the variable `ref`. Returns the variable."""
+    """Add `updates` to the rows `indices` of the variable `ref`. Returns the variable.
+
+    Args:
+      ref: a variable.
+      indices: an integer tensor: rows along the first dimension, or coordinates of slices in its last dimension for
+        the functions with `nd`.
+      updates: a tensor of the variable's dtype, of the shape of `indices` and of a row.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return _scatter(state.ResourceScatterAdd, ref, indices, updates)
 
 
 @public
 def scatter_sub(ref, indices, updates, use_locking=False, name=None):
-    """Subtracts `updates` from the rows `indices` of the variable `ref`. Returns the variable."""
+    """Subtract `updates` from the rows `indices` of the variable `ref`. Returns the variable.
+
+    Args:
+      ref: a variable.
+      indices: an integer tensor: rows along the first dimension, or coordinates of slices in its last dimension for
+        the functions with `nd`.
+      updates: a tensor of the variable's dtype, of the shape of `indices` and of a row.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return _scatter(state.ResourceScatterSub, ref, indices, updates)
 
 
 @public
 def scatter_mul(ref, indices, updates, use_locking=False, name=None):
-    """Multiplies the rows `indices` of the variable `ref` by `updates`. Returns the variable."""
+    """Multiplie the rows `indices` of the variable `ref` by `updates`. Returns the variable.
+
+    Args:
+      ref: a variable.
+      indices: an integer tensor: rows along the first dimension, or coordinates of slices in its last dimension for
+        the functions with `nd`.
+      updates: a tensor of the variable's dtype, of the shape of `indices` and of a row.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return _scatter(state.ResourceScatterMul, ref, indices, updates)
 
 
 @public
 def scatter_div(ref, indices, updates, use_locking=False, name=None):
-    """Divides the rows `indices` of the variable `ref` by `updates`. Returns the variable."""
+    """Divide the rows `indices` of the variable `ref` by `updates`. Returns the variable.
+
+    Args:
+      ref: a variable.
+      indices: an integer tensor: rows along the first dimension, or coordinates of slices in its last dimension for
+        the functions with `nd`.
+      updates: a tensor of the variable's dtype, of the shape of `indices` and of a row.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return _scatter(state.ResourceScatterDiv, ref, indices, updates)
 
 
 @public
 def scatter_min(ref, indices, updates, use_locking=False, name=None):
-    """Lowers the rows `indices` of the variable `ref` to `updates` at most. Returns the variable."""
+    """Lower the rows `indices` of the variable `ref` to `updates` at most. Returns the variable.
+
+    Args:
+      ref: a variable.
+      indices: an integer tensor: rows along the first dimension, or coordinates of slices in its last dimension for
+        the functions with `nd`.
+      updates: a tensor of the variable's dtype, of the shape of `indices` and of a row.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return _scatter(state.ResourceScatterMin, ref, indices, updates)
 
 
 @public
 def scatter_max(ref, indices, updates, use_locking=False, name=None):
-    """Raises the rows `indices` of the variable `ref` to `updates` at least. Returns the variable."""
+    """Raise the rows `indices` of the variable `ref` to `updates` at least. Returns the variable.
+
+    Args:
+      ref: a variable.
+      indices: an integer tensor: rows along the first dimension, or coordinates of slices in its last dimension for
+        the functions with `nd`.
+      updates: a tensor of the variable's dtype, of the shape of `indices` and of a row.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return _scatter(state.ResourceScatterMax, ref, indices, updates)
 
 
 @public
 def scatter_nd_update(ref, indices, updates, use_locking=True, name=None):
-    """Replaces the slices at `indices` of the variable `ref` by `updates`. Returns the variable."""
+    """Replace the slices at `indices` of the variable `ref` by `updates`. Returns the variable.
+
+    Args:
+      ref: a variable.
+      indices: an integer tensor: rows along the first dimension, or coordinates of slices in its last dimension for
+        the functions with `nd`.
+      updates: a tensor of the variable's dtype, of the shape of `indices` and of a row.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return ref.scatter_nd_update(indices, updates)
 
 
 @public
 def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
-    """Adds `updates` to the slices at `indices` of the variable `ref`. Returns the variable."""
+    """Add `updates` to the slices at `indices` of the variable `ref`. Returns the variable.
+
+    Args:
+      ref: a variable.
+      indices: an integer tensor: rows along the first dimension, or coordinates of slices in its last dimension for
+        the functions with `nd`.
+      updates: a tensor of the variable's dtype, of the shape of `indices` and of a row.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return ref.scatter_nd_add(indices, updates)
 
 
 @public
 def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
-    """Subtracts `updates` from the slices at `indices` of the variable `ref`. Returns the variable."""
+    """Subtract `updates` from the slices at `indices` of the variable `ref`. Returns the variable.
+
+    Args:
+      ref: a variable.
+      indices: an integer tensor: rows along the first dimension, or coordinates of slices in its last dimension for
+        the functions with `nd`.
+      updates: a tensor of the variable's dtype, of the shape of `indices` and of a row.
+      use_locking: has no effect on the result.
+      name: a name for the operation (optional).
+    """
     return ref.scatter_nd_sub(indices, updates)
 
 

@@ -132,7 +132,13 @@ def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Te
 
 @public
 def length_v1(input, name=None, unit="BYTE"):
-    """`length` with the 1.x order of arguments."""
+    """`length` with the 1.x order of arguments.
+
+    Args:
+      input: a string tensor.
+      name: a name for the operation (optional).
+      unit: "BYTE" or "UTF8_CHAR".
+    """
     return StringLength(input, unit)
 
 

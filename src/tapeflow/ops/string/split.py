@@ -144,7 +144,16 @@ def _as_result_type(made, result_type):
 def split_v1(
     input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None
 ):
-    """`split` of 1.x: a sparse tensor, unless `result_type` is "RaggedTensor"; a scalar is one row."""
+    """`split` of 1.x: a sparse tensor, unless `result_type` is "RaggedTensor"; a scalar is one row.
+
+    Args:
+      input: a string tensor of rank 0 or 1.
+      sep: what separates; None: any white space.
+      maxsplit: how often a string is split at most; -1: as often as possible.
+      result_type: "SparseTensor" or "RaggedTensor".
+      source: the old name of `input`.
+      name: a name for the operation (optional).
+    """
     input = as_ragged_or_tensor(renamed("input", input, "source", source), dtypes.string)
     if result_type == "SparseTensor" and input.shape.rank == 1:
         return SparseTensor(*StringSplitV2(input, "" if sep is None else sep, maxsplit))

@@ -24,6 +24,14 @@ def input_layer(
 
     `cols_to_vars` and `cols_to_output_tensors` are dicts to fill. Raises ValueError for columns that are not dense,
     for features that are missing and for different numbers of examples.
+
+    Args:
+      features: a dict of tensors by the keys of the columns.
+      feature_columns: dense columns.
+      weight_collections: names of collections of the graph that variables are added to.
+      trainable: whether optimizers update the variables.
+      cols_to_vars: a dict that gets the variables of each column (optional).
+      cols_to_output_tensors: a dict that gets the output of each column (optional).
     """
     columns = state.sorted_columns(feature_columns)
     for column in columns:

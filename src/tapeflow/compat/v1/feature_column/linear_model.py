@@ -33,6 +33,15 @@ def linear_model(
 
     `sparse_combiner`: how the weights of several categories of one example are combined ("sum", "mean", "sqrtn").
     `cols_to_vars` is a dict to fill. Raises ValueError for columns that are neither dense nor categorical.
+
+    Args:
+      features: a dict of tensors by the keys of the columns.
+      feature_columns: the columns.
+      units: the number of outputs.
+      sparse_combiner: "sum", "mean" or "sqrtn".
+      weight_collections: names of collections of the graph that variables are added to.
+      trainable: whether optimizers update the variables.
+      cols_to_vars: a dict that gets the variables of each column (optional).
     """
     columns = state.sorted_columns(feature_columns)
     for column in columns:

@@ -112,6 +112,18 @@ def shared_embedding_columns(
 
     Raises RuntimeError eagerly, ValueError for columns of different kinds or numbers of categories, and for
     arguments that are wrong or do not fit.
+
+    Args:
+      categorical_columns: the columns.
+      dimension: the length of a vector.
+      combiner: "sum", "mean" or "sqrtn": how the vectors of one example are joined.
+      initializer: of the vectors; None: truncated normal.
+      shared_embedding_collection_name: the name of the collection; None: made of the columns' names.
+      ckpt_to_load_from: a checkpoint that has the vectors (optional).
+      tensor_name_in_ckpt: their name there.
+      max_norm: the largest norm of a vector; None: any.
+      trainable: whether optimizers update the vectors.
+      use_safe_embedding_lookup: whether examples without a category get zeros.
     """
     require_graph()
     checks.require_embedding(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)

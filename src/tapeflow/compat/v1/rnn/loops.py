@@ -66,10 +66,20 @@ def dynamic_rnn(
     time_major=False,
     scope=None,
 ):
-    """Runs a cell over `inputs`, (batch, time, ...) or, if `time_major`, (time, batch, ...).
+    """Run a cell over `inputs`, (batch, time, ...) or, if `time_major`, (time, batch, ...).
 
     Past the length of a sequence outputs are zeros and the state stays. Returns (outputs, final state).
     Raises ValueError when neither `initial_state` nor `dtype` is given, or shapes are not known.
+
+    Args:
+      cell: an RNN cell: called with an input and a state, it returns an output and the next state.
+      inputs: the inputs of all steps.
+      sequence_length: an integer vector, the number of steps of each sequence; None: all have all steps.
+      initial_state: the state before the first step; None: zeros of `dtype`.
+      dtype: the dtype of the first state and of the outputs, where that does not follow from `initial_state`.
+      parallel_iterations, swap_memory: have no effect on the result.
+      time_major: whether time is the first dimension, not the second.
+      scope: the variable scope of the cell's variables.
     """
     assert_like_rnncell("cell", cell)
     with variable_scope(scope or "rnn") as found:
@@ -136,7 +146,20 @@ def bidirectional_dynamic_rnn(
     time_major=False,
     scope=None,
 ):
-    """Runs one cell forwards and one backwards; returns ((outputs, outputs), (state, state))."""
+    """Run one cell forwards and one backwards; returns ((outputs, outputs), (state, state)).
+
+    Args:
+      cell_fw: the cell that runs forwards.
+      cell_bw: the cell that runs backwards.
+      inputs: the inputs of all steps.
+      sequence_length: an integer vector, the number of steps of each sequence; None: all have all steps.
+      initial_state_fw: the first state of `cell_fw`; None: zeros.
+      initial_state_bw: the first state of `cell_bw`; None: zeros.
+      dtype: the dtype of the first state and of the outputs, where that does not follow from `initial_state`.
+      parallel_iterations, swap_memory: have no effect on the result.
+      time_major: whether time is the first dimension, not the second.
+      scope: the variable scope of the cell's variables.
+    """
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     time_axis, batch_axis = (0, 1) if time_major else (1, 0)
@@ -163,7 +186,16 @@ def bidirectional_dynamic_rnn(
 
 @public
 def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
-    """Runs a cell over a list of inputs; returns (list of outputs, final state)."""
+    """Run a cell over a list of inputs; returns (list of outputs, final state).
+
+    Args:
+      cell: an RNN cell: called with an input and a state, it returns an output and the next state.
+      inputs: the inputs of all steps.
+      initial_state: the state before the first step; None: zeros of `dtype`.
+      dtype: the dtype of the first state and of the outputs, where that does not follow from `initial_state`.
+      sequence_length: an integer vector, the number of steps of each sequence; None: all have all steps.
+      scope: the variable scope of the cell's variables.
+    """
     assert_like_rnncell("cell", cell)
     if not nest.is_nested(inputs):
         raise TypeError("inputs must be a sequence")
@@ -207,7 +239,18 @@ def static_bidirectional_rnn(
     sequence_length=None,
     scope=None,
 ):
-    """One cell forwards and one backwards over a list; returns (outputs joined, state, state)."""
+    """One cell forwards and one backwards over a list; returns (outputs joined, state, state).
+
+    Args:
+      cell_fw: the cell that runs forwards.
+      cell_bw: the cell that runs backwards.
+      inputs: the inputs of all steps.
+      initial_state_fw: the first state of `cell_fw`; None: zeros.
+      initial_state_bw: the first state of `cell_bw`; None: zeros.
+      dtype: the dtype of the first state and of the outputs, where that does not follow from `initial_state`.
+      sequence_length: an integer vector, the number of steps of each sequence; None: all have all steps.
+      scope: the variable scope of the cell's variables.
+    """
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     if not nest.is_nested(inputs):
@@ -250,7 +293,16 @@ def _reverse_list(parts, lengths):
 def static_state_saving_rnn(
     cell, inputs, state_saver, state_name, sequence_length=None, scope=None
 ):
-    """`static_rnn` that begins with the states of `state_saver`, and saves the final ones there."""
+    """`static_rnn` that begins with the states of `state_saver`, and saves the final ones there.
+
+    Args:
+      cell: an RNN cell: called with an input and a state, it returns an output and the next state.
+      inputs: the inputs of all steps.
+      state_saver: an object with `state(name)` and `save_state(name, value)`.
+      state_name: the name of the state, or a tuple of names.
+      sequence_length: an integer vector, the number of steps of each sequence; None: all have all steps.
+      scope: the variable scope of the cell's variables.
+    """
     names = nest.flatten(state_name) if nest.is_nested(state_name) else [state_name]
     if nest.is_nested(cell.state_size) != nest.is_nested(state_name) or (
         len(nest.flatten(cell.state_size)) != len(names)
@@ -266,11 +318,17 @@ def static_state_saving_rnn(
 
 @public
 def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
-    """Runs a cell as `loop_fn(time, cell_output, cell_state, loop_state)` says.
+    """Run a cell as `loop_fn(time, cell_output, cell_state, loop_state)` says.
 
     `loop_fn` returns (finished, next input, next state, emitted output, next loop state); at time 0 it is
     called with no output, and what it emits says the shapes of outputs. Returns (TensorArrays of the outputs,
     final state, final loop state).
+
+    Args:
+      cell: an RNN cell: called with an input and a state, it returns an output and the next state.
+      loop_fn: the function.
+      parallel_iterations, swap_memory: have no effect on the result.
+      scope: the variable scope of the cell's variables.
     """
     assert_like_rnncell("cell", cell)
     if not callable(loop_fn):
