@@ -13,7 +13,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-base wheel sdist wheels release-check sbom test-slow test-stress test-tsan test-oracle test-js test-lite test-onnx test-c fuzz-oracle test-xla bench api lint docs \
+.PHONY: demo test test-base wheel sdist wheels release-check sbom test-sample test-slow test-stress test-tsan test-oracle test-js test-lite test-onnx test-c fuzz-oracle test-xla bench api lint docs \
 	build sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
 build: $(VENV)/.ready-base
@@ -64,6 +64,10 @@ release-check: $(VENV)/.ready-base
 
 sbom: wheel
 	$(PY) cmake/sbom.py $$(ls -t dist/tapeflow-*.whl | head -1) > dist/sbom.cdx.json
+
+# One in 40 of what takes long, and of the rows under XLA: what each change is tried with.
+test-sample: build $(VENV)/.ready-test $(VENV)/.ready-xla
+	$(PY) -m pytest -n $(JOBS) -m "(slow or xla) and not stress and not oracle and not gpu" --one-in 40 $(ARGS)
 
 test-slow: build $(VENV)/.ready-test
 	$(PY) -m pytest -m "slow and not oracle and not gpu and not xla" $(ARGS)

@@ -7,6 +7,7 @@ import random
 import signal
 import sys
 import sysconfig
+import zlib
 
 import numpy as np
 import pytest
@@ -19,6 +20,21 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 # A shell that starts the tests in the background lets them ignore Ctrl-C, which some of them send to themselves.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--one-in", type=int, default=1, metavar="N", help="run one of N tests, always the same ones, by their names"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves a sample of the tests where one was asked for."""
+    count = config.getoption("one_in")
+    if count > 1:
+        left = [item for item in items if zlib.crc32(item.nodeid.encode()) % count]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if zlib.crc32(item.nodeid.encode()) % count == 0]
 
 
 @pytest.fixture(scope="module", autouse=True)
