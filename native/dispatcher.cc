@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "plan.h"
@@ -43,11 +44,17 @@ struct Entry {
   }
 };
 
+struct Entries {
+  std::vector<std::unique_ptr<Entry>> all;
+  std::unordered_multimap<size_t, size_t> exact;  // by the hash of the shapes: those that fit one shape of each tensor
+  std::vector<size_t> open;                       // the others
+};
+
 struct Dispatcher {
   PyObject_HEAD
   vectorcallfunc vectorcall;
   PyObject* slow;
-  std::vector<std::unique_ptr<Entry>>* entries;
+  Entries* entries;
   size_t last;                // the entry that fitted last
   PyObject* dict;
   PyObject* weakrefs;
@@ -115,15 +122,61 @@ bool fits(const Entry& e, PyObject* const* args, size_t n) {
   return true;
 }
 
-Entry* find(Dispatcher* d, PyObject* const* args, size_t n) {
-  const auto& entries = *d->entries;
-  if (d->last < entries.size() && fits(*entries[d->last], args, n)) return entries[d->last].get();
-  for (size_t i = 0; i < entries.size(); ++i) {
-    if (i != d->last && fits(*entries[i], args, n)) {
-      d->last = i;
-      return entries[i].get();
+void mix(size_t& hash, uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u + (hash >> 29); }
+
+void mix_tensor(size_t& hash, DType dtype, int rank) { mix(hash, static_cast<uint64_t>(dtype) << 8 | static_cast<uint64_t>(rank)); }
+
+size_t hash_of(PyObject* const* args, size_t n) {
+  size_t hash = n;
+  for (size_t i = 0; i < n; ++i) {
+    if (!is_tensor(args[i])) {
+      mix(hash, 1);
+      continue;
+    }
+    const Tensor* t = tensor(args[i]);
+    mix_tensor(hash, t->dtype, t->rank());
+    for (int k = 0; k < t->rank(); ++k) mix(hash, static_cast<uint64_t>(t->dim(k)));
+  }
+  return hash;
+}
+
+// The hash of all arguments that fit an entry; false if they may have several.
+bool hash_of(const Entry& e, size_t* result) {
+  size_t hash = e.specs.size();
+  for (const Spec& s : e.specs) {
+    if (s.kind != Spec::kTensor) {
+      if (is_tensor(s.object)) return false;
+      mix(hash, 1);
+      continue;
+    }
+    if (s.rank < 0) return false;
+    mix_tensor(hash, s.dtype, s.rank);
+    for (const int64_t d : s.dims) {
+      if (d < 0) return false;
+      mix(hash, static_cast<uint64_t>(d));
     }
   }
+  *result = hash;
+  return true;
+}
+
+constexpr size_t kFew = 4;  // entries that are compared one by one sooner than hashed
+
+Entry* find(Dispatcher* d, PyObject* const* args, size_t n) {
+  const auto& entries = d->entries->all;
+  if (d->last < entries.size() && fits(*entries[d->last], args, n)) return entries[d->last].get();
+  auto fitting = [&](size_t i) -> Entry* {
+    if (i == d->last || !fits(*entries[i], args, n)) return nullptr;
+    d->last = i;
+    return entries[i].get();
+  };
+  if (entries.size() <= kFew) {
+    for (size_t i = 0; i < entries.size(); ++i) if (Entry* e = fitting(i)) return e;
+    return nullptr;
+  }
+  const auto [first, end] = d->entries->exact.equal_range(hash_of(args, n));
+  for (auto at = first; at != end; ++at) if (Entry* e = fitting(at->second)) return e;
+  for (const size_t i : d->entries->open) if (Entry* e = fitting(i)) return e;
   return nullptr;
 }
 
@@ -259,14 +312,20 @@ PyObject* add(PyObject* o, PyObject* args) {
     return PyErr_Format(PyExc_ValueError, "%R does not return a single tensor", plan);
   }
   if (e->result == Entry::kCallable) e->make = Py_NewRef(result);
-  self_of(o)->entries->push_back(std::move(e));
+  Entries& entries = *self_of(o)->entries;
+  size_t hash;
+  const size_t number = entries.all.size();
+  const bool exact = hash_of(*e, &hash);
+  entries.all.push_back(std::move(e));
+  if (exact) entries.exact.emplace(hash, number);
+  else entries.open.push_back(number);
   Py_RETURN_NONE;
 }
 
 // What an entry held is freed only when the list is whole again: freeing runs code.
 void drop_entries(Dispatcher* d) {
-  std::vector<std::unique_ptr<Entry>> dropped;
-  dropped.swap(*d->entries);
+  Entries dropped;
+  std::swap(dropped, *d->entries);
   d->last = 0;
 }
 
@@ -275,7 +334,7 @@ PyObject* clear_entries(PyObject* o, PyObject*) {
   Py_RETURN_NONE;
 }
 
-Py_ssize_t length(PyObject* o) { return static_cast<Py_ssize_t>(self_of(o)->entries->size()); }
+Py_ssize_t length(PyObject* o) { return static_cast<Py_ssize_t>(self_of(o)->entries->all.size()); }
 int always(PyObject*) { return 1; }
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
@@ -286,7 +345,7 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
   Dispatcher* d = self_of(made.get());
   d->vectorcall = entry<vectorcall>;
   d->slow = Py_NewRef(slow);
-  d->entries = new std::vector<std::unique_ptr<Entry>>;
+  d->entries = new Entries;
   return made.release();
 }
 
@@ -296,7 +355,7 @@ int traverse(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(d->slow);
   Py_VISIT(d->dict);
   if (!d->entries) return 0;
-  for (const auto& e : *d->entries) {
+  for (const auto& e : d->entries->all) {
     for (const Spec& s : e->specs) Py_VISIT(s.object);
     Py_VISIT(e->plan);
     Py_VISIT(e->make);

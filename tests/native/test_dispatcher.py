@@ -124,6 +124,28 @@ def test_several_entries(dispatcher):
     assert dispatcher
 
 
+def test_many_entries(dispatcher, calls):
+    """Exact shapes, any sizes, values and objects among many entries: each call finds its own."""
+    own = object()
+    for size in range(20):
+        dispatcher.add([("tensor", FLOAT, (size,))], plan_of("Neg"), "single")
+        dispatcher.add([("tensor", FLOAT, (size,)), ("value", size)], plan_of("Square"), "single")
+        dispatcher.add([("is", own), ("tensor", FLOAT, (size, 1))], plan_of("Square"), "single")
+    held = tf.ones([3])
+    dispatcher.add([("tensor", FLOAT, (2, -1, 2))], plan_of("Neg"), "single")
+    dispatcher.add([("is", held), ("tensor", FLOAT, (7,))], plan_of("Neg"), "single")
+    for size in (19, 0, 7, 7, 12):
+        x = tf.fill([size], 3.0)
+        assert dispatcher(x).numpy().tolist() == [-3.0] * size
+        assert dispatcher(x, size).numpy().tolist() == [9.0] * size
+        assert dispatcher(own, x[:, None]).shape == (size, 1)
+    assert dispatcher(tf.ones([2, 9, 2])).shape == (2, 9, 2)
+    assert dispatcher(held, tf.ones([7])).numpy().tolist() == [-1.0] * 7
+    assert not calls
+    for args in [(tf.ones([20]),), (tf.ones([3]), 4), (object(), tf.ones([3, 1])), (tf.ones([3]), tf.ones([7])), ()]:
+        assert dispatcher(*args) == "slow"
+
+
 def test_modes_that_are_slow(dispatcher):
     x = tf.constant(1.0)
     dispatcher.add([("tensor", FLOAT, ())], plan_of("Neg"), "single")
