@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import context, device_calls, dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.garbage import collector_paused
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build import building, gradients
 from tapeflow.graph.func_graph import FuncGraph
@@ -53,8 +54,9 @@ class Compiled:
         return self._plan
 
     def make_plan(self, outputs: Sequence[SymbolicTensor]) -> Any:
-        program = planning.function_program(self.graph, outputs, self._constants())
-        return planning.compile_program(program)
+        with collector_paused():
+            program = planning.function_program(self.graph, outputs, self._constants())
+            return planning.compile_program(program)
 
     def _constants(self) -> dict[int, Any]:
         return {
@@ -234,7 +236,7 @@ class Differentiated:
         graph = self.compiled.graph
         with graph.as_default():
             back = FuncGraph(f"__backward_{graph.name}")
-        with back.as_default():
+        with back.as_default(), collector_paused():
             dys = [
                 back.add_input(self.targets[i].dtype, self.targets[i].shape_tuple, f"grad_{i}")
                 for i in given

@@ -10,6 +10,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, replicas
+from tapeflow.core.garbage import collector_paused
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.sparse_tensor import SIZES
@@ -289,7 +290,7 @@ class Function:
         graph.late_variables = []
         names = names_of(self._signature, call)
         function = self._converted()
-        with graph.as_default():
+        with graph.as_default(), collector_paused():
             inner = []
             for x, spec, name in zip(call.tensors, specs, names, strict=True):
                 made = graph.add_input(*arguments.of_input(spec), name)
