@@ -8,8 +8,8 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import context, device_calls, dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.garbage import collector_paused
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.function.garbage import collector_paused
 from tapeflow.graph.build import building, gradients
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.interchange.inlining import inline

@@ -10,7 +10,6 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, replicas
-from tapeflow.core.garbage import collector_paused
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.sparse_tensor import SIZES
@@ -21,6 +20,7 @@ from tapeflow.core.threads.creation_lock import CreationLock
 from tapeflow.function import arguments
 from tapeflow.function.arguments import Call, Signature
 from tapeflow.function.concrete import ConcreteFunction
+from tapeflow.function.garbage import collector_paused
 from tapeflow.function.methods import WeakMethod
 from tapeflow.function.specs import call_of_specs, names_of, spec_like
 from tapeflow.graph.build import tracing
