@@ -124,8 +124,8 @@ template <typename T, bool broadcasts> bool batch_matmul(KernelCall& call) {
                   operand(y->as<W>() + iy * k * n, y_cols, ty), out->as<W>() + i * m * n, library);
     }
   };
-  // Large products split themselves.
-  if (madds >= kLarge) some(0, batches.count);
+  // A few large products split themselves.
+  if (madds * kNs<T> >= static_cast<double>(parallel_ns) && batches.count < 4 * intra_op_threads()) some(0, batches.count);
   else parallel_or_throw(batches.count, ns, some);
   return true;
 }

@@ -61,7 +61,8 @@ void multiply(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c,
   if constexpr (std::is_same_v<T, float>)
     if (library && madds >= kLarge) {
       const bool ta = a.cols != 1, tb = b.cols != 1;
-      const int threads = madds * kNs<T> >= static_cast<double>(parallel_ns) ? intra_op_threads() : 1;  // as parallel_for decides
+      const bool split = madds * kNs<T> >= static_cast<double>(parallel_ns) && !in_parallel();  // as parallel_for decides
+      const int threads = split ? intra_op_threads() : 1;
       std::optional<SignalsWait> wait;
       if (k > kStackDepth) wait.emplace(threads);
       if (library->sgemm(threads, ta, tb, m, n, k, a.data, ta ? a.cols : a.rows, b.data,
