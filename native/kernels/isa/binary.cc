@@ -1,4 +1,5 @@
 // Elementwise arithmetic of two arguments, with broadcasting.
+#include <algorithm>
 #include <cmath>
 
 #include "../accumulate.h"
@@ -44,7 +45,20 @@ template <typename T> T integer_power(T x, T y) {
   return static_cast<T>(result);
 }
 
-// By blocks: one with an infinity or a NaN in it goes to the library.
+inline float cube(double x) { return static_cast<float>(x * x * x); }
+
+// A block with an infinity or a NaN in it goes to the library.
+void float_power_block(const float* __restrict x, const float* __restrict y, float* __restrict z, int64_t n) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  int32_t special = 0;
+  for (int64_t i = 0; i < n; ++i) special |= (magnitude(x[i]) < inf ? 0 : 1) | (magnitude(y[i]) < inf ? 0 : 1);
+  if (special) {
+    for (int64_t i = 0; i < n; ++i) z[i] = std::pow(x[i], y[i]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) z[i] = pow_finite(x[i], y[i]);
+  }
+}
+
 template <bool XRepeated, bool YRepeated>
 void float_power_row(const void* const* in, void* out, int64_t n, const Attr*) {
   const float* __restrict x = static_cast<const float*>(in[0]);
@@ -58,22 +72,16 @@ void float_power_row(const void* const* in, void* out, int64_t n, const Attr*) {
     for (int64_t i = 0; i < n; ++i) z[i] = x[i];
     return;
   }
+  if (YRepeated && *y == 3) {  // as in GELU; in double as exact as below
+    for (int64_t i = 0; i < n; ++i) z[i] = cube(x[i]);
+    return;
+  }
+  // What is repeated is laid out: with an invariant operand the block would be compiled to scalar code.
   constexpr int64_t kBlock = 256;
-  constexpr float inf = std::numeric_limits<float>::infinity();
+  float repeated[kBlock];
+  if (XRepeated || YRepeated) std::fill(repeated, repeated + kBlock, XRepeated ? *x : *y);
   for (int64_t b = 0; b < n; b += kBlock) {
-    const int64_t end = b + kBlock < n ? b + kBlock : n;
-    int32_t special = 0;
-    for (int64_t i = b; i < end; ++i) {
-      const float u = x[XRepeated ? 0 : i], v = y[YRepeated ? 0 : i];
-      special |= (magnitude(u) < inf ? 0 : 1) | (magnitude(v) < inf ? 0 : 1);
-    }
-    if (special) {
-      for (int64_t i = b; i < end; ++i) z[i] = std::pow(x[XRepeated ? 0 : i], y[YRepeated ? 0 : i]);
-    } else {
-      for (int64_t i = b; i < end; ++i) {
-        z[i] = pow_finite(x[XRepeated ? 0 : i], y[YRepeated ? 0 : i]);
-      }
-    }
+    float_power_block(XRepeated ? repeated : x + b, YRepeated ? repeated : y + b, z + b, std::min(kBlock, n - b));
   }
 }
 

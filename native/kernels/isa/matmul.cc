@@ -124,9 +124,7 @@ template <typename T, bool broadcasts> bool batch_matmul(KernelCall& call) {
                   operand(y->as<W>() + iy * k * n, y_cols, ty), out->as<W>() + i * m * n, library);
     }
   };
-  // A few large products split themselves.
-  if (madds * kNs<T> >= static_cast<double>(parallel_ns) && batches.count < 4 * intra_op_threads()) some(0, batches.count);
-  else parallel_or_throw(batches.count, ns, some);
+  share_products<T>(batches.count, madds, some);
   return true;
 }
 
