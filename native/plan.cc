@@ -216,6 +216,8 @@ void run_while(const Instruction& at, Tensor** registers, Tensor** args, Timelin
     if (at.dies[i]) from = nullptr;
     else Py_INCREF(from);
   }
+  const bool plain = !timeline && !usage.limited;
+  if (plain && run_scalar_loop(at.scalars, at, vars, registers, [] { pause.tick(); })) return;
   while (true) {
     for (int i = 0; i < at.n_in; ++i) {
       args[i] = i < at.n_vars ? vars[i] : registers[at.in[i]];

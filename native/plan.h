@@ -13,6 +13,7 @@
 #include "plan_limits.h"
 #include "op.h"
 #include "plan_fused.h"
+#include "plan_scalar_loop.h"
 
 namespace tapeflow {
 
@@ -46,6 +47,7 @@ struct Instruction {
   int n_vars;                  // "while"
   PyObject* callable;          // "python"; owned
   FusedProgram* fused;         // owned
+  ScalarLoop* scalars;         // of a "while"; owned
   PyObject* label;             // owned: what errors name
 };
 

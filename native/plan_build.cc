@@ -246,6 +246,7 @@ class Builder {
     add_plan(at, what, body, at.n_in);
     check_results(what, (*at.plans)[0], 1);
     check_results(what, (*at.plans)[1], at.n_vars);
+    at.scalars = new_scalar_loop();
   }
 
   void add_python(Instruction& at, const std::string& what, PyObject* payload) {

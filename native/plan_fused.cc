@@ -132,19 +132,11 @@ void parse_step(PyObject* given, FusedProgram* f) {
   }
   for (int i = 0; i < s.n_in; ++i) s.operands[i] = number(PyTuple_GET_ITEM(operands.get(), i), 0, known, "operand");
   parse_step_attrs(op, attrs, &s);
-  const DType key = f->dtype(s.operands[key_operand(op)]);
-  std::string name = *op->name;
-  if (name == "Cast") {
-    if (s.payload->attrs[1].b()) wrong("a Cast that truncates");
-    name += text(" ", dtype_name(s.payload->attrs[0].type()));
-  }
-  s.loops = loops_of(name, key);
-  if (!s.loops) wrong(*op->name, " of ", dtype_name(key), " has no loops");
-  for (int i = 0; i < s.n_in; ++i) {
-    if (f->dtype(s.operands[i]) != s.loops->in[i]) {
-      wrong("operand ", i, " of ", *op->name, " is ", dtype_name(f->dtype(s.operands[i])), ", not ", dtype_name(s.loops->in[i]));
-    }
-  }
+  DType operand_dtypes[kMaxLoopInputs];
+  for (int i = 0; i < s.n_in; ++i) operand_dtypes[i] = f->dtype(s.operands[i]);
+  s.loops = loops_for(op, s.payload->attrs, operand_dtypes, s.n_in);
+  if (!s.loops) wrong(*op->name, " has no loops for operands of these dtypes");
+  if (s.loops->refuses && s.operands[1] >= f->n_in()) wrong("the second operand of ", *op->name, " is no input");
   f->ns += s.loops->ns;
 }
 
@@ -163,6 +155,8 @@ void parse_output(PyObject* given, FusedProgram* f) {
     o.reduction = name == "Sum" ? Reduction::kSum : name == "Mean" ? Reduction::kMean : name == "Max" ? Reduction::kMax
                   : name == "Min" ? Reduction::kMin : Reduction::kNone;
     if (o.reduction == Reduction::kNone) wrong("no such reduction: ", name);
+    const bool integer = o.dtype == DType::kInt32 || o.dtype == DType::kInt64;
+    if (integer && o.reduction == Reduction::kMean) wrong("a Mean of integers");
     o.fold = fold_of(o.reduction == Reduction::kMean ? "Sum" : name, o.dtype);
     if (!o.fold) wrong(name, " of ", dtype_name(o.dtype));
     ++f->n_folds;
@@ -295,6 +289,7 @@ class Run {
       // An op that wants one shape gets the whole one; it has no rows for other patterns.
       const bool one_shape = s.n_in > 1 && !s.loops->rows[1];
       if (one_shape && !all_full) return false;
+      if (s.loops->refuses && s.loops->refuses(in_[s.operands[1]]->data, in_[s.operands[1]]->size())) return false;
       patterns_[v - n_in_] = static_cast<uint8_t>(e == Extent::kScalar ? 0 : single);
       extents_[v++] = e;
     }
@@ -316,12 +311,12 @@ class Run {
       if (extents_[i] == Extent::kPart && p > 0 && p <= tile_) { tile_ = tile_ / p * p; break; }
     }
     const int64_t n = whole_->size, n_tiles = (n + tile_ - 1) / tile_;
-    std::unique_ptr<double[]> folds;
-    double few[8];
+    std::unique_ptr<Folded[]> folds;
+    Folded few[8];
     folds_ = few;
     const auto n_folds = static_cast<size_t>(n_tiles) * static_cast<size_t>(f_.n_folds);
     if (n_folds > 8) {
-      folds.reset(new double[n_folds]);
+      folds.reset(new Folded[n_folds]);
       folds_ = folds.get();
     }
     const double work = static_cast<double>(n) * f_.ns;
@@ -384,7 +379,7 @@ class Run {
       const int64_t begin = t * tile_, n = std::min(tile_, whole_->size - begin);
       for (int i = 0; i < n_in_; ++i) place_input(i, begin, n, &values[i], &phase[i]);
       run_steps(begin, n, values);
-      double* folds = folds_ + t * f_.n_folds;
+      Folded* folds = folds_ + t * f_.n_folds;
       for (const Output& o : f_.outputs) {
         if (o.fold) *folds++ = o.fold(values[o.value], n);
       }
@@ -423,22 +418,33 @@ class Run {
     for (size_t k = 0; k < f_.outputs.size(); ++k) {
       const Output& o = f_.outputs[k];
       if (!o.fold) continue;
-      double total = folds_[column];
-      for (int64_t t = 1; t < n_tiles; ++t) {
-        const double x = folds_[t * f_.n_folds + column];
-        if (o.reduction == Reduction::kMax) total = x > total || x != x ? x : total;
-        else if (o.reduction == Reduction::kMin) total = x < total || x != x ? x : total;
-        else total += x;
-      }
+      Folded total = folds_[column];
+      for (int64_t t = 1; t < n_tiles; ++t) total = join(o, total, folds_[t * f_.n_folds + column]);
       ++column;
       if (o.dtype == DType::kFloat32) {
-        float result = static_cast<float>(total);
+        float result = static_cast<float>(total.real);
         if (o.reduction == Reduction::kMean) result /= static_cast<float>(whole_->size);
         *out[k]->as<float>() = result;
+      } else if (o.dtype == DType::kFloat64) {
+        *out[k]->as<double>() = o.reduction == Reduction::kMean ? total.real / static_cast<double>(whole_->size) : total.real;
+      } else if (o.dtype == DType::kInt32) {
+        *out[k]->as<int32_t>() = static_cast<int32_t>(total.integer);
       } else {
-        *out[k]->as<double>() = o.reduction == Reduction::kMean ? total / static_cast<double>(whole_->size) : total;
+        *out[k]->as<int64_t>() = total.integer;
       }
     }
+  }
+
+  static Folded join(const Output& o, Folded a, Folded b) {
+    const bool largest = o.reduction == Reduction::kMax, smallest = o.reduction == Reduction::kMin;
+    if (o.dtype == DType::kInt32 || o.dtype == DType::kInt64) {
+      const int64_t x = a.integer, y = b.integer;
+      if (largest || smallest) return {.integer = largest ? std::max(x, y) : std::min(x, y)};
+      return {.integer = static_cast<int64_t>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y))};
+    }
+    const double x = a.real, y = b.real;
+    if (!largest && !smallest) return {.real = x + y};
+    return (largest ? y > x : y < x) || y != y ? b : a;
   }
 
   const FusedProgram& f_;
@@ -446,7 +452,7 @@ class Run {
   const int n_in_;
   Shape* whole_ = nullptr;
   int64_t tile_ = 0;
-  double* folds_ = nullptr;
+  Folded* folds_ = nullptr;
   Layout layouts_[kMaxInputs];
   int part_tiles_[kMaxInputs];
   Extent extents_[kMaxInputs + kMaxSteps];
@@ -456,6 +462,16 @@ class Run {
 };
 
 }  // namespace
+
+const Loops* loops_for(const OpDef* op, const Attr* attrs, const DType* operands, int n) {
+  std::string name = *op->name;
+  if (name == "Cast") {
+    if (attrs[1].b()) return nullptr;  // truncating
+    name += text(" ", dtype_name(attrs[0].type()));
+  }
+  const Loops* loops = loops_of(name, operands[key_operand(op)]);
+  return loops && loops->n_in == n && std::equal(operands, operands + n, loops->in) ? loops : nullptr;
+}
 
 FusedProgram* parse_fused(PyObject* payload, int n_in, int n_out) {
   PyObject *steps, *outputs, *dtypes, *fallback;
@@ -511,10 +527,11 @@ bool run_fused(const FusedProgram* program, Tensor* const* in, uint64_t dying, T
 
 PyObject* py_fusable(PyObject*, PyObject* args) {
   const char* name;
-  int dtype;
-  if (!PyArg_ParseTuple(args, "si:fusable", &name, &dtype)) return nullptr;
+  int dtype, computed = 0;
+  if (!PyArg_ParseTuple(args, "si|p:fusable", &name, &dtype, &computed)) return nullptr;
   if (dtype <= 0 || dtype >= kDTypeCount) Py_RETURN_FALSE;
-  return PyBool_FromLong(loops_of(name, static_cast<DType>(dtype)) != nullptr);
+  const Loops* loops = loops_of(name, static_cast<DType>(dtype));
+  return PyBool_FromLong(loops && !(computed && loops->refuses));
 }
 
 }  // namespace tapeflow

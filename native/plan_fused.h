@@ -6,11 +6,13 @@
 //   steps:    a list of (row, attrs dict, operands); an operand is the number of an input, or the number of inputs plus
 //             that of an earlier step. A row serves if `fusable(row.name, dtype number)`.
 //   outputs:  a list of (value, reduction), value numbered as operands are; reduction is None for the elements of a
-//             step's result, or "Sum", "Mean", "Max" or "Min" (float32, float64) over all of a value's elements, a scalar.
+//             step's result, or "Sum", "Mean", "Max" or "Min" over all of a value's elements, a scalar (of
+//             float32 or float64; of int32 or int64 no mean).
 //   fallback: a Plan of the same inputs and outputs, made of ordinary instructions.
 // The largest input gives the shape. The others have the same shape, or one element, or broadcast along leading
 // dimensions ([C] in [N, C]) or trailing ones ([N, 1] in [N, C]). Everything else runs the fallback: other dtypes, other
-// shapes, steps or outputs that would be smaller than the whole, no elements.
+// shapes, steps or outputs that would be smaller than the whole, no elements, a divisor that is zero. Integers are
+// divided by inputs only, not by results of steps.
 // A fused instruction computes what its fallback does, bit for bit but for the order of additions in sums.
 #pragma once
 #include <memory>

@@ -153,6 +153,7 @@ void destroy(PyObject* o) {
       delete at.plans;
       delete at.payload;
       free_fused(at.fused);
+      free_scalar_loop(at.scalars);
     }
   }
   for (int i = 0; i < plan->n_constants; ++i) Py_DECREF(plan->constants[i]);
@@ -215,7 +216,7 @@ PyObject* py_set_deadline(PyObject*, PyObject* ms) {
 PyMethodDef module_methods[] = {
     {"set_deadline", entry<py_set_deadline>, METH_O,
      "set_deadline(ms): loops of plans in this thread raise DeadlineExceededError after that time; 0: never. Returns what was left."},
-    {"fusable", entry<py_fusable>, METH_VARARGS, "fusable(row name, dtype number): whether a fused instruction may contain it."},
+    {"fusable", entry<py_fusable>, METH_VARARGS, "fusable(row name, dtype number, whether its second operand is a step's): whether a fused instruction may contain it."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

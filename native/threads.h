@@ -67,6 +67,14 @@ class SignalsWait {
   sigset_t before_;
 };
 
+inline bool in_parallel() {
+#ifdef _OPENMP
+  return omp_in_parallel();
+#else
+  return false;
+#endif
+}
+
 // f(begin, end) over [0, n), split among threads when n * ns_per_item is worth it. f must not throw
 // nor touch Python.
 template <typename F>
@@ -74,7 +82,7 @@ void parallel_for(int64_t n, [[maybe_unused]] double ns_per_item, F&& f) {
 #ifdef _OPENMP
   int threads = intra_op_threads();
   double work = static_cast<double>(n) * ns_per_item;
-  if (threads > 1 && work >= static_cast<double>(parallel_ns) && n > 1 && !omp_in_parallel()) {
+  if (threads > 1 && work >= static_cast<double>(parallel_ns) && n > 1 && !in_parallel()) {
     int parts = threads;
     double worth = work / (static_cast<double>(parallel_ns) / 4);
     if (worth < parts) parts = worth < 2 ? 2 : static_cast<int>(worth);

@@ -142,3 +142,18 @@ def test_gradients(x):
         return tape.gradient(y, x)
 
     assert "fused" in check(f, x)
+
+
+def test_integers_and_booleans():
+    n = tf.range(4000)
+    y = tf.cast(n, tf.float32) - 1000.0
+    assert check(lambda x: (x * 3 + 7) // 5 % 11, n) == ["fused"]
+    assert check(
+        lambda x, y: tf.reduce_sum(tf.cast((x > 0) & (y < 0) | ~(x < y), tf.int32)), -y, y
+    ) == ["fused"]
+    assert check(lambda x, d: x * 2 // d + 1, n, n + 1) == ["fused"]
+
+
+def test_divisors_that_are_computed_stay_apart():
+    names = check(lambda x: x * 2 // (x + 1) + 1, tf.range(4000))
+    assert "FloorDiv" in names

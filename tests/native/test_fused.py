@@ -256,7 +256,8 @@ def test_fusable():
     assert _native.fusable("Tanh", int(tf.float32))
     assert _native.fusable("AddV2", int(tf.float64))
     assert _native.fusable("Cast float32", int(tf.bool))
-    assert not _native.fusable("FloorDiv", int(tf.int32))  # it checks its divisor
+    assert _native.fusable("FloorDiv", int(tf.int32))
+    assert not _native.fusable("FloorDiv", int(tf.int32), True)  # it checks its divisor
     assert not _native.fusable("MatMul", int(tf.float32))
     assert not _native.fusable("Tanh", int(tf.string))
     assert not _native.fusable("Tanh", -1)
@@ -295,7 +296,7 @@ IDENTITY = _native.Plan("f", 1, [0], [], [], [0])
         ([(NEG, {}, [0])], [(2, None)], [1], IDENTITY),
         ([(NEG, {}, [0])], [(0, None)], [1], IDENTITY),
         ([(NEG, {}, [0])], [(1, "Median")], [1], IDENTITY),
-        ([(NEG, {}, [0])], [(1, "Sum")], [3], IDENTITY),
+        ([(NEG, {}, [0])], [(1, "Mean")], [3], IDENTITY),
         ([(NEG, {}, [0])], [(1, None)], [10], IDENTITY),
         ([(3, {}, [0])], [(1, None)], [1], IDENTITY),
         ([(REGISTRY["Cast"], {}, [0])], [(1, None)], [1], IDENTITY),
@@ -306,3 +307,35 @@ IDENTITY = _native.Plan("f", 1, [0], [], [], [0])
 def test_wrong_payloads(payload):
     with pytest.raises(ValueError):
         _native.Plan("f", 2, [0], [], [("fused", payload, [0], [1], None)], [1])
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_integers_are_divided_and_folded(rng, dtype):
+    x = rng.integers(-(2**31), 2**31 - 1, 5000).astype(dtype)
+    y = np.where(x % 7 == 0, 1, x % 7).astype(dtype)
+    steps = [("Mul", [0, 2]), ("FloorDiv", [3, 2]), ("FloorMod", [4, 1]), ("AddV2", [5, 0])]
+    outputs = [(6, None), (6, "Max"), (6, "Min"), (3, "Max")]
+    check([x, y, np.array(5, dtype)], steps, outputs)
+    fused, plain = both([tf.constant(v) for v in (x, y, np.array(5, dtype))], steps, [(3, "Sum"), (6, "Sum")])
+    inputs = [tf.constant(v) for v in (x, y, np.array(5, dtype))]
+    for a, b in zip(fused(*inputs), plain(*inputs), strict=True):  # they wrap around
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+    assert not ran_fallback(fused, *inputs)
+
+
+def test_a_divisor_of_zero_runs_the_fallback():
+    x, zero = tf.constant(np.arange(2000, dtype=np.int32)), tf.constant(0)
+    fused, _ = both([x, zero], [("AddV2", [0, 0]), ("FloorDiv", [2, 1])], [(3, None)])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+        fused(x, zero)
+
+
+def test_integers_are_not_divided_by_results():
+    x = tf.constant(np.arange(1, 2000, dtype=np.int32))
+    with pytest.raises(ValueError, match="no input"):
+        both([x], [("AddV2", [0, 0]), ("FloorDiv", [0, 1])], [(2, None)])
+
+
+def test_there_is_no_mean_of_integers():
+    with pytest.raises(ValueError, match="Mean of integers"):
+        both([tf.constant([1, 2])], [("AddV2", [0, 0])], [(1, "Mean")])

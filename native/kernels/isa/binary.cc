@@ -1,8 +1,9 @@
 // Elementwise arithmetic of two arguments, with broadcasting.
+#include <algorithm>
 #include <cmath>
 
 #include "../accumulate.h"
-#include "elementwise_rows.h"
+#include "division.h"
 #include "vector_math.h"
 
 namespace tapeflow::TAPEFLOW_ISA {
@@ -18,42 +19,14 @@ template <typename T> T multiply(T x, T y) {
   return static_cast<T>(static_cast<Wrapping<T>>(x) * static_cast<Wrapping<T>>(y));
 }
 
-// Divisors are known not to be zero. -1 apart: dividing the smallest integer by it would trap.
-template <typename T> T truncate_div(T x, T y) {
-  if constexpr (std::is_integral_v<T>) return y == -1 ? subtract(T(0), x) : static_cast<T>(x / y);
-  else return std::trunc(x / y);
-}
-template <typename T> T floor_div(T x, T y) {
-  if constexpr (std::is_integral_v<T>) {
-    if (y == -1) return subtract(T(0), x);
-    const T q = x / y;
-    return q - ((x % y != 0) & ((x < 0) != (y < 0)));
-  } else {
-    return std::floor(x / y);
-  }
-}
-template <typename T> T truncate_mod(T x, T y) {
-  if constexpr (std::is_integral_v<T>) return y == -1 ? T(0) : static_cast<T>(x % y);
-  else return std::fmod(x, y);
-}
 template <typename T> T floor_mod(T x, T y) {
-  const T m = truncate_mod(x, y);
+  const T m = std::fmod(x, y);
   return m != 0 && (m < 0) != (y < 0) ? m + y : m;
 }
 
-template <typename T> void check_divisor(const Tensor* y) {
-  const T* v = y->as<T>();
-  bool zero = false;
-  for (int64_t i = 0, n = y->size(); i < n; ++i) zero |= v[i] == 0;
-  if (zero) throw invalid("Integer division by zero");
-}
-
-template <auto F, int Cost, typename T> bool division_kernel(KernelCall& c) {
-  return map_binary(c, DTypeOf<T>::value, cost<T>(Cost), kBinaryRows<F, T, check_divisor<T>>);
-}
-template <auto F> void add_integer_division(const char* op) {
-  register_kernel(op, {DType::kInt32}, division_kernel<F, kCostly, int32_t>);
-  register_kernel(op, {DType::kInt64}, division_kernel<F, kCostly, int64_t>);
+template <typename Want> void add_integer_division(const char* op) {
+  add_integer_division<Want, int32_t>(op);
+  add_integer_division<Want, int64_t>(op);
 }
 
 template <typename T> void check_exponent(const Tensor* y) {
@@ -72,7 +45,20 @@ template <typename T> T integer_power(T x, T y) {
   return static_cast<T>(result);
 }
 
-// By blocks: one with an infinity or a NaN in it goes to the library.
+inline float cube(double x) { return static_cast<float>(x * x * x); }
+
+// A block with an infinity or a NaN in it goes to the library.
+void float_power_block(const float* __restrict x, const float* __restrict y, float* __restrict z, int64_t n) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  int32_t special = 0;
+  for (int64_t i = 0; i < n; ++i) special |= (magnitude(x[i]) < inf ? 0 : 1) | (magnitude(y[i]) < inf ? 0 : 1);
+  if (special) {
+    for (int64_t i = 0; i < n; ++i) z[i] = std::pow(x[i], y[i]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) z[i] = pow_finite(x[i], y[i]);
+  }
+}
+
 template <bool XRepeated, bool YRepeated>
 void float_power_row(const void* const* in, void* out, int64_t n, const Attr*) {
   const float* __restrict x = static_cast<const float*>(in[0]);
@@ -86,22 +72,16 @@ void float_power_row(const void* const* in, void* out, int64_t n, const Attr*) {
     for (int64_t i = 0; i < n; ++i) z[i] = x[i];
     return;
   }
+  if (YRepeated && *y == 3) {  // as in GELU; in double as exact as below
+    for (int64_t i = 0; i < n; ++i) z[i] = cube(x[i]);
+    return;
+  }
+  // What is repeated is laid out: with an invariant operand the block would be compiled to scalar code.
   constexpr int64_t kBlock = 256;
-  constexpr float inf = std::numeric_limits<float>::infinity();
+  float repeated[kBlock];
+  if (XRepeated || YRepeated) std::fill(repeated, repeated + kBlock, XRepeated ? *x : *y);
   for (int64_t b = 0; b < n; b += kBlock) {
-    const int64_t end = b + kBlock < n ? b + kBlock : n;
-    int32_t special = 0;
-    for (int64_t i = b; i < end; ++i) {
-      const float u = x[XRepeated ? 0 : i], v = y[YRepeated ? 0 : i];
-      special |= (magnitude(u) < inf ? 0 : 1) | (magnitude(v) < inf ? 0 : 1);
-    }
-    if (special) {
-      for (int64_t i = b; i < end; ++i) z[i] = std::pow(x[XRepeated ? 0 : i], y[YRepeated ? 0 : i]);
-    } else {
-      for (int64_t i = b; i < end; ++i) {
-        z[i] = pow_finite(x[XRepeated ? 0 : i], y[YRepeated ? 0 : i]);
-      }
-    }
+    float_power_block(XRepeated ? repeated : x + b, YRepeated ? repeated : y + b, z + b, std::min(kBlock, n - b));
   }
 }
 
@@ -143,18 +123,16 @@ void register_arithmetic() {
 }
 
 void register_divisions() {
-  for (const char* op : {"Div", "TruncateDiv"}) {
-    add_integer_division<[](auto x, auto y) { return truncate_div(x, y); }>(op);
-  }
+  for (const char* op : {"Div", "TruncateDiv"}) add_integer_division<TruncatedQuotient>(op);
   for (const char* op : {"Mod", "TruncateMod"}) {
-    add_integer_division<[](auto x, auto y) { return truncate_mod(x, y); }>(op);
-    add_binary<[](auto x, auto y) { return truncate_mod(x, y); }, kLibrary, float, double>(op);
+    add_integer_division<TruncatedRest>(op);
+    add_binary<[](auto x, auto y) { return std::fmod(x, y); }, kLibrary, float, double>(op);
   }
-  add_integer_division<[](auto x, auto y) { return floor_div(x, y); }>("FloorDiv");
-  add_integer_division<[](auto x, auto y) { return floor_mod(x, y); }>("FloorMod");
-  add_binary<[](auto x, auto y) { return truncate_div(x, y); }, kCheap, float, double>(
+  add_integer_division<FloorQuotient>("FloorDiv");
+  add_integer_division<FloorRest>("FloorMod");
+  add_binary<[](auto x, auto y) { return std::trunc(x / y); }, kCheap, float, double>(
       "TruncateDiv");
-  add_binary<[](auto x, auto y) { return floor_div(x, y); }, kCheap, float, double>("FloorDiv");
+  add_binary<[](auto x, auto y) { return std::floor(x / y); }, kCheap, float, double>("FloorDiv");
   add_binary<[](auto x, auto y) { return floor_mod(x, y); }, kLibrary, float, double>("FloorMod");
   add_binary<[]<typename T>(T x, T y) { return y == 0 ? T(0) : x / y; }, kCheap, float, double>(
       "DivNoNan");

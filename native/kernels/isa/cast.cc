@@ -16,6 +16,8 @@ template <typename To, typename From> To convert(From x) {
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if constexpr (sizeof(To) < 4) return static_cast<To>(to_integer<int32_t>(x));
     else return to_integer<To>(x);
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return static_cast<To>(static_cast<int>(x));  // in vectors, which GCC 12 does not do from bool to float
   } else {
     return static_cast<To>(x);
   }

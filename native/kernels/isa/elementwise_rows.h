@@ -19,10 +19,13 @@ template <typename T> constexpr double cost(int picoseconds) {
 template <typename T> using Wrapping = typename std::conditional_t<
     std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
 
+// As bytes, booleans are converted in vectors; as bool they are not (GCC 12).
+template <typename T> using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
 template <auto F, typename T>
 void unary_row(const void* const* in, void* out, int64_t n, const Attr*) {
-  const T* __restrict x = static_cast<const T*>(in[0]);
-  auto* __restrict y = static_cast<decltype(F(T{}))*>(out);
+  const auto* __restrict x = static_cast<const Stored<T>*>(in[0]);
+  auto* __restrict y = static_cast<Stored<decltype(F(T{}))>*>(out);
   for (int64_t i = 0; i < n; ++i) y[i] = F(x[i]);
 }
 

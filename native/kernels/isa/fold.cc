@@ -2,6 +2,7 @@
 // taken in as many accumulators as keep the adders busy.
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "../loops.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 template <typename T> constexpr int kAccumulators = 256 / sizeof(T);
 
-template <typename T> double sum(const void* p, int64_t n) {
+template <typename T> Folded sum(const void* p, int64_t n) {
   constexpr int kWide = kAccumulators<T>;
   const T* __restrict x = static_cast<const T*>(p);
   T acc[kWide] = {};
@@ -21,11 +22,11 @@ template <typename T> double sum(const void* p, int64_t n) {
   double total = 0;
   for (int k = 0; k < kWide; ++k) total += static_cast<double>(acc[k]);
   for (int64_t i = whole; i < n; ++i) total += static_cast<double>(x[i]);
-  return total;
+  return {.real = total};
 }
 
 // Once NaN, an accumulator stays: nothing compares with it.
-template <typename T, bool largest> double extreme(const void* p, int64_t n) {
+template <typename T, bool largest> Folded extreme(const void* p, int64_t n) {
   constexpr int kWide = kAccumulators<T>;
   constexpr T inf = std::numeric_limits<T>::infinity();
   const auto join = [](T a, T b) {
@@ -42,12 +43,35 @@ template <typename T, bool largest> double extreme(const void* p, int64_t n) {
   T total = acc[0];
   for (int k = 1; k < kWide; ++k) total = join(total, acc[k]);
   for (int64_t i = whole; i < n; ++i) total = join(total, x[i]);
-  return static_cast<double>(total);
+  return {.real = static_cast<double>(total)};
+}
+
+template <typename T> Folded integer_sum(const void* p, int64_t n) {
+  using U = std::make_unsigned_t<T>;
+  const T* x = static_cast<const T*>(p);
+  U total = 0;
+  for (int64_t i = 0; i < n; ++i) total += static_cast<U>(x[i]);
+  return {.integer = static_cast<T>(total)};
+}
+
+template <typename T, bool largest> Folded integer_extreme(const void* p, int64_t n) {
+  const T* x = static_cast<const T*>(p);
+  T total = x[0];
+  for (int64_t i = 1; i < n; ++i) total = (largest ? x[i] > total : x[i] < total) ? x[i] : total;
+  return {.integer = total};
+}
+
+template <typename T> void register_integer_folds() {
+  tapeflow::register_fold("Sum", DTypeOf<T>::value, integer_sum<T>);
+  tapeflow::register_fold("Max", DTypeOf<T>::value, integer_extreme<T, true>);
+  tapeflow::register_fold("Min", DTypeOf<T>::value, integer_extreme<T, false>);
 }
 
 }  // namespace
 
 void register_fold() {
+  register_integer_folds<int32_t>();
+  register_integer_folds<int64_t>();
   tapeflow::register_fold("Sum", DType::kFloat32, sum<float>);
   tapeflow::register_fold("Sum", DType::kFloat64, sum<double>);
   tapeflow::register_fold("Max", DType::kFloat32, extreme<float, true>);

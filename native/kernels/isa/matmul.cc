@@ -124,9 +124,7 @@ template <typename T, bool broadcasts> bool batch_matmul(KernelCall& call) {
                   operand(y->as<W>() + iy * k * n, y_cols, ty), out->as<W>() + i * m * n, library);
     }
   };
-  // Large products split themselves.
-  if (madds >= kLarge) some(0, batches.count);
-  else parallel_or_throw(batches.count, ns, some);
+  share_products<T>(batches.count, madds, some);
   return true;
 }
 

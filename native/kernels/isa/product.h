@@ -36,46 +36,55 @@ template <typename F> void parallel_or_throw(int64_t n, double ns_per_item, F&& 
 }
 
 template <typename T>
-void multiply_large(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c, double ns) {
+void multiply_large(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c, int64_t c_stride, double ns) {
   // Narrow results gain nothing from packing the other operand.
   const auto serial = m < 8 || n < 8 ? multiply_small<T> : multiply_blocked<T>;
   if (m >= n)
     parallel_or_throw(m, ns / static_cast<double>(m), [&](int64_t from, int64_t to) {
-      serial(to - from, n, k, a.at(from, 0), b, c + from * n, n);
+      serial(to - from, n, k, a.at(from, 0), b, c + from * c_stride, c_stride);
     });
   else
     parallel_or_throw(n, ns / static_cast<double>(n), [&](int64_t from, int64_t to) {
-      serial(m, to - from, k, a, b.at(0, from), c + from, n);
+      serial(m, to - from, k, a, b.at(0, from), c + from, c_stride);
     });
 }
 
-// c[m, n] = a b. `library` may be null.
+// c[m, n] = a b, rows of c being c_stride apart, 0: n. `library` may be null.
 template <typename T>
 void multiply(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c,
-              const OneDnn* library) {
+              const OneDnn* library, int64_t c_stride = 0) {
+  if (c_stride == 0) c_stride = n;
   const double madds = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   if (madds == 0) {
-    if (m > 0 && n > 0) std::memset(c, 0, static_cast<size_t>(m * n) * sizeof(T));
+    for (int64_t i = 0; i < m && n > 0; ++i) std::memset(c + i * c_stride, 0, static_cast<size_t>(n) * sizeof(T));
     return;
   }
   if constexpr (std::is_same_v<T, float>)
     if (library && madds >= kLarge) {
       const bool ta = a.cols != 1, tb = b.cols != 1;
-      const int threads = madds * kNs<T> >= static_cast<double>(parallel_ns) ? intra_op_threads() : 1;  // as parallel_for decides
+      const bool split = madds * kNs<T> >= static_cast<double>(parallel_ns) && !in_parallel();  // as parallel_for decides
+      const int threads = split ? intra_op_threads() : 1;
       std::optional<SignalsWait> wait;
       if (k > kStackDepth) wait.emplace(threads);
       if (library->sgemm(threads, ta, tb, m, n, k, a.data, ta ? a.cols : a.rows, b.data,
-                         tb ? b.cols : b.rows, c, n))
+                         tb ? b.cols : b.rows, c, c_stride))
         return;
     }
-  if (n == 1 && m > 1) {  // a column vector is a row vector in memory
+  if (n == 1 && m > 1 && c_stride == 1) {  // a column vector is a row vector in memory
     const Matrix<T> row = {b.data, b.cols, b.rows};
     b = a.transposed();
     a = row;
     std::swap(m, n);
+    c_stride = n;
   }
-  if (madds < kLarge) return multiply_small<T>(m, n, k, a, b, c, n);
-  multiply_large<T>(m, n, k, a, b, c, madds * kNs<T>);
+  if (madds < kLarge) return multiply_small<T>(m, n, k, a, b, c, c_stride);
+  multiply_large<T>(m, n, k, a, b, c, c_stride, madds * kNs<T>);
+}
+
+// some(from, to) for the products of a stack: those that are few and large split themselves.
+template <typename T, typename F> void share_products(int64_t count, double madds, F&& some) {
+  if (madds * kNs<T> >= static_cast<double>(parallel_ns) && count < 4 * intra_op_threads()) some(0, count);
+  else parallel_or_throw(count, madds * kNs<T> + 10, some);
 }
 
 template <typename T> const OneDnn* library_for(double madds) {

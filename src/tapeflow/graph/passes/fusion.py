@@ -21,7 +21,9 @@ _MOST_INPUTS = 24
 # Of few elements, only longer groups are worth the look at the shapes.
 _FEW_ELEMENTS = 256
 _LONG_GROUP = 5
-_REDUCTIONS = frozenset(("Sum", "Mean", "Max", "Min"))
+_FLOATS = ("float32", "float64")
+_NUMBERS = (*_FLOATS, "int32", "int64")
+_REDUCED_DTYPES = {"Sum": _NUMBERS, "Mean": _FLOATS, "Max": _NUMBERS, "Min": _NUMBERS}
 Shape = tuple[int | None, ...]
 
 
@@ -193,9 +195,10 @@ def _join(program: Program, each: Instruction, k: int, open_groups: list[Group])
     """The group that the instruction is now a member of, merged from those whose values it uses, or a new one."""
     if each.kind != "op" or each.stateful or len(each.outputs) != 1 or each.outputs[0] < 0:
         return None
-    if each.type in _REDUCTIONS:
+    if each.type in _REDUCED_DTYPES:
         return _join_reduction(program, each, k, open_groups)
-    steps = _steps(program, each)
+    computed = len(each.inputs) > 1 and any(each.inputs[1] in g.computed for g in open_groups)
+    steps = _steps(program, each, computed)
     shape = program.values[each.outputs[0]].shape
     if steps is None or shape is None:
         return None
@@ -224,7 +227,7 @@ def _join_reduction(
     if (
         x in group.reductions
         or x not in group.computed
-        or program.values[x].dtype.name not in ("float32", "float64")
+        or program.values[x].dtype.name not in _REDUCED_DTYPES[each.type]
     ):
         return None
     axes_tensor = program.constants.get(axes)
@@ -239,8 +242,11 @@ def _join_reduction(
     return group
 
 
-def _steps(program: Program, each: Instruction) -> Any:
-    """The steps that compute what the instruction does; None if it has none, or operands that the loops cannot take."""
+def _steps(program: Program, each: Instruction, computed: bool) -> Any:
+    """The steps that compute what the instruction does; None if it has none, or operands that the loops cannot take.
+
+    computed: whether the second operand is a result of a group.
+    """
     row, attrs, _ = each.payload
     inputs, (value,) = each.inputs, each.outputs
     result = program.values[value]
@@ -262,7 +268,7 @@ def _steps(program: Program, each: Instruction) -> Any:
         name = f"Cast {attrs['DstT'].name}"
     elif name == "AddN" and 1 < len(inputs) <= 8 and all(shape == result.shape for shape in shapes):
         return _sum_steps(program, inputs, value) if _native.fusable("AddV2", int(dtype)) else None
-    if not _native.fusable(name, int(dtype)):
+    if not _native.fusable(name, int(dtype), computed):
         return None
     same = [shape == result.shape for shape in shapes]
     if not any(same) or not (row.broadcasts or all(same)):
