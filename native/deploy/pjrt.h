@@ -2,7 +2,7 @@
  *
  * The interface is a table of functions, each of which takes one struct. Within a major version, fields and functions are
  * only added at the end, so what is declared here has the same places in all of 0.x; a test compares them with the
- * interface's own header. The names are this project's. `room` at the end of a struct is for fields that later versions
+ * interface's own header. The names are this project's. `spare` at the end of a struct is for fields that later versions
  * added: they are optional, and 0 leaves them out.
  */
 #ifndef TAPEFLOW_PJRT_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { pjrt_major = 0, pjrt_room = 6 };
+enum { pjrt_major = 0, pjrt_spare = 6 };
 
 typedef struct pjrt_error pjrt_error;
 typedef struct pjrt_event pjrt_event;
@@ -27,7 +27,7 @@ typedef struct pjrt_buffer pjrt_buffer;
   void *extension_start
 
 typedef struct { PJRT_HEAD; int major, minor; } pjrt_version;
-typedef struct { PJRT_HEAD; void *room[pjrt_room]; } pjrt_initialize_args;
+typedef struct { PJRT_HEAD; void *spare[pjrt_spare]; } pjrt_initialize_args;
 typedef struct { PJRT_HEAD; pjrt_error *error; } pjrt_error_destroy_args;
 typedef struct { PJRT_HEAD; const pjrt_error *error; const char *message; size_t message_size; } pjrt_error_message_args;
 typedef struct { PJRT_HEAD; pjrt_event *event; } pjrt_event_args; /* to destroy it, and to wait for it */
@@ -37,7 +37,7 @@ typedef struct {
   size_t num_options;
   void *callbacks[4];
   pjrt_client *client; /* out */
-  void *room[pjrt_room];
+  void *spare[pjrt_spare];
 } pjrt_client_create_args;
 typedef struct { PJRT_HEAD; pjrt_client *client; } pjrt_client_destroy_args;
 typedef struct { PJRT_HEAD; pjrt_client *client; pjrt_device *const *devices; size_t num_devices; } pjrt_devices_args;
@@ -47,7 +47,7 @@ typedef struct {
   size_t code_size;
   const char *format;
   size_t format_size;
-  void *room[pjrt_room];
+  void *spare[pjrt_spare];
 } pjrt_program;
 typedef struct {
   PJRT_HEAD;
@@ -56,7 +56,7 @@ typedef struct {
   const char *options; /* a CompileOptionsProto */
   size_t options_size;
   pjrt_loaded *executable; /* out */
-  void *room[pjrt_room];
+  void *spare[pjrt_spare];
 } pjrt_compile_args;
 typedef struct {
   PJRT_HEAD;
@@ -73,7 +73,7 @@ typedef struct {
   void *device_layout;
   pjrt_event *done; /* out: when `data` is no longer read */
   pjrt_buffer *buffer; /* out */
-  void *room[pjrt_room];
+  void *spare[pjrt_spare];
 } pjrt_from_host_args;
 typedef struct { PJRT_HEAD; pjrt_loaded *executable; } pjrt_loaded_destroy_args;
 typedef struct { PJRT_HEAD; pjrt_loaded *loaded; pjrt_executable *executable; } pjrt_get_executable_args;
@@ -87,7 +87,7 @@ typedef struct {
   const int64_t *non_donatable;
   size_t num_non_donatable;
   void *context;
-  void *room[pjrt_room + 4];
+  void *spare[pjrt_spare + 4];
 } pjrt_execute_options;
 typedef struct {
   PJRT_HEAD;
@@ -99,7 +99,7 @@ typedef struct {
   pjrt_buffer **const *outputs; /* filled in */
   pjrt_event **complete;        /* NULL: not asked for */
   pjrt_device *device;
-  void *room[pjrt_room];
+  void *spare[pjrt_spare];
 } pjrt_execute_args;
 typedef struct { PJRT_HEAD; pjrt_buffer *buffer; } pjrt_buffer_destroy_args;
 typedef struct { PJRT_HEAD; pjrt_buffer *buffer; int type; } pjrt_element_type_args;
@@ -123,7 +123,7 @@ typedef struct {
   void *data;
   size_t size;
   pjrt_event *event; /* out: when the copy is done */
-  void *room[pjrt_room];
+  void *spare[pjrt_spare];
 } pjrt_to_host_args;
 
 typedef pjrt_error *pjrt_call(void *args);

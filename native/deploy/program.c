@@ -56,18 +56,18 @@ tapeflow_code tapeflow_read_file(const char *path, unsigned char **bytes, size_t
   *size = 0;
   FILE *file = fopen(path, "rb");
   if (!file) return tapeflow_fail(status, TAPEFLOW_NOT_FOUND, "%s: %s", path, strerror(errno));
-  size_t room = 1 << 16;
-  unsigned char *buffer = malloc(room);
+  size_t capacity = 1 << 16;
+  unsigned char *buffer = malloc(capacity);
   size_t count = 0;
   while (buffer) {
-    size_t got = fread(buffer + count, 1, room - count, file);
+    size_t got = fread(buffer + count, 1, capacity - count, file);
     count += got;
     if (got == 0) break;
-    if (count < room) continue;
-    unsigned char *larger = room <= SIZE_MAX / 2 ? realloc(buffer, room * 2) : NULL;
+    if (count < capacity) continue;
+    unsigned char *larger = capacity <= SIZE_MAX / 2 ? realloc(buffer, capacity * 2) : NULL;
     if (!larger) free(buffer);
     buffer = larger;
-    room *= 2;
+    capacity *= 2;
   }
   int broken = ferror(file);
   int reason = errno;

@@ -100,7 +100,7 @@ const tapeflow_spec *tapeflow_model_input(const tapeflow_model *model, size_t i)
 const tapeflow_spec *tapeflow_model_output(const tapeflow_model *model, size_t i);
 
 /* Runs the model. The inputs must have the dtypes and shapes of the specs; of the outputs only `data` and `bytes` have
- * to be set: room for at least the bytes of the spec. The rest of an output is filled in, with dims that belong to the
+ * to be set: memory for at least the bytes of the spec. The rest of an output is filled in, with dims that belong to the
  * model. After an error, nothing is said of the outputs' content. */
 tapeflow_code tapeflow_model_run(const tapeflow_model *model, const tapeflow_array *inputs, size_t num_inputs,
                                  tapeflow_array *outputs, size_t num_outputs, tapeflow_status *status);

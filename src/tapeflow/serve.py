@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Sequence
 
-_NEEDED = ("grpc", "grpc_health", "prometheus_client", "starlette", "uvicorn")
+_NEEDED = ("grpc", "grpc_health", "httptools", "prometheus_client", "uvicorn")
 
 
 def _parser() -> argparse.ArgumentParser:

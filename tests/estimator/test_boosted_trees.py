@@ -162,6 +162,7 @@ def test_classes(kind, tmp_path):
     assert {name[0] for name in list(importances)[:2]} == {"a", "b"}
     np.testing.assert_allclose(sum(importances.values()), 1)
     again = tf.estimator.BoostedTreesClassifier(COLUMNS[kind], 2, str(tmp_path / "model"), n_trees=10, max_depth=3)
+    assert again.experimental_feature_importances(normalize=True) == importances  # from the checkpoint
     said = [one["class_ids"][0] for one in again.predict(fed(SAME_SIGN, epochs=1))]
     assert np.mean(said == SAME_SIGN) == pytest.approx(found["accuracy"])
     with tf.Graph().as_default():
@@ -171,6 +172,12 @@ def test_classes(kind, tmp_path):
     folder = model.export_saved_model(str(tmp_path / "export"), receiver).decode()
     served = predictor.from_saved_model(folder, "predict")(NAMED)
     assert served["class_ids"][:, 0].tolist() == said
+
+
+def test_importances_need_a_checkpoint(tmp_path):
+    model = tf.estimator.BoostedTreesClassifier(COLUMNS["buckets"], 1, str(tmp_path))
+    with pytest.raises(ValueError, match="Estimator has not been trained yet"):
+        model.experimental_feature_importances()
 
 
 def test_numbers(tmp_path):

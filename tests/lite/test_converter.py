@@ -110,13 +110,6 @@ def test_an_op_without_counterpart_is_named_at_its_line():
         lite.converted(function)
 
 
-def test_ragged_rows_and_tables_are_refused():
-    with pytest.raises(ConverterError, match=r"UpperBound \(node .*export_models.py:\d+\)"):
-        lite.converted(models.ragged()[0])
-    with pytest.raises(ConverterError, match=r"LookupTableFindV2 \(node .*export_models.py:\d+\)"):
-        lite.converted(models.text()[0])
-
-
 def test_assigned_variables_are_refused():
     v = tf.Variable(1.0)
     count = tf.function(lambda: v.assign_add(1.0))

@@ -165,6 +165,8 @@ def test_no_mutation_ends_the_process(tmp_path):
     samples = [
         lite.converted(models.cnn()[0]),
         lite.converted(models.module()[0]),
+        lite.converted(models.text()[0]),
+        lite.converted(models.ragged()[0]),
         lite.converted(
             models.cnn()[0], optimizations={tf.lite.Optimize.DEFAULT}, representative_dataset=lambda: [arguments]
         ),

@@ -12,12 +12,11 @@ for package in ("litert_converter", "ai_edge_litert", "ai_edge_quantizer"):
     pytest.importorskip(package)
 pytestmark = pytest.mark.lite
 
-LACKING = {"text", "vocabulary", "ragged"}  # test_converter.py: what is said of them
 DEFAULT = {tf.lite.Optimize.DEFAULT}
 QUANTIZED = [models.cnn, models.masked_lstm, models.transformer]
 
 
-@pytest.mark.parametrize("make", [m for m in models.MODELS if m.__name__ not in LACKING], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("make", models.MODELS, ids=lambda m: m.__name__)
 def test_models_compute_the_same(make):
     function, arguments = make()
     found, wanted = lite.run(lite.converted(function), arguments), lite.expected(function, arguments)

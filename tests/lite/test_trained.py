@@ -182,9 +182,9 @@ def test_digits_of_a_graph_that_was_trained_to_be_quantized(tmp_path):
     x, y, test_x, test_y = digits(4000, 1000)
 
     def trained(quantize, epochs=3):
-        tf.keras.utils.set_random_seed(1)
         graph = tf.Graph()
         with graph.as_default(), v1.Session(graph=graph) as session:
+            v1.set_random_seed(1)
             images, labels = v1.placeholder(tf.float32, [None, 28, 28, 1]), v1.placeholder(tf.int64, [None])
             loss = v1.losses.sparse_softmax_cross_entropy(labels, reader(images, True))
             if quantize:

@@ -14,7 +14,7 @@ from tapeflow.core import extras
 # Imports of the optional libraries fail in the process that runs this.
 HIDDEN = """
 import sys
-for name in ("scipy", "h5py", "PIL", "jax", "grpc", "grpc_health", "prometheus_client", "starlette", "uvicorn"):
+for name in ("scipy", "h5py", "PIL", "jax", "grpc", "grpc_health", "prometheus_client", "httptools", "uvicorn"):
     sys.modules[name] = None
 import numpy as np
 import tapeflow as tf

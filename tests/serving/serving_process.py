@@ -57,12 +57,12 @@ class Server:
 
     left: ClassVar[list] = []  # those that no one closed
 
-    def __init__(self, base, *options):
+    def __init__(self, base, *options, stderr=subprocess.DEVNULL):
         models = ["--model", f"m={base}"] if base is not None else []
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tapeflow.serve", *models, "--poll_seconds", "0.1", "--port", "0",
              "--rest_port", "0", *options],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=stderr, text=True,
         )  # fmt: skip
         self.left.append(self)
         line = self.process.stdout.readline()

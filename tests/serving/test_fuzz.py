@@ -13,7 +13,7 @@ import tapeflow as tf
 from tapeflow import protos
 
 grpc = pytest.importorskip("grpc")
-for needed in ("uvicorn", "starlette", "prometheus_client", "grpc_health"):
+for needed in ("uvicorn", "httptools", "prometheus_client", "grpc_health"):
     pytest.importorskip(needed)
 
 from serving_process import Server, message, save_examples  # noqa: E402  (needs the extra)

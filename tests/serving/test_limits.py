@@ -1,6 +1,8 @@
 """Ports, deadlines, slow clients, and what is served while models are changed, incomplete or broken."""
 
 import concurrent.futures
+import contextlib
+import http.client
 import json
 import shutil
 import signal
@@ -16,7 +18,7 @@ import tapeflow as tf
 from tapeflow import protos
 
 grpc = pytest.importorskip("grpc")
-for needed in ("uvicorn", "starlette", "prometheus_client", "grpc_health"):
+for needed in ("uvicorn", "httptools", "prometheus_client", "grpc_health"):
     pytest.importorskip(needed)
 
 from serving_process import Server, message, save, wait_for  # noqa: E402  (needs the extra)
@@ -133,6 +135,44 @@ def test_slow_clients_are_cut_off(tmp_path):
     stuck = server.channel.stream_unary("/tensorflow.serving.PredictionService/Predict").future(iter_slowly())
     np.testing.assert_array_equal(server.predict([[1, 1]]), [[2, 2]])
     stuck.cancel()
+    assert server.close() == 0
+
+
+HEADS = {"a path": b"GET /%s", "a header": b"GET / HTTP/1.1\r\nx: %s", "the name of one": b"GET / HTTP/1.1\r\n%s",
+         "many headers": b"GET / HTTP/1.1\r\n%s"}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_large_heads_are_cut_off(tmp_path, kind):
+    save(tmp_path / "m" / "1", 2.0)
+    server = Server(tmp_path / "m")
+    part = b"a: b\r\n" * 10_000 if kind == "many headers" else b"a" * 60_000
+    sent, received = 0, b""
+    with silent(server, HEADS[kind] % part) as connection:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            while sent < 100 << 20:
+                connection.sendall(part)
+                sent += len(part)
+        with contextlib.suppress(ConnectionResetError):
+            received = connection.recv(1000)
+    assert sent < 10 << 20
+    assert received[:12] in (b"", b"HTTP/1.1 400")
+    assert server.rest("/health")[0] == 200
+    assert server.close() == 0
+
+
+def test_answers_do_not_wait_for_acknowledgements(tmp_path):
+    save(tmp_path / "m" / "1", 2.0)
+    server = Server(tmp_path / "m")
+    connection = http.client.HTTPConnection("127.0.0.1", server.rest_port)
+    took = []
+    for _ in range(60):
+        start = time.monotonic()
+        connection.request("GET", "/health")
+        assert connection.getresponse().read() == b'{"status": "SERVING"}'
+        took.append(time.monotonic() - start)
+    connection.close()
+    assert np.median(took) < 0.03  # clients acknowledge after 40 ms
     assert server.close() == 0
 
 

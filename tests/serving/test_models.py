@@ -9,7 +9,7 @@ import pytest
 import tapeflow as tf
 
 pytest.importorskip("grpc")
-for needed in ("uvicorn", "starlette", "prometheus_client", "grpc_health"):
+for needed in ("uvicorn", "httptools", "prometheus_client", "grpc_health"):
     pytest.importorskip(needed)
 
 from serving_process import Server, message  # noqa: E402  (needs the extra)

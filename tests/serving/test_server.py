@@ -11,7 +11,7 @@ import pytest
 from tapeflow import protos
 
 grpc = pytest.importorskip("grpc")
-for needed in ("uvicorn", "starlette", "prometheus_client", "grpc_health"):
+for needed in ("uvicorn", "httptools", "prometheus_client", "grpc_health"):
     pytest.importorskip(needed)
 
 from serving_process import Server, message, save, wait_for  # noqa: E402  (needs the extra)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 grpc = pytest.importorskip("grpc")
-for needed in ("uvicorn", "starlette", "prometheus_client", "grpc_health"):
+for needed in ("uvicorn", "httptools", "prometheus_client", "grpc_health"):
     pytest.importorskip(needed)
 
 from google.protobuf import text_format  # noqa: E402
@@ -45,7 +45,8 @@ def config(path, **fields):
 
 def start(tmp_path, **fields):
     save(tmp_path / "m" / "1", 2.0)
-    server = Server(tmp_path / "m", "--ssl_config_file", config(tmp_path / "ssl", **fields))
+    with (tmp_path / "log").open("w") as log:
+        server = Server(tmp_path / "m", "--ssl_config_file", config(tmp_path / "ssl", **fields), stderr=log)
     server.channel.close()
     return server
 
@@ -69,6 +70,8 @@ def test_the_server_is_known_by_its_key(tmp_path, keys):
     assert predict(server, None) == "UNAVAILABLE"
     assert server.rest("/v1/models/m")[0] == 200  # REST is as before
     assert server.close() == 0
+    said = (tmp_path / "log").read_text()
+    assert f"REST on 127.0.0.1:{server.rest_port} is not encrypted" in said
 
 
 def test_clients_are_known_by_their_keys(tmp_path, keys):

@@ -18,6 +18,7 @@ from tapeflow.graph.passes.folding import evaluate
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.lite import mlir_text
+from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.values import Call, ListValue, Value
 from tapeflow.ops import partial_values, shape_inference, shapes
 
@@ -45,6 +46,14 @@ def emits(*kinds: str) -> Callable[[Any], Any]:
     return register
 
 
+def refused(emitter: Emitter, op: Operation, why: str) -> ConverterError:
+    """The error for an operation that does something which TensorFlow Lite cannot do."""
+    file, line = emitter.module.place_of(op.name) or ("<unknown>", 0)
+    return ConverterError(
+        f"{op.type} (node '{op.name}', defined at {file}:{line}) {why}, which TensorFlow Lite cannot do"
+    )
+
+
 class Module:
     """The functions of a module.
 
@@ -60,6 +69,7 @@ class Module:
         self.labels: dict[str, str] = {}  # of tensors that are results: the operations that compute them
         self.trained = False  # whether it has operations that round as training with few bits does
         self.steps: set[float] = set()  # of the roundings of constants
+        self.tables: dict[int, str] = {}  # the names of lookup tables, by their ids
         self._named = 0
 
     def place_of_tensor(self, name: str) -> tuple[str, int] | None:
@@ -151,6 +161,8 @@ class Emitter:
 
     def plain(self, op: Operation, inputs: Sequence[Value]) -> list[Value]:
         """An operation as an instruction of the same op."""
+        if any(x.dtype is dtypes.resource for x in inputs):
+            raise refused(self, op, "changes a table or another resource")
         node, definition = op.node_def, op.op_def
         derived = {a.number_attr for a in (*definition.input_arg, *definition.output_arg)}
         attrs = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.function.freezing import convert_variables_to_constants_v2
-from tapeflow.lite import control_flow
+from tapeflow.lite import control_flow, lookups  # noqa: F401 (lookups registers how tables are written)
 from tapeflow.lite.emitter import Emitter, Module
 from tapeflow.lite.lowering import Signature, output_labels
 from tapeflow.lite.values import Value
@@ -44,14 +44,14 @@ def add_function(module: Module, number: int, key: str, function: Any) -> Signat
     """Adds a concrete function to a module, as the public function of this number; its signature.
 
     Raises:
-      ValueError: the function does more with a variable than read it, or takes a table or another resource.
+      ValueError: the function does more with a variable than read it, or takes a resource that is no table.
     """
     frozen = convert_variables_to_constants_v2(function)
     graph = frozen.graph
     for x in graph.inputs:
         if x.dtype in (dtypes.resource, dtypes.variant):
             raise ValueError(
-                f"Function '{function.graph.name}' uses a table or another resource, '{x.name}', which cannot be "
+                f"Function '{function.graph.name}' uses a resource, '{x.name}', which cannot be "
                 "converted to TensorFlow Lite"
             )
     name = f"signature_{number}"

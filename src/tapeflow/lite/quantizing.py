@@ -60,20 +60,40 @@ def quantized(
         have integers is not known.
       UnimplementedError: ai-edge-quantizer is not installed.
     """
+    if known is None:
+        return _quantized(model, mode, signatures, samples, given, returned, {}, [])
+    listed = None if samples is None else list(samples)
+    bits, kept = 8 if mode is Mode.INT8 else 16, set[str]()
+    while True:
+        plain, taken, ranges, left_float = _trained_ranges(model, signatures, known, bits, kept)
+        if listed is None:
+            trained.check_ends(plain, ranges, given != dtypes.float32, returned != dtypes.float32)
+            if not ranges:
+                return plain
+        made = _quantized(plain, mode, signatures, listed, given, returned, ranges, left_float)
+        lost = trained.without_integers(made, taken)
+        if not lost:
+            return made
+        kept |= lost  # only floats were rounded there: that stays as it is
+
+
+def _quantized(
+    model: bytes,
+    mode: Mode,
+    signatures: Sequence[Signature],
+    samples: Iterable[Any] | None,
+    given: Any,
+    returned: Any,
+    ranges: trained.Ranges,
+    left_float: Sequence[str],
+) -> bytes:
+    """As `quantized`, for known ranges and patterns of the operators that stay float."""
     api = load("ai_edge_quantizer.quantizer")
     calibrator = load("ai_edge_quantizer.calibrator")
     types = load("ai_edge_quantizer.qtyping")
     names = load("ai_edge_quantizer.algorithm_manager").AlgorithmName
     every = types.TFLOperationName.ALL_SUPPORTED
     calibration: Any = {}
-    ranges: trained.Ranges = {}
-    left_float: list[str] = []
-    if known is not None:
-        model, ranges, left_float = _trained_ranges(model, signatures, known)
-        if samples is None:
-            trained.check_ends(model, ranges, given != dtypes.float32, returned != dtypes.float32)
-            if not ranges:
-                return model
     with _silent():
         quantizer = api.Quantizer(bytearray(model))
         if mode is Mode.DYNAMIC:
@@ -107,17 +127,20 @@ def quantized(
 
 
 def _trained_ranges(
-    model: bytes, signatures: Sequence[Signature], known: Trained
-) -> tuple[bytes, trained.Ranges, list[str]]:
-    """The model without its roundings, the ranges, and patterns of the operators that lack some."""
+    model: bytes, signatures: Sequence[Signature], known: Trained, most_bits: int, kept: set[str]
+) -> tuple[bytes, set[str], trained.Ranges, list[str]]:
+    """The model without its roundings, what they rounded, the ranges, and patterns of the operators that lack some.
+
+    `kept` names the tensors whose rounding stays.
+    """
     opened = interface.unpacked(model)
-    ranges = trained.take_ranges(opened, known.steps)
+    taken, ranges = trained.take_ranges(opened, known.steps, most_bits, kept)
     for each in signatures:
         for name in set(each.inputs) & set(known.inputs):
             ranges[f"{each.key}_{name}:0"] = trained.ends(*known.inputs[name])
     if known.default is not None:
         trained.fill_ranges(opened, ranges, known.default)
-    return interface.packed(opened), ranges, trained.without_range(opened, ranges)
+    return interface.packed(opened), taken, ranges, trained.without_range(opened, ranges)
 
 
 def by_signature(samples: Iterable[Any], signatures: Sequence[Signature]) -> dict[str, list[dict[str, np.ndarray]]]:

@@ -1,7 +1,7 @@
 """Ranges that training measured: the operations that round as training with few bits does say how to quantize a model.
 
-`FakeQuantWithMinMaxVars` and the like become pairs of QUANTIZE and DEQUANTIZE when they are converted; around constants
-they are computed, and the constants are multiples of their steps.
+`FakeQuantWithMinMaxVars` and the like become FAKE_QUANT when they are converted, which rounds floats to any number of
+bits; around constants they are computed, and the constants are multiples of their steps.
 """
 
 from __future__ import annotations
@@ -12,21 +12,28 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.passes.folding import evaluate
 from tapeflow.lite.emitter import Emitter, Known, emits
 from tapeflow.lite.importing import load
 from tapeflow.lite.integers import MOVES
 from tapeflow.lite.interface import op_name, tensor_name, unpacked
+from tapeflow.lite.lowering import ConverterError
+from tapeflow.lite.mlir_text import number
 from tapeflow.lite.values import Value
+from tapeflow.ops.quantize.fake_quant import nudged
 
 Ranges = dict[str, dict[str, np.ndarray]]  # by the names of tensors: the ends, "min" and "max"
 
 # The axis of the channels of the weights, the second input.
 _CHANNELS = {"CONV_2D": 0, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0, "DEPTHWISE_CONV_2D": 3}
-# What they compute are all elements of their first input, or some of them.
+# What they compute are all elements of their first input; some of them, or numbers between them.
 _MOVING = MOVES | {"RESHAPE", "TRANSPOSE"}
-_PASSING = _MOVING | {"MAX_POOL_2D", "SLICE", "STRIDED_SLICE", "GATHER", "PAD"}
+_PASSING = _MOVING | {
+    "MAX_POOL_2D", "SLICE", "STRIDED_SLICE", "GATHER", "PAD", "MEAN", "AVERAGE_POOL_2D", "REDUCE_MAX", "REDUCE_MIN",
+    "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR",
+}  # fmt: skip
 _GREATEST = 127  # of the integers of weights, which are symmetric
 # How far from an integer a weight may be, in steps: float32 keeps no more of a sum of a few hundred steps.
 _INEXACT = 1e-3
@@ -35,58 +42,102 @@ _INEXACT = 1e-3
 @emits("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 def _rounding(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     emitter.module.trained = True
-    if any(each.tensor is None for each in inputs):
+    bits, narrow = op.attrs["num_bits"], op.attrs["narrow_range"]
+    limits = [each.constant_value() for each in inputs[1:]] or [op.attrs["min"], op.attrs["max"]]
+    if any(each is None for each in limits):
         return emitter.plain(op, inputs)
-    found = evaluate(op.row, op.attrs, [], [each.tensor for each in inputs])
-    if found is None:  # an error, which is for the runtime to say
+    low, high = limits
+    bottom, top, step = nudged(np, low, high, bits, narrow)
+    if not np.all(np.isfinite(step) & (step > 0)):
         return emitter.plain(op, inputs)
-    limits = [each.constant_value() for each in inputs[1:]]
-    low, high = limits or (op.attrs["min"], op.attrs["max"])
-    count = 2 ** op.attrs["num_bits"] - 1 - op.attrs["narrow_range"]
-    emitter.module.steps.update(((np.float64(high) - np.float64(low)) / count).ravel().tolist())
-    return [Value.of(found[0])]
+    x = inputs[0]
+    if x.tensor is not None:
+        found = evaluate(op.row, op.attrs, [], [each.tensor for each in inputs])
+        if found is not None:
+            count = 2**bits - 1 - narrow
+            widths = (np.float64(high) - np.float64(low)) / count
+            emitter.module.steps.update(widths.ravel().tolist())
+            return [Value.of(found[0])]
+    if np.ndim(step):
+        return [_by_channel(emitter, op, x, bottom, top, step)]
+    if narrow:  # the runtime's FAKE_QUANT always has the lowest level, but does not reach it after this
+        x = _float(emitter, op, "Maximum", x, bottom)
+        bottom = bottom - step
+    attrs = {"min": f"{number(bottom)} : f32", "max": f"{number(top)} : f32", "num_bits": f"{bits} : i32"}
+    attrs["narrow_range"] = "false"
+    return emitter.instruction("tfl.fake_quant", [x], attrs, [Value(x.dtype, x.shape_tuple)], op)
 
 
-def take_ranges(model: Any, steps: Iterable[float]) -> Ranges:
-    """Takes the pairs of QUANTIZE and DEQUANTIZE out of a float `ModelT`.
+def _by_channel(emitter: Emitter, op: Operation, x: Value, bottom: Any, top: Any, step: Any) -> Value:
+    """The rounding by operations on floats: FAKE_QUANT has one range."""
+    y = _float(emitter, op, "Minimum", _float(emitter, op, "Maximum", x, bottom), top)
+    y = _float(emitter, op, "RealDiv", _float(emitter, op, "Sub", y, bottom), step)
+    y = emitter.op("Floor", [_float(emitter, op, "AddV2", y, 0.5)], x.dtype, x.shape_tuple, op)
+    return _float(emitter, op, "AddV2", _float(emitter, op, "Mul", y, step), bottom)
+
+
+def _float(emitter: Emitter, op: Operation, kind: str, x: Value, other: Any) -> Value:
+    return emitter.op(kind, [x, Value.of_array(other, dtypes.float32)], x.dtype, x.shape_tuple, op)
+
+
+def take_ranges(model: Any, steps: Iterable[float], most_bits: int, kept: set[str]) -> tuple[set[str], Ranges]:
+    """Takes FAKE_QUANT out of a float `ModelT`.
 
     Args:
       steps: of the roundings of constants.
+      most_bits: of the integers that the model is to compute with.
+      kept: the names of tensors whose rounding stays.
 
     Returns:
-      The ranges of the tensors between which there were pairs, and of weights that are multiples of steps.
+      The names of the tensors that were rounded, and the ranges of these and of weights that are multiples of steps.
+
+    Raises:
+      ConverterError: training had more bits.
     """
     ranges: Ranges = {}
     for graph in model.subgraphs:
-        for operator in [each for each in graph.operators or () if op_name(model, each) == "QUANTIZE"]:
-            _take_pair(model, graph, operator, ranges)
+        for operator in [each for each in graph.operators or () if op_name(model, each) == "FAKE_QUANT"]:
+            _take(model, graph, operator, ranges, most_bits, kept)
+    taken = set(ranges)
+    for graph in model.subgraphs:
         for operator in graph.operators or ():
             _weights(model, graph, operator, sorted(steps, reverse=True), ranges)
         _spread(model, graph, ranges)
-    return ranges
+    return taken, ranges
 
 
-def _take_pair(model: Any, graph: Any, operator: Any, ranges: Ranges) -> None:
-    (source,), (stored,) = operator.inputs, operator.outputs
-    users = [each for each in graph.operators if stored in each.inputs]
-    parameters = graph.tensors[stored].quantization
-    if parameters.scale is None or len(parameters.scale) != 1 or stored in graph.outputs:
+def _take(model: Any, graph: Any, operator: Any, ranges: Ranges, most_bits: int, kept: set[str]) -> None:
+    (rounded,), options = operator.outputs, operator.builtinOptions
+    source, dropped = _unlimited(model, graph, operator)
+    both = {tensor_name(graph.tensors[i]) for i in (source, rounded)}  # taking it may swap their names
+    if both & kept or (source in graph.inputs and rounded in graph.outputs):
         return
-    if any(op_name(model, each) != "DEQUANTIZE" for each in users):
-        return
-    kinds = load("ai_edge_litert.schema_py_generated").TensorType
-    integers: dict[int, Any] = {kinds.UINT8: np.uint8, kinds.INT8: np.int8, kinds.INT16: np.int16}
-    limits = np.iinfo(integers[graph.tensors[stored].type])
-    scale, zero = np.float64(parameters.scale[0]), int(parameters.zeroPoint[0])
-    for user in users:
-        _replace(model, graph, user.outputs[0], source)
-    dropped = {id(each) for each in (operator, *users)}
-    graph.operators = [each for each in graph.operators if id(each) not in dropped]
+    if options.numBits > most_bits:
+        raise ConverterError(
+            f"Training rounded '{tensor_name(graph.tensors[source])}' to {options.numBits} bits, which integers of "
+            f"{most_bits} bits do not keep: convert without `optimizations`, or for activations of int16"
+        )
+    _replace(model, graph, rounded, source)
+    graph.operators = [each for each in graph.operators if not any(each is other for other in dropped)]
     # The same tensor may be rounded twice, such as the input of two layers: to the wider of both ranges.
-    low, high = (limits.min - zero) * scale, (limits.max - zero) * scale
-    name = tensor_name(graph.tensors[source])
+    low, high, name = np.float64(options.min), np.float64(options.max), tensor_name(graph.tensors[source])
     before = ranges.get(name, ends(low, high))
     ranges[name] = {"min": np.minimum(before["min"], low), "max": np.maximum(before["max"], high)}
+
+
+def _unlimited(model: Any, graph: Any, operator: Any) -> tuple[int, list[Any]]:
+    """What a FAKE_QUANT rounds, and the operators of the rounding: MAXIMUM keeps it from the lowest level."""
+    (source,), options = operator.inputs, operator.builtinOptions
+    before = next((each for each in graph.operators if source in each.outputs), None)
+    used = sum(source in each.inputs for each in graph.operators) + (source in graph.outputs)
+    if before is None or op_name(model, before) != "MAXIMUM" or used > 1:
+        return source, [operator]
+    x, limit = before.inputs
+    data = model.buffers[graph.tensors[limit].buffer].data
+    second = options.min + (options.max - options.min) / (2**options.numBits - 1)
+    if data is None or len(data) != 4 or not np.isclose(np.frombuffer(bytes(data), "<f4")[0], second, rtol=1e-5):
+        return source, [operator]
+    return x, [before, operator]
 
 
 def ends(low: float, high: float) -> dict[str, np.ndarray]:
@@ -156,13 +207,26 @@ def _unknown(model: Any, ranges: Ranges) -> Iterator[tuple[Any, Any, list[str]]]
                 yield graph, operator, names
 
 
+def without_integers(model: bytes, names: set[str]) -> set[str]:
+    """Which of these tensors of a quantized model are floats that nothing makes integers of, or makes of integers."""
+    opened = unpacked(model)
+    floats, touched = set(), set()
+    kind = load("ai_edge_litert.schema_py_generated").TensorType.FLOAT32
+    for graph in opened.subgraphs:
+        floats |= {tensor_name(t) for t in graph.tensors if t.type == kind}
+        for each in graph.operators or ():
+            if op_name(opened, each) in ("QUANTIZE", "DEQUANTIZE"):
+                touched |= {tensor_name(graph.tensors[i]) for i in (*each.inputs, *each.outputs)}
+    return names & floats - touched
+
+
 def check_ends(model: bytes, ranges: Ranges, given: bool, returned: bool) -> None:
     """Raises ValueError if the range of a float input (if `given`) or output (if `returned`) is not known."""
     kind = load("ai_edge_litert.schema_py_generated").TensorType.FLOAT32
     for graph in unpacked(model).subgraphs:
-        for number in [*graph.inputs] * given + [*graph.outputs] * returned:
-            name = tensor_name(graph.tensors[number])
-            if graph.tensors[number].type == kind and name not in ranges:
+        for i in [*graph.inputs] * given + [*graph.outputs] * returned:
+            name = tensor_name(graph.tensors[i])
+            if graph.tensors[i].type == kind and name not in ranges:
                 raise ValueError(
                     f"The range of '{name}' is not known: neither does a FakeQuantWithMinMaxVars round it, nor is "
                     "there a representative dataset"

@@ -6,6 +6,7 @@ structure, comes after it.
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 from typing import Any
@@ -137,8 +138,20 @@ class _Verifier:
         if size and kind in _BITS and tensor.Sparsity() is None:
             wanted = (math.prod(shape) * _BITS[kind] + 7) // 8
             _require(size == wanted, f"{what} has {size} bytes, its shape and type need {wanted}")
+        if size and kind == "STRING":
+            self._strings(what, self._model.Buffers(tensor.Buffer()), math.prod(shape))
         self._quantization(what, tensor.Quantization(), shape)
         return bool(size) or (rank > 0 and 0 in shape and -1 not in signature)
+
+    def _strings(self, what: str, buffer: Any, count: int) -> None:
+        """Checks a buffer of strings: their number, where each begins and the last ends, then their bytes."""
+        data = buffer.DataAsNumpy().tobytes() if buffer.DataLength() else self._data[buffer.Offset() :][: buffer.Size()]
+        stored = int.from_bytes(data[:4], "little")
+        _require(stored == count, f"{what} has {stored} strings, its shape needs {count}")
+        places = struct.unpack_from(f"<{count + 1}i", data, 4)
+        steps = all(a <= b for a, b in itertools.pairwise(places))
+        fine = steps and places[0] == 4 * (count + 2) and places[-1] == len(data)
+        _require(fine, f"{what} has strings that lie beyond its end")
 
     def _quantization(self, what: str, known: Any, shape: list[int]) -> None:
         if known is None:

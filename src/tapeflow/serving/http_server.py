@@ -8,12 +8,13 @@ import time
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _TICK = 0.5  # seconds between looks at a connection
+_MOST_HEAD_BYTES = 64 << 10  # of a request; the parser has no limit
 
 
-class _LimitedProtocol(H11Protocol):
+class _LimitedProtocol(HttpToolsProtocol):
     """Closes connections that take too long to send the head of a request, or to receive a response."""
 
     head_timeout = write_timeout = 10.0
@@ -21,8 +22,12 @@ class _LimitedProtocol(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """As in asyncio."""
         super().connection_made(transport)
+        # asyncio does so only for sockets that were made with a protocol; else the body of an answer waits for the
+        # client to acknowledge its head, which clients do after 40 ms.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._head_since: float | None = time.monotonic()
         self._write_since: float | None = None
+        self._head_bytes: int | None = None  # of the head that arrives now
         self._lost = False
         self.loop.call_later(_TICK, self._look)
 
@@ -34,10 +39,25 @@ class _LimitedProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """As in asyncio."""
         super().data_received(data)
+        if self._head_bytes is not None and not self._lost:
+            self._head_bytes += len(data)
+            if self._head_bytes > _MOST_HEAD_BYTES:
+                self.send_400_response("The head of the request is too large.")
+                self._head_bytes = None
         if not self._is_between():
             self._head_since = None
         elif self._head_since is None:
             self._head_since = time.monotonic()
+
+    def on_message_begin(self) -> None:
+        """As in uvicorn."""
+        self._head_bytes = 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """As in uvicorn."""
+        self._head_bytes = None
+        super().on_headers_complete()
 
     def on_response_complete(self) -> None:
         """As in uvicorn, which waits for the next request for its own time."""
@@ -88,7 +108,7 @@ class HttpServer:
         self._server = uvicorn.Server(
             uvicorn.Config(
                 app, http=type("Protocol", (_LimitedProtocol,), limits), ws="none", lifespan="off",
-                log_level="warning", access_log=False, limit_concurrency=max_connections,
+                log_level="warning", access_log=False, proxy_headers=False, limit_concurrency=max_connections,
                 timeout_graceful_shutdown=max(1, int(grace)), timeout_keep_alive=max(1, min(10, int(read_timeout))),
             )
         )  # fmt: skip

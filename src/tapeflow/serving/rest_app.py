@@ -8,13 +8,9 @@ import json
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 from google.protobuf import json_format
-from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from tapeflow.core import errors
 from tapeflow.serving import json_tensors
@@ -35,8 +31,17 @@ _HTTP = {
 _MARGIN = 0.05  # seconds for a call to end by itself at its deadline
 
 
+class Response(NamedTuple):
+    """An answer. `last`: the connection ends with it, as the rest of the request is not read."""
+
+    body: bytes
+    code: int = 200
+    media_type: str = "application/json"
+    last: bool = False
+
+
 class RestApp:
-    """Answers HTTP requests.
+    """Answers HTTP requests: an ASGI app.
 
     Args:
       inference: answers requests.
@@ -58,29 +63,44 @@ class RestApp:
         self._max_body, self._max_buffered = max_body_bytes, max_buffered_bytes
         self._read_timeout, self._timeout, self._buffered = read_timeout, timeout, 0
         self._threads = ThreadPoolExecutor(threads, "rest")
-        self.app = Starlette(routes=[Route("/{path:path}", self._answer, methods=["GET", "POST"])])
 
-    async def _answer(self, request: Request) -> Response:
-        if request.method != "POST":
-            return self._about_the_server(request.url.path) or await self._run(self._get, request.url.path)
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """As in ASGI."""
+        response = await self._answer(scope["method"], scope["path"], receive)
+        headers = [
+            (b"content-type", response.media_type.encode()), (b"content-length", str(len(response.body)).encode()),
+        ]  # fmt: skip
+        if response.last:
+            headers.append((b"connection", b"close"))
+        await send({"type": "http.response.start", "status": response.code, "headers": headers})
+        await send({"type": "http.response.body", "body": response.body})
+
+    async def _answer(self, method: str, path: str, receive: Any) -> Response:
+        if method in ("GET", "HEAD"):
+            return self._about_the_server(path) or await self._run(self._get, path)
+        if method != "POST":
+            return _error(405, "Method Not Allowed")
         taken = 0
         parts = []
         try:
             async with asyncio.timeout(self._read_timeout):
-                async for part in request.stream():
-                    taken += len(part)
-                    self._buffered += len(part)
+                more = True
+                while more:
+                    part = await receive()
+                    if part["type"] == "http.disconnect":
+                        return _error(400, "The client has gone")
+                    data, more = part.get("body", b""), part.get("more_body", False)
+                    taken += len(data)
+                    self._buffered += len(data)
                     if taken > self._max_body:
-                        return _error(413, f"The request body is larger than {self._max_body} bytes")
+                        return _error(413, f"The request body is larger than {self._max_body} bytes", last=more)
                     if self._buffered > self._max_buffered:
-                        return _error(503, "The server is receiving too many bytes")
-                    parts.append(part)
+                        return _error(503, "The server is receiving too many bytes", last=more)
+                    parts.append(data)
             # It has limits of its own, and raises none of these.
-            return await self._run(self._post, request.url.path, b"".join(parts))
+            return await self._run(self._post, path, b"".join(parts))
         except TimeoutError:
-            return _error(408, "The request body did not arrive in time")
-        except ClientDisconnect:
-            return _error(400, "The client has gone")
+            return _error(408, "The request body did not arrive in time", last=True)
         finally:
             self._buffered -= taken
 
@@ -112,10 +132,10 @@ class RestApp:
     def _about_the_server(self, path: str) -> Response | None:
         """What needs no thread, so that it is answered while all are taken."""
         if path == "/monitoring/prometheus/metrics":
-            return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
+            return Response(self._metrics.text(), 200, "text/plain; version=0.0.4")
         if path == "/health":
             ready = self._store.is_ready()
-            return JSONResponse({"status": "SERVING" if ready else "NOT_SERVING"}, 200 if ready else 503)
+            return _json({"status": "SERVING" if ready else "NOT_SERVING"}, 200 if ready else 503)
         return None
 
     def _get(self, path: str, deadline: float) -> Response:
@@ -134,7 +154,7 @@ class RestApp:
                 "model_spec": {"name": servable.name, "signature_name": "", "version": str(servable.version)},
                 "metadata": {"signature_def": _plain(signatures)},
             }
-        return JSONResponse(described)
+        return _json(described)
 
     def _post(self, path: str, body: bytes, deadline: float) -> Response:
         found = _PATH.fullmatch(path)
@@ -209,16 +229,16 @@ def _plain(found: Any) -> Any:
 
 
 def _message(found: Any) -> Response:
-    return JSONResponse(_plain(found))
+    return _json(_plain(found))
 
 
-def _json(value: Any, code: int = 200) -> Response:
+def _json(value: Any, code: int = 200, last: bool = False) -> Response:
     # NaN and infinities are written as such, as TensorFlow Serving does.
-    return Response(json.dumps(value), code, media_type="application/json")
+    return Response(json.dumps(value).encode(), code, last=last)
 
 
-def _error(code: int, text: str) -> Response:
-    return _json({"error": text}, code)
+def _error(code: int, text: str, last: bool = False) -> Response:
+    return _json({"error": text}, code, last)
 
 
 def _late() -> Response:

@@ -46,7 +46,7 @@ class Server:
             timeout=options.timeout, threads=options.threads,
         )  # fmt: skip
         self._http = HttpServer(
-            rest.app, options.host, options.rest_port, max_connections=options.max_connections,
+            rest, options.host, options.rest_port, max_connections=options.max_connections,
             read_timeout=options.read_timeout, write_timeout=options.write_timeout, grace=options.grace,
         )  # fmt: skip
         host = f"[{options.host}]" if ":" in options.host else options.host
@@ -61,6 +61,8 @@ class Server:
             raise
         self._store.on_change = self._grpc.set_ready
         self.port, self.rest_port = self._grpc.port, self._http.port
+        if ssl is not None:
+            _LOG.warning("The SSLConfig is for gRPC alone: REST on %s:%s is not encrypted", host, self.rest_port)
 
     def start(self, configs: Iterable[Any]) -> None:
         """Loads the models, then takes requests. Raises what `ModelStore.configure` raises."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.estimator.boosted_trees import growing
-from tapeflow.estimator.boosted_trees.columns import Inputs
+from tapeflow.estimator.boosted_trees.columns import Inputs, names_of
 from tapeflow.estimator.boosted_trees.model import StopsWhenGrown, Trees
 from tapeflow.estimator.canned import MEAN
 from tapeflow.estimator.estimator import Estimator
@@ -41,7 +41,7 @@ class _BoostedTrees(Estimator):
         if complexity and pruning_mode == "none":
             raise ValueError("For pruning, tree_complexity must be positive and pruning_mode must be set.")
         columns = sorted(feature_columns, key=lambda column: column.name)
-        self._names: list[str] = []
+        self._columns = columns
 
         def settings(features, buckets):
             return growing.Settings(
@@ -51,7 +51,6 @@ class _BoostedTrees(Estimator):
 
         def model_fn(features, labels, mode):
             inputs = Inputs(features, columns)
-            self._names = inputs.names
             trees = Trees(inputs, max(2, round(1 / epsilon)), settings)
 
             def train(loss):
@@ -65,7 +64,7 @@ class _BoostedTrees(Estimator):
         super().__init__(model_fn, model_dir, config)
 
     def experimental_feature_importances(self, normalize=False):
-        """By how much the splits of each feature lower the loss.
+        """By how much the splits of each feature lower the loss, in the last checkpoint of `model_dir`.
 
         Args:
           normalize: whether the parts of the whole are returned.
@@ -74,19 +73,18 @@ class _BoostedTrees(Estimator):
           A dict of numbers by the features' names, the greatest first.
 
         Raises:
-          ValueError: if the model was not trained by this object, or `normalize` for trees without a split.
+          ValueError: if there is no checkpoint, or `normalize` for trees without a split.
         """
-        if not self._names:
-            raise ValueError("The model has not been trained yet.")
+        names = names_of(self._columns)
         nodes, gains = (self.get_variable_value(f"boosted_trees/{name}") for name in ("nodes", "gains"))
         inner = nodes[:, growing.FEATURE] != growing.NO_FEATURE
-        found = np.bincount(nodes[inner, growing.FEATURE], gains[inner], len(self._names))
+        found = np.bincount(nodes[inner, growing.FEATURE], gains[inner], len(names))
         if normalize:
             if not found.sum():
                 raise ValueError("Trees are all empty or root node only.")
             found = found / found.sum()
         order = np.argsort(-found, kind="stable")
-        return {self._names[i]: float(found[i]) for i in order}
+        return {names[i]: float(found[i]) for i in order}
 
 
 def _of_kind(head):

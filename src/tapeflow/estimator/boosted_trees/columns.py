@@ -18,27 +18,24 @@ class Inputs:
       ids: int32 (examples, features): of columns with buckets of their own.
       numbers: float32 (examples, features): those that get buckets by their quantiles; None without any.
       buckets: the most that a feature of `ids` has.
-      names: of all features, those of `ids` first.
+      number_count: how many features of `numbers` there are; `count`: of both.
     """
 
     def __init__(self, features, columns):
         cache = FeatureTransformationCache(features)
-        ids, numbers, self.buckets, id_names, number_names = [], [], 2, [], []
+        ids, numbers, self.buckets = [], [], 2
         for column in columns:
             if isinstance(column, BucketizedColumn):
                 size = math.prod(column.source_column.shape)
                 ids.append(v1.reshape(v1.cast(cache.get(column, None), v1.int32), [-1, size]))
                 self.buckets = max(self.buckets, len(column.boundaries) + 1)
-                id_names += _names(column.name, size)
             elif isinstance(column, IndicatorColumn):
                 dense = column.get_dense_tensor(cache, None)
                 size = dense.shape[-1]
                 ids.append(v1.cast(v1.reshape(dense, [-1, size]) > 0, v1.int32))
-                id_names += _categories(column, size)
             elif isinstance(column, NumericColumn):
                 size = math.prod(column.shape)
                 numbers.append(v1.reshape(v1.cast(cache.get(column, None), v1.float32), [-1, size]))
-                number_names += _names(column.name, size)
             else:
                 raise ValueError(
                     "For now, only bucketized_column, indicator_column and numeric_column are supported, but got: "
@@ -46,17 +43,25 @@ class Inputs:
                 )
         self.numbers = v1.concat(numbers, 1) if numbers else None
         self.ids = v1.concat(ids, 1) if ids else v1.zeros([v1.shape(self.numbers)[0], 0], v1.int32)
-        self.names = id_names + number_names
-        self.number_count = len(number_names)
+        self.number_count = sum(x.shape[1] for x in numbers)
+        self.count = self.ids.shape[1] + self.number_count
 
 
-def _names(name, size):
-    return [name] if size == 1 else [f"{name}:{i}" for i in range(size)]
+def names_of(columns):
+    """The names of the features of `Inputs` of these columns, those of `ids` first."""
+    last = [column for column in columns if isinstance(column, NumericColumn)]
+    return [name for column in columns if column not in last for name in _names(column)] + [
+        name for column in last for name in _names(column)
+    ]
 
 
-def _categories(column, size):
-    known = getattr(column.categorical_column, "vocabulary_list", None) or range(size)
-    return [f"{column.name}:{each}" for each in known][:size]
+def _names(column):
+    if isinstance(column, IndicatorColumn):
+        size = column.variable_shape[-1]
+        known = getattr(column.categorical_column, "vocabulary_list", None) or range(size)
+        return [f"{column.name}:{each}" for each in known][:size]
+    size = math.prod((column.source_column if isinstance(column, BucketizedColumn) else column).shape)
+    return [column.name] if size == 1 else [f"{column.name}:{i}" for i in range(size)]
 
 
 def plain_numbers(features):

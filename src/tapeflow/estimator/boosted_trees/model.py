@@ -39,7 +39,7 @@ class Trees:
     def __init__(self, inputs, quantile_buckets, make_settings):
         self._inputs, self._quantile_buckets, self.finished = inputs, quantile_buckets, None
         buckets = max(inputs.buckets, quantile_buckets if inputs.number_count else 0)
-        self.settings = make_settings(len(inputs.names), buckets)
+        self.settings = make_settings(inputs.count, buckets)
         self._variables = _variables("boosted_trees", growing.new_ensemble(self.settings))
         self.state = growing.Ensemble(*(each.read_value() for each in self._variables))
         self.ids = inputs.ids

@@ -22,7 +22,7 @@ def _levels(num_bits: int, narrow_range: bool) -> tuple[int, int]:
     return 1 if narrow_range else 0, (1 << num_bits) - 1
 
 
-def _nudged(xp, low, high, num_bits, narrow_range):
+def nudged(xp, low, high, num_bits, narrow_range):
     """(the lowest number, the highest, the step) of the range moved so that zero is one of its steps."""
     first, last = _levels(num_bits, narrow_range)
     low, high = xp.asarray(low, np.float32), xp.asarray(high, np.float32)
@@ -37,7 +37,7 @@ def _nudged(xp, low, high, num_bits, narrow_range):
 
 
 def _rounded(xp, x, low, high, num_bits, narrow_range):
-    bottom, top, step = _nudged(xp, low, high, num_bits, narrow_range)
+    bottom, top, step = nudged(xp, low, high, num_bits, narrow_range)
     with np.errstate(all="ignore"):
         clamped = xp.clip(x, bottom, top) - bottom
         out = xp.floor(clamped / step + np.float32(0.5)) * step + bottom
@@ -46,7 +46,7 @@ def _rounded(xp, x, low, high, num_bits, narrow_range):
 
 
 def _inside(xp, x, low, high, num_bits, narrow_range):
-    bottom, top, _ = _nudged(xp, low, high, num_bits, narrow_range)
+    bottom, top, _ = nudged(xp, low, high, num_bits, narrow_range)
     return (x >= bottom) & (x <= top), x < bottom, x > top
 
 

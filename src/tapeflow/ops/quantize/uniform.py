@@ -17,13 +17,13 @@ _NEVER = "it computes in integers that stand for floats"
 _FLOAT, _INTEGERS, _WIDE = (dtypes.float32,), (dtypes.qint8, dtypes.quint8, dtypes.qint32), (dtypes.qint32,)
 
 
-def _attrs(*parts: str) -> dict:
+def attrs_of(*parts: str) -> dict:
     """The axis and the least and greatest integer of each part."""
     kinds = {"quantization_axis": -1, "quantization_min_val": integer, "quantization_max_val": integer}
     return {f"{part}_{name}" if part else name: kind for part in parts for name, kind in kinds.items()}
 
 
-def _spread(values, zeros, axis: int, shape) -> tuple[np.ndarray, np.ndarray]:
+def spread(values, zeros, axis: int, shape) -> tuple[np.ndarray, np.ndarray]:
     """Scales and zero points in the shape by which they meet numbers of a shape.
 
     Raises InvalidArgumentError for an axis that is not there, and for scales of other sizes.
@@ -42,7 +42,7 @@ def _spread(values, zeros, axis: int, shape) -> tuple[np.ndarray, np.ndarray]:
     return values.reshape(line), zeros.astype(np.int64).reshape(line)
 
 
-def _limits(low: int, high: int) -> tuple[int, int]:
+def limits_of(low: int, high: int) -> tuple[int, int]:
     if low >= high:
         raise invalid(f"quantization_max_val must be larger than quantization_min_val: {high} vs {low}")
     return low, high
@@ -63,12 +63,12 @@ def _rescaled(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
     return (x * wholes + (np.int64(1) << (total - 1))) >> total
 
 
-def _row(name, schema, types, attrs, rule):
+def row(name, schema, types, attrs, rule):
     def register(kernel):
-        row = op(name, schema, types=types, attrs=attrs, shape=rule)(kernel)
-        row.gradient(None)
-        row.compiled(never=_NEVER)
-        return row
+        made = op(name, schema, types=types, attrs=attrs, shape=rule)(kernel)
+        made.gradient(None)
+        made.compiled(never=_NEVER)
+        return made
 
     return register
 
@@ -76,13 +76,13 @@ def _row(name, schema, types, attrs, rule):
 _BOTH = "scales: float32, zero_points: int32"
 
 
-@_row("UniformQuantize", f"input: Tin, {_BOTH} -> output: Tout", {"Tin": _FLOAT},
-      {"Tout": dtype, **_attrs("")}, shapes.same_as_first)  # fmt: skip
+@row("UniformQuantize", f"input: Tin, {_BOTH} -> output: Tout", {"Tin": _FLOAT},
+      {"Tout": dtype, **attrs_of("")}, shapes.same_as_first)  # fmt: skip
 def UniformQuantize(
     xp, input, scales, zero_points, Tout, quantization_axis, quantization_min_val, quantization_max_val
 ):
-    scale, zero = _spread(scales, zero_points, quantization_axis, input.shape)
-    low, high = _limits(quantization_min_val, quantization_max_val)
+    scale, zero = spread(scales, zero_points, quantization_axis, input.shape)
+    low, high = limits_of(quantization_min_val, quantization_max_val)
     whole = np.floor(input * (np.float32(1) / scale) + np.float32(0.5)).astype(np.int64) + zero
     return levels(np.clip(whole, low, high), Tout.as_numpy_dtype)
 
@@ -109,13 +109,13 @@ def _(rng):
     yield Sample(_X, _SCALES, _ZEROS, **byte, quantization_axis=1, raises=InvalidArgumentError)
 
 
-@_row("UniformDequantize", f"input: Tin, {_BOTH} -> output: Tout", {"Tin": _INTEGERS},
-      {"Tout": dtype, **_attrs("")}, shapes.same_as_first)  # fmt: skip
+@row("UniformDequantize", f"input: Tin, {_BOTH} -> output: Tout", {"Tin": _INTEGERS},
+      {"Tout": dtype, **attrs_of("")}, shapes.same_as_first)  # fmt: skip
 def UniformDequantize(
     xp, input, scales, zero_points, Tout, quantization_axis, quantization_min_val, quantization_max_val
 ):
-    scale, zero = _spread(scales, zero_points, quantization_axis, input.shape)
-    _limits(quantization_min_val, quantization_max_val)
+    scale, zero = spread(scales, zero_points, quantization_axis, input.shape)
+    limits_of(quantization_min_val, quantization_max_val)
     return (numbers(input).astype(np.int64) - zero).astype(np.float32) * scale
 
 
@@ -127,31 +127,31 @@ def _(rng):
     yield Sample(x, _SCALE, _ZEROS, **rest, raises=InvalidArgumentError)
 
 
-def _requantized(x, scale, zero, new_scale, new_zero, limits, out_type):
+def requantized(x, scale, zero, new_scale, new_zero, limits, out_type):
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.asarray(scale / new_scale, np.float32)
     out = _rescaled(numbers(x).astype(np.int64) - zero, factor) + new_zero
     return levels(np.clip(out, *limits), out_type.as_numpy_dtype)
 
 
-@_row("UniformRequantize",
+@row("UniformRequantize",
       "input: Tin, input_scales: float32, input_zero_points: int32, output_scales: float32, "
       "output_zero_points: int32 -> output: Tout",
-      {"Tin": (dtypes.qint8, dtypes.qint32)}, {"Tout": dtype, **_attrs("input", "output")},
+      {"Tin": (dtypes.qint8, dtypes.qint32)}, {"Tout": dtype, **attrs_of("input", "output")},
       shapes.same_as_first)  # fmt: skip
 def UniformRequantize(
     xp, input, input_scales, input_zero_points, output_scales, output_zero_points, Tout, input_quantization_axis,
     input_quantization_min_val, input_quantization_max_val, output_quantization_axis, output_quantization_min_val,
     output_quantization_max_val,
 ):  # fmt: skip
-    before = _spread(input_scales, input_zero_points, input_quantization_axis, input.shape)
-    after = _spread(output_scales, output_zero_points, output_quantization_axis, input.shape)
-    _limits(input_quantization_min_val, input_quantization_max_val)
-    limits = _limits(output_quantization_min_val, output_quantization_max_val)
-    return _requantized(input, *before, *after, limits, Tout)
+    before = spread(input_scales, input_zero_points, input_quantization_axis, input.shape)
+    after = spread(output_scales, output_zero_points, output_quantization_axis, input.shape)
+    limits_of(input_quantization_min_val, input_quantization_max_val)
+    limits = limits_of(output_quantization_min_val, output_quantization_max_val)
+    return requantized(input, *before, *after, limits, Tout)
 
 
-def _ranges(*parts, low=-128, high=127):
+def ranges(*parts, low=-128, high=127):
     return {
         f"{part}_quantization_{end}_val": value for part in parts for end, value in (("min", low), ("max", high))
     }
@@ -159,7 +159,7 @@ def _ranges(*parts, low=-128, high=127):
 
 @UniformRequantize.samples
 def _(rng):
-    x, rest = _bytes([[-4, 1, 3], [3, 4, 127]]), {"Tout": dtypes.qint8, **_ranges("input", "output")}
+    x, rest = _bytes([[-4, 1, 3], [3, 4, 127]]), {"Tout": dtypes.qint8, **ranges("input", "output")}
     yield Sample(x, _SCALE, _ZERO, np.float32(0.25), np.int32(1), **rest,
                  expect=np.array([[-11, -1, 3], [3, 5, 127]]))  # fmt: skip
     yield Sample(x, _SCALES, _ZEROS, np.float32(0.25), np.int32(1), **rest, input_quantization_axis=0,
@@ -170,15 +170,15 @@ def _(rng):
 _THREE = ", ".join(f"{part}_scales: float32, {part}_zero_points: int32" for part in ("lhs", "rhs", "output"))
 
 
-def _dot_rule(call):
+def dot_rule(call):
     x, y = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 2)
     shapes.same_dimension(x[1], y[0])
     return [(x[0], y[1])]
 
 
-@_row("UniformQuantizedDot", f"lhs: Tin, rhs: Tin, {_THREE} -> output: Tout", {"Tin": (dtypes.qint8,)},
-      {"Tout": dtype, **_attrs("lhs", "rhs", "output")},
-      _dot_rule)  # fmt: skip
+@row("UniformQuantizedDot", f"lhs: Tin, rhs: Tin, {_THREE} -> output: Tout", {"Tin": (dtypes.qint8,)},
+      {"Tout": dtype, **attrs_of("lhs", "rhs", "output")},
+      dot_rule)  # fmt: skip
 def UniformQuantizedDot(
     xp, lhs, rhs, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales, output_zero_points, Tout,
     **attrs,
@@ -190,16 +190,16 @@ def UniformQuantizedDot(
         raise invalid(f"lhs and rhs do not fit: {shape_text(lhs.shape)} and {shape_text(rhs.shape)}")
     if attrs["lhs_quantization_axis"] != -1 or attrs["rhs_quantization_axis"] not in (-1, 1):
         raise invalid("lhs has one scale, and rhs one or one for each column")
-    left = _spread(lhs_scales, lhs_zero_points, -1, lhs.shape)
-    right = _spread(rhs_scales, rhs_zero_points, attrs["rhs_quantization_axis"], rhs.shape)
-    after = _spread(
+    left = spread(lhs_scales, lhs_zero_points, -1, lhs.shape)
+    right = spread(rhs_scales, rhs_zero_points, attrs["rhs_quantization_axis"], rhs.shape)
+    after = spread(
         output_scales, output_zero_points, attrs["output_quantization_axis"], (lhs.shape[0], rhs.shape[1])
     )
     for part in ("lhs", "rhs"):
-        _limits(attrs[f"{part}_quantization_min_val"], attrs[f"{part}_quantization_max_val"])
-    limits = _limits(attrs["output_quantization_min_val"], attrs["output_quantization_max_val"])
+        limits_of(attrs[f"{part}_quantization_min_val"], attrs[f"{part}_quantization_max_val"])
+    limits = limits_of(attrs["output_quantization_min_val"], attrs["output_quantization_max_val"])
     sums = (numbers(lhs).astype(np.int64) - left[1]) @ (numbers(rhs).astype(np.int64) - right[1])
-    return _requantized(sums, left[0] * right[0], 0, *after, limits, Tout)
+    return requantized(sums, left[0] * right[0], 0, *after, limits, Tout)
 
 
 _INT32 = {"low": -(2**31), "high": 2**31 - 1}
@@ -208,7 +208,7 @@ _INT32 = {"low": -(2**31), "high": 2**31 - 1}
 @UniformQuantizedDot.samples
 def _(rng):
     x, y = _bytes([[1, 2, 3], [4, 5, 6]]), _bytes([[1, -2], [3, 4], [0, 7]])
-    rest = {"Tout": dtypes.qint32, **_ranges("lhs", "rhs"), **_ranges("output", **_INT32)}
+    rest = {"Tout": dtypes.qint32, **ranges("lhs", "rhs"), **ranges("output", **_INT32)}
     scales = (_SCALE, _ZERO, np.float32(1), np.int32(1), np.float32(0.25), np.int32(3))
     yield Sample(x, y, *scales, **rest, expect=np.array([[1, 21], [7, 57]]))
     scales = (_SCALE, _ZERO, _SCALES, _ZEROS, np.float32(0.25), np.int32(3))
@@ -216,7 +216,7 @@ def _(rng):
     yield Sample(x, x, *scales[:2], np.float32(1), np.int32(1), *scales[4:], **rest, raises=InvalidArgumentError)
 
 
-@_row("UniformQuantizedAdd", f"lhs: T, rhs: T, {_THREE} -> output: T", {"T": _WIDE}, _attrs("lhs", "rhs", "output"),
+@row("UniformQuantizedAdd", f"lhs: T, rhs: T, {_THREE} -> output: T", {"T": _WIDE}, attrs_of("lhs", "rhs", "output"),
       lambda call: [shapes.broadcast(call.shape(0), call.shape(1))])  # fmt: skip
 def UniformQuantizedAdd(
     xp, lhs, rhs, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales, output_zero_points, **attrs
@@ -225,12 +225,12 @@ def UniformQuantizedAdd(
         shape = np.broadcast_shapes(lhs.shape, rhs.shape)
     except ValueError:
         raise invalid(f"Incompatible shapes: {shape_text(lhs.shape)} and {shape_text(rhs.shape)}") from None
-    after = _spread(output_scales, output_zero_points, attrs["output_quantization_axis"], shape)
-    limits = _limits(attrs["output_quantization_min_val"], attrs["output_quantization_max_val"])
+    after = spread(output_scales, output_zero_points, attrs["output_quantization_axis"], shape)
+    limits = limits_of(attrs["output_quantization_min_val"], attrs["output_quantization_max_val"])
     total = after[1]
     for part, x, scale, zero in (("lhs", lhs, lhs_scales, lhs_zero_points), ("rhs", rhs, rhs_scales, rhs_zero_points)):
-        _limits(attrs[f"{part}_quantization_min_val"], attrs[f"{part}_quantization_max_val"])
-        scale, zero = _spread(scale, zero, attrs[f"{part}_quantization_axis"], x.shape)
+        limits_of(attrs[f"{part}_quantization_min_val"], attrs[f"{part}_quantization_max_val"])
+        scale, zero = spread(scale, zero, attrs[f"{part}_quantization_axis"], x.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.asarray(scale / after[0], np.float32)
         total = total + _rescaled(numbers(x).astype(np.int64) - zero, factor)
@@ -239,19 +239,19 @@ def UniformQuantizedAdd(
 
 @UniformQuantizedAdd.samples
 def _(rng):
-    x, y, rest = _wide([[1, 2, 3], [4, 5, 6]]), _wide([10, 20, 30]), _ranges("lhs", "rhs", "output", **_INT32)
+    x, y, rest = _wide([[1, 2, 3], [4, 5, 6]]), _wide([10, 20, 30]), ranges("lhs", "rhs", "output", **_INT32)
     scales = (_SCALE, _ZERO, np.float32(1), np.int32(1), np.float32(0.25), np.int32(3))
     yield Sample(x, y, *scales, **rest, expect=np.array([[37, 79, 121], [43, 85, 127]]))
     yield Sample(x, y[:2], *scales, **rest, raises=InvalidArgumentError)
 
 
-@_row("UniformQuantizedClipByValue", f"operand: T, min: T, max: T, {_BOTH} -> output: T", {"T": _WIDE}, _attrs(""),
+@row("UniformQuantizedClipByValue", f"operand: T, min: T, max: T, {_BOTH} -> output: T", {"T": _WIDE}, attrs_of(""),
       shapes.same_as_first)  # fmt: skip
 def UniformQuantizedClipByValue(
     xp, operand, min, max, scales, zero_points, quantization_axis, quantization_min_val, quantization_max_val
 ):
-    _spread(scales, zero_points, quantization_axis, operand.shape)
-    _limits(quantization_min_val, quantization_max_val)
+    spread(scales, zero_points, quantization_axis, operand.shape)
+    limits_of(quantization_min_val, quantization_max_val)
     ends = []
     for name, value in (("min", min), ("max", max)):
         if value.shape != scales.shape:
