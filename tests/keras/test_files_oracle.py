@@ -27,13 +27,12 @@ DIFFERENT = {"loss BinaryCrossentropy": LOGITS, "loss BinaryFocalCrossentropy": 
              "metrics BinaryCrossentropy": LOGITS}  # fmt: skip
 DIFFERENT_2 = DIFFERENT | {
     "optimizer Nadam": "tf_keras does not write the product of the momenta, and itself goes on without it",
-    "Discretization learned": "tf_keras writes the summary instead of the boundaries",
-    "RandomCrop": "tf_keras crops at random in inference too",
+    "Discretization learned": "tf_keras writes the summary and not the boundaries, which are not computed of it here",
 }
 # Cases by writer and reader, those of Keras 2 among them.
 DIFFERENCES = {
     ("tensorflow 2", "tapeflow 2"): DIFFERENT_2 | {
-        "SpectralNormalization": "tf_keras writes the kernel twice",
+        "SpectralNormalization": "tf_keras writes the kernel twice, and does not load its own `.keras` file",
     },
     ("tensorflow 2", "tapeflow"): DIFFERENT_2 | {
         f"ConvLSTM{n}D": "the hard sigmoid of Keras 3 is another function" for n in (1, 2, 3)
