@@ -1,16 +1,19 @@
 """Every layer, optimizer, loss and metric in a model of its own, in files of each format.
 
-    python oracle_files.py PACKAGE save FOLDER
-    python oracle_files.py PACKAGE load FOLDER OTHER
+    python oracle_files.py PACKAGE save FOLDER [NAMES]
+    python oracle_files.py PACKAGE load FOLDER OTHER [NAMES]
 
 The first writes the models to FOLDER, and what they compute and how their training goes on; the second reads the files
-of FOLDER and writes the same of what was read to OTHER.
+of FOLDER and writes the same of what was read to OTHER. With TF_USE_LEGACY_KERAS=1 the models are those of Keras 2.
+NAMES is a regular expression of the models' names.
 """
 
 import importlib
 import inspect
 import json
+import os
 import pathlib
+import re
 import shutil
 import sys
 import warnings
@@ -22,8 +25,13 @@ from oracle_losses import ARGUMENTS
 tf = importlib.import_module(sys.argv[1])
 keras = tf.keras
 layers = keras.layers
-WHOLE = ("keras", "h5")  # files that also have what training needs
-FORMATS = (*WHOLE, "weights.h5", "saved_model")
+SLOW_TO_TRACE = sys.argv[1] == "tensorflow"  # it traces and compiles a step for longer than the training takes
+KERAS_2 = os.environ.get("TF_USE_LEGACY_KERAS") == "1"
+WHOLE = ("keras", "h5", *["tf"] * KERAS_2)  # what also has what training needs; "tf" is a SavedModel of a model
+# Files of functions, and of weights; the last two only Keras 2 writes.
+PARTS = ("saved_model", "weights.h5", *["checkpoint", "hdf5"] * KERAS_2)
+WEIGHTS = ("weights.h5", "checkpoint", "hdf5")
+ENDINGS = ("saved_model", *WEIGHTS, "keras", "h5", "tf")
 
 # Arguments and inputs of layers that `oracle_layer_arguments` does not have.
 WORDS, NUMBERS = {"vocabulary": ["a", "cat", "dog"]}, {"vocabulary": [3, 1, 7]}
@@ -116,7 +124,7 @@ def layer_model(layer, x):
         keras.Input(i.shape[1:], dtype="string" if i.dtype == object else i.dtype.name) for i in tf.nest.flatten(x)
     ]
     given = symbols if isinstance(x, list) else symbols[0]
-    apart = isinstance(layer, (layers.MultiHeadAttention, layers.GroupQueryAttention))
+    apart = type(layer).__name__ in ("MultiHeadAttention", "GroupQueryAttention")
     model = keras.Model(given, layer(*given) if apart else layer(given))
     rng = np.random.RandomState(1)
     if layer.trainable_weights:
@@ -136,6 +144,7 @@ def trained(optimizer="sgd", loss="mse", metrics=None):
     ])  # fmt: skip
     loss = "sparse_categorical_crossentropy" if y.ndim == 1 and loss == "mse" else loss
     model.compile(optimizer, loss, metrics=None if metrics is None else [metrics])
+    tf.config.run_functions_eagerly(SLOW_TO_TRACE)
     model.fit(x, y, batch_size=4, epochs=2, shuffle=False, verbose=0)
     return model, x, y
 
@@ -196,11 +205,12 @@ def numbers(values):
 
 def behaviour(model, x, y):
     """What a model computes, and how its training goes on."""
+    tf.config.run_functions_eagerly(SLOW_TO_TRACE)
     found = {"outputs": numbers(model(constants(x), training=False))}
     if y is not None:
         def scores():
             got = model.evaluate(x, y, batch_size=4, verbose=0, return_dict=True)
-            return [float(np.sum(got[key])) for key in got]
+            return [float(np.sum(got[key])) for key in sorted(got)]
 
         found["scores"] = scores()
         model.fit(x, y, batch_size=4, epochs=2, shuffle=False, verbose=0)
@@ -208,24 +218,48 @@ def behaviour(model, x, y):
     return found
 
 
-def save(folder):
+def write(model, path, ending):
+    """Write a file of a model, or a folder."""
+    tf.config.run_functions_eagerly(False)
+    if ending == "saved_model":
+        model.export(str(path))
+    elif ending == "checkpoint":
+        model.save_weights(str(path / "weights"))
+    elif ending in ("weights.h5", "hdf5"):
+        model.save_weights(str(path))
+    else:
+        model.save(str(path))
+
+
+def read(make, path, ending):
+    """What was read from a file computes."""
+    tf.config.run_functions_eagerly(False)
+    model, x, y = make()
+    if ending == "saved_model":
+        loaded = tf.saved_model.load(str(path))  # it holds the variables
+        return {"outputs": numbers(loaded.serve(constants(x)))}
+    if ending in WEIGHTS:
+        model.load_weights(str(path / "weights" if ending == "checkpoint" else path))
+    else:
+        model = keras.models.load_model(str(path))
+    return behaviour(model, x, y)
+
+
+def save(folder, wanted=""):
     """Write all models; what cannot be written is an error in the answers."""
     answers = {}
     for name, make in cases():
+        if not re.search(wanted, name):
+            continue
         keras.backend.clear_session()
         keras.utils.set_random_seed(1)
         answers[name] = found = {"errors": {}}
         try:
             model, x, y = make()
-            for ending in FORMATS if y is None else WHOLE:
+            for ending in (*WHOLE, *PARTS) if y is None else WHOLE:
+                path = folder / f"{name}.{ending}"
                 try:
-                    path = folder / f"{name}.{ending}"
-                    if ending == "saved_model":
-                        model.export(str(path))
-                    elif ending == "weights.h5":
-                        model.save_weights(str(path))
-                    else:
-                        model.save(str(path))
+                    write(model, path, ending)
                 except Exception as error:
                     found["errors"][ending] = f"{type(error).__name__}: {error}"[:500]
                     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -236,27 +270,20 @@ def save(folder):
     (folder / "answers.json").write_text(json.dumps(answers))
 
 
-def load(folder, other):
+def load(folder, other, wanted=""):
     """Read all files of a folder."""
     answers = {}
     for name, make in cases():
-        for ending in FORMATS:
+        if not re.search(wanted, name):
+            continue
+        for ending in ENDINGS:
             path = folder / f"{name}.{ending}"
             if not path.exists():
                 continue
             keras.backend.clear_session()
             keras.utils.set_random_seed(2)
             try:
-                model, x, y = make()
-                if ending == "saved_model":
-                    given = constants(x)
-                    loaded = tf.saved_model.load(str(path))
-                    found = {"outputs": numbers(loaded.serve(given))}
-                elif ending == "weights.h5":
-                    model.load_weights(str(path))
-                    found = behaviour(model, x, y)
-                else:
-                    found = behaviour(keras.models.load_model(str(path)), x, y)
+                found = read(make, path, ending)
             except Exception as error:
                 found = {"error": f"{type(error).__name__}: {error}"[:500]}
             answers[f"{name}.{ending}"] = found
@@ -265,7 +292,5 @@ def load(folder, other):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    if sys.argv[2] == "save":
-        save(pathlib.Path(sys.argv[3]))
-    else:
-        load(pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4]))
+    call, paths = (save, 1) if sys.argv[2] == "save" else (load, 2)
+    call(*map(pathlib.Path, sys.argv[3 : 3 + paths]), *sys.argv[3 + paths :])

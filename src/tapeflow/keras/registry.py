@@ -109,6 +109,9 @@ def find(name, table, kind, custom_objects=None, error=ValueError):
     for names in (custom_objects or {}, _custom, table):
         if name in names:
             return names[name]
+    own = str(name).removeprefix("Custom>")  # by which Keras 2 registers its optimizers, and some layers
+    if own in table:
+        return table[own]
     known = [*table, *_custom, *(custom_objects or {})]
     hint = did_you_mean(str(name), known)
     if keras_2() or kind not in _IDENTIFIED:

@@ -94,4 +94,14 @@ FingerprintDef
     checkpoint_hash 5 uint64
     uuid 7 string
     version 6 VersionDef
+
+SavedMetadata
+    nodes 1 SavedMetadata.SavedObject*
+
+SavedMetadata.SavedObject
+    node_id 2 int32
+    node_path 3 string
+    identifier 4 string
+    metadata 5 string
+    version 6 VersionDef
 """

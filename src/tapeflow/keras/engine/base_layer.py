@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import ClassVar
 
 from tapeflow._native import EagerTensor
 from tapeflow.core.context import name_scope
@@ -82,6 +83,8 @@ class Layer(Connections, Protocol, Tracked):
     # Whether the class has a compute_mask of its own, and whether its call leaves masks on the outputs.
     _computes_mask = False
     _masks_itself = False
+
+    _only_in_configs: ClassVar[tuple[str, ...]] = ()  # what Keras 2 writes of the layer, and its constructor lacks
 
     _fast = SetByInit(RuntimeError)
 
@@ -229,6 +232,7 @@ class Layer(Connections, Protocol, Tracked):
     @classmethod
     def from_config(cls, config):
         """A layer from the constructor's arguments."""
+        config = {name: value for name, value in config.items() if name not in cls._only_in_configs}
         with deserializing():
             try:
                 return cls(**config)

@@ -129,6 +129,8 @@ class ThresholdedReLU(SameShape):
 
     _plain_call = True
 
+    _keras_module = "keras._legacy.layers"
+
     def __init__(self, theta=1.0, **kwargs):
         super().__init__(**kwargs)
         if theta is None or theta < 0:

@@ -268,6 +268,8 @@ class MultiHeadAttention(Layer):
     (1, 3, 8) (1, 2, 3, 3)
     """
 
+    _only_in_configs = ("query_shape", "key_shape", "value_shape", "softmax_robust_masking")
+
     def __init__(
         self,
         num_heads,

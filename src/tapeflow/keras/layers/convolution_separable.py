@@ -40,6 +40,8 @@ class DepthwiseConv2D(Convolution):
 
     _kernel_names = ("depthwise",)
 
+    _only_in_configs = ("groups",)
+
     def __init__(
         self,
         kernel_size,
@@ -180,6 +182,8 @@ class SeparableConv2D(Convolution):
     """
 
     _kernel_names = ("depthwise", "pointwise")
+
+    _only_in_configs = ("groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint")
 
     def __init__(
         self,

@@ -48,6 +48,8 @@ class Conv2DTranspose(Convolution):
     (1, 8, 8, 2)
     """
 
+    _only_in_configs = ("groups",)
+
     def __init__(
         self,
         filters,

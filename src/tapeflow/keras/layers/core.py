@@ -421,7 +421,17 @@ class Dropout(SameShape):
         }
 
 
-class SpatialDropout1D(Dropout):
+class BaseSpatialDropout(Dropout):
+    """Dropout of whole channels: the shape of the noise is not an argument."""
+
+    def get_config(self):
+        if keras_2():
+            return super().get_config()
+        order = {"data_format": self.data_format} if hasattr(self, "data_format") else {}
+        return {"rate": self.rate, "seed": self.seed, **order, "name": self.name, "dtype": self.dtype}
+
+
+class SpatialDropout1D(BaseSpatialDropout):
     """Dropout of whole channels: a channel is 0 at all steps of an example, or at none.
 
     Input shape: `(batch, steps, channels)`, which is also the output shape.
@@ -443,7 +453,7 @@ class SpatialDropout1D(Dropout):
         return [sizes[0], 1, sizes[2]]
 
 
-class SpatialDropout2D(Dropout):
+class SpatialDropout2D(BaseSpatialDropout):
     """Dropout of whole channels of images: a channel is 0 at all pixels of an example, or at none.
 
     Input shape: `(batch, rows, columns, channels)`, or with the channels first; also the output shape.
@@ -469,7 +479,7 @@ class SpatialDropout2D(Dropout):
         return [sizes[0], 1, 1, sizes[3]]
 
 
-class SpatialDropout3D(Dropout):
+class SpatialDropout3D(BaseSpatialDropout):
     """Dropout of whole channels of volumes: a channel is 0 in the whole volume of an example, or nowhere.
 
     Input shape: `(batch, depth, rows, columns, channels)`, or with the channels first; also the output shape.

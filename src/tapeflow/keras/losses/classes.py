@@ -132,10 +132,11 @@ class LossFunctionWrapper(Loss):
     @classmethod
     def from_config(cls, config):
         config = dict(config)
-        if cls is LossFunctionWrapper and "fn" in config:
+        function = config.pop("fn", None)  # Keras 2 writes it for every class
+        if cls is LossFunctionWrapper and function is not None:
             from tapeflow.keras.losses import get
 
-            config["fn"] = get(config["fn"])
+            config["fn"] = get(function)
         return cls(**config)
 
 

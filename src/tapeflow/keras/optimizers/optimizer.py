@@ -692,9 +692,14 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """
         variable.assign_sub(value)
 
+    def _slots_in_order(self):
+        """The slots, in the order of their making."""
+        slots = {id(s) for s in self._slots.all(self._slots_by_variable)}
+        return [v for v in self._made.all() if id(v) in slots]
+
     def _saved_variables(self):
-        """The variables in the order of files of Keras 3."""
-        return variables.in_order(self)
+        """The variables in the order of files."""
+        return [self._counter, *self._made.all()] if keras_2() else variables.in_order(self)
 
     def save_own_variables(self, store):
         """Puts the values of the variables in a dict, by number."""
@@ -704,7 +709,10 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def load_own_variables(self, store):
         """Sets the variables from a dict that save_own_variables has filled. Raises ValueError if they do not fit."""
         own = self._saved_variables()
-        if len(store.keys()) != len(own):
+        slots = [s for s in self._slots_in_order() if s.dtype.is_floating]
+        if len(store.keys()) == 1 + len(slots or self._known or ()):  # of Keras 2; unused ones it has too, or not
+            own = [self._counter, *slots]
+        elif len(store.keys()) != len(own):
             raise ValueError(
                 f"Skipping variable loading for optimizer '{self.name}', because it has "
                 f"{len(own)} variables whereas the saved optimizer has {len(store.keys())} "

@@ -13,12 +13,12 @@ import zlib
 from tapeflow.core.deserialization import safe_mode_scope
 from tapeflow.core.files.expansion import expands_too_much
 from tapeflow.core.files.whole_files import replacing
+from tapeflow.keras.engine.files.saving import keras_version
 from tapeflow.keras.engine.files.weight_files import h5py, hdf5
 from tapeflow.keras.registry import CustomObjectScope
 from tapeflow.keras.saving import assets, network3, weights_store
 from tapeflow.keras.saving.hdf5_heaps import check_heaps
 
-KERAS_VERSION = "3.15.1"
 _CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 _LARGEST_CONFIG = 1 << 29
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
@@ -28,7 +28,7 @@ def save(model, path):
     """Writes a model; the file is there whole, or not at all."""
     config = network3.serialize_model(model)
     metadata = {
-        "keras_version": KERAS_VERSION,
+        "keras_version": keras_version(),
         "date_saved": datetime.datetime.now().strftime("%Y-%m-%d@%H:%M:%S"),
     }
     weights = hdf5(lambda file: weights_store.save(model, file))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.functional import operations
 from tapeflow.keras.engine.functional.model import Functional
 from tapeflow.keras.engine.functional.network_config import references
@@ -11,6 +12,12 @@ from tapeflow.keras.saving import serialization
 
 def serialize_model(model):
     """A model's config, with what it was built and compiled for."""
+    if keras_2() and type(model) is Functional:
+        return {
+            "module": "tf_keras.src.engine.functional", "class_name": "Functional",
+            "config": serialization.plain_config(model.get_config()), "registered_name": "Functional",
+            "compile_config": serialization.compile_config(model),
+        }  # fmt: skip
     return serialization.serialize_keras_object(model) if not isinstance(model, Functional) else {
         "module": "keras.src.models.functional" if type(model) is Functional else None,
         "class_name": type(model).__name__,

@@ -14,6 +14,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code, registry
 from tapeflow.keras.registry import CustomObjectScope, module_of
@@ -194,7 +195,7 @@ def plain_config(config):
     """A config as data for JSON, its nested objects by the form of Keras 3."""
     found = {}
     for name, value in config.items():
-        if name in _DROPPED:
+        if name in _DROPPED and not keras_2():
             continue
         found[name] = _value(value)
     return found
@@ -215,7 +216,7 @@ def complete(described):
     described = dict(described)
     if isinstance(described["config"], dict):
         config = dict(described["config"])
-        if described["class_name"] == "InputLayer" and "batch_input_shape" in config:
+        if described["class_name"] == "InputLayer" and "batch_input_shape" in config and not keras_2():
             config["batch_shape"] = list(config.pop("batch_input_shape"))
         axis = config.get("axis")
         if (

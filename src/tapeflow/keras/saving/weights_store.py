@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.functional.model import Functional
 from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.engine.sequential import Sequential
@@ -42,7 +43,7 @@ def children(item):
     for name in list(held):
         # What a property without the underscore gives is found by that name.
         public = name.lstrip("_")
-        if public != name and isinstance(getattr(type(item), public, None), property):
+        if public != name and not keras_2() and isinstance(getattr(type(item), public, None), property):
             held[public] = held.pop(name)
     for name in sorted(held, key=lambda name: (name.startswith("_"), name)):
         yield name, held[name]
@@ -120,7 +121,10 @@ def load(item, file, skip_mismatch=False):
     """
     for path, part in walk(item):
         try:
-            _load_own(part, group_at(file, _joined(path, "vars")))
+            group = group_at(file, _joined(path, "vars"))
+            if group is None:  # Keras 2 has the attribute, not the property
+                group = group_at(file, "/_".join(path.rsplit("/", 1)) + "/vars")
+            _load_own(part, group)
         except ValueError as error:
             if not skip_mismatch and not _is_optimizer(part):
                 raise

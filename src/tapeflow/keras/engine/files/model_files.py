@@ -10,9 +10,8 @@ import numpy as np
 
 from tapeflow import saved_model
 from tapeflow.core.public import boundaries
-from tapeflow.core.release import keras_2
 from tapeflow.keras import losses, metrics, optimizers
-from tapeflow.keras.engine.files import saving, weight_files
+from tapeflow.keras.engine.files import keras_metadata, saving, weight_files
 from tapeflow.keras.registry import to_config
 from tapeflow.keras.session import set_values
 
@@ -102,6 +101,14 @@ def _load_saved_model(path, custom_objects, compile, options, safe_mode):
             return archive.load(extra, custom_objects, compile, safe_mode)
         except (TypeError, ValueError) as error:
             warnings.warn(f"The SavedModel is loaded without its layers: {error}", stacklevel=3)
+    elif (described := keras_metadata.of_model(path)) is not None:
+        with archive.loading(path, custom_objects, safe_mode):
+            model = saving.model_from_config(described, custom_objects)
+            keras_metadata.restore(model, path)
+            if compile and described.get("training_config"):
+                _compile(model, described["training_config"], custom_objects)
+                keras_metadata.restore_optimizer(model, path)
+        return model
     return saved_model.load(path, options=options)
 
 
@@ -237,9 +244,9 @@ def _load_optimizer(model, group):
     if len(values) <= 1:
         optimizer.iterations.assign(int(np.asarray(values[0])) if values and values[0].shape == () else 0)
         return
-    if not keras_2() and not any(name.endswith("/iter:0") for name in names):
+    if not any(name.endswith("/iter:0") for name in names):
         optimizer.build(model.trainable_weights)
-        _set_if_they_fit(optimizer.variables, values)
+        optimizer.load_own_variables({str(i): np.asarray(value) for i, value in enumerate(values)})
         return
     for name in _slot_names(names):
         for variable in model.trainable_weights:

@@ -233,6 +233,8 @@ def _value(value, tensor):
     if isinstance(value, list):
         if value and value[0] == "_KERAS_TENSOR":
             return tensor(value[1:])
+        if [type(item) for item in value] == [str, int, int]:  # as Keras 2 names tensors among keyword arguments
+            return tensor(value)
         return [_value(item, tensor) for item in value]
     if isinstance(value, dict):
         kind = value.get("class_name")

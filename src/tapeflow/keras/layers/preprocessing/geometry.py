@@ -602,6 +602,7 @@ class _RandomSize(ImageLayer):
 
     _bounds = (-1.0, math.inf)
     _axis = 1
+    _keras_module = "keras._legacy.layers"
 
     def __init__(self, factor, interpolation="bilinear", seed=None, **kwargs):
         super().__init__(factor=factor, **kwargs)

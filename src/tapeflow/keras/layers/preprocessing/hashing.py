@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from tapeflow.core import dtypes
-from tapeflow.core.context import executing_eagerly
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
@@ -17,11 +13,12 @@ from tapeflow.keras.layers.preprocessing.base import (
 )
 from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.array.layout import expand_dims, reshape
-from tapeflow.ops.control.flow import numpy_function
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal, where
-from tapeflow.ops.string.hashing import fingerprint64, to_hash_bucket_fast
+from tapeflow.ops.ragged.cross import sparse_cross_hashed
+from tapeflow.ops.string.hashing import to_hash_bucket_fast
 from tapeflow.ops.string.hashing_keyed import to_hash_bucket_strong
 from tapeflow.ops.string.numbers import as_string
 
@@ -170,9 +167,10 @@ class HashedCrossing(PreprocessingLayer):
                     "All `HashedCrossing` inputs should have an integer or string dtype. "
                     f"Received: inputs={inputs}"
                 )
-        crossed = _cross([reshape(x, [-1]) for x in inputs], self.num_bins)
-        if rank != 1:
-            crossed = crossed[0] if rank == 0 else expand_dims(crossed, -1)
+        crossed = reshape(
+            sparse_cross_hashed([reshape(x, [-1, 1]) for x in inputs], self.num_bins).values, shape_of(inputs[0])
+        )
+        crossed.set_shape(inputs[0].shape)
         return encode(
             crossed, self.output_mode, self.num_bins, self._compute_dtype_object, self.sparse
         )
@@ -189,36 +187,3 @@ class HashedCrossing(PreprocessingLayer):
             "name": self.name,
             "dtype": self.dtype,
         }
-
-
-_KEY, _FACTOR, _WORD = 0xDECAFCAFFE, 0xC6A4A7935BD1E995, (1 << 64) - 1
-
-
-def _fold(x):
-    return x ^ (x >> 47)
-
-
-def _joined(a, b):
-    """The fingerprint of two fingerprints, as TensorFlow's crosses have it."""
-    result = a ^ _FACTOR ^ (_fold(b * _FACTOR & _WORD) * _FACTOR & _WORD)
-    return _fold(_fold(result * _FACTOR & _WORD) * _FACTOR & _WORD)
-
-
-def _cross(columns, bins):
-    """The hash of the values of one row in all columns, for each row."""
-
-    def crossed(*arrays):
-        found = []
-        for row in zip(*arrays):
-            key = _KEY
-            for value in row:
-                known = fingerprint64(value) if isinstance(value, bytes) else int(value) & _WORD
-                key = _joined(key, known)
-            found.append(key % bins)
-        return np.array(found, "int64")
-
-    if executing_eagerly():
-        return as_tensor(crossed(*(column.numpy() for column in columns)))
-    result = numpy_function(crossed, columns, dtypes.int64)
-    result.set_shape(columns[0].shape)
-    return result

@@ -24,6 +24,7 @@ class ImageLayer(PreprocessingLayer):
       data_format: where channels are.
     """
 
+    _only_in_configs = ("rng_type",)
     _bounds: tuple[float, float] = (-1.0, 1.0)
     # The lower bound, of the factor, where one number is given; None: minus the number.
     _lower: float | None = None

@@ -234,6 +234,8 @@ class Discretization(AdaptiveLayer):
     [0 1 1 2]
     """
 
+    _only_in_configs = ("trainable", "batch_input_shape")
+
     def __init__(
         self,
         bin_boundaries=None,
@@ -349,7 +351,7 @@ class Discretization(AdaptiveLayer):
         boundaries = config["bin_boundaries"]
         if boundaries is not None and config.get("num_bins") is not None:
             config["bin_boundaries"] = None
-        layer = cls(**config)
+        layer = super().from_config(config)
         layer.bin_boundaries = boundaries
         return layer
 
