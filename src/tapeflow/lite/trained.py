@@ -19,6 +19,11 @@ from tapeflow.lite.importing import load
 from tapeflow.lite.integers import MOVES
 from tapeflow.lite.interface import op_name, tensor_name, unpacked
 from tapeflow.lite.values import Value
+from tapeflow.ops.quantize.fake_quant import (
+    FakeQuantWithMinMaxArgs,
+    FakeQuantWithMinMaxVars,
+    FakeQuantWithMinMaxVarsPerChannel,
+)
 
 Ranges = dict[str, dict[str, np.ndarray]]  # by the names of tensors: the ends, "min" and "max"
 
@@ -32,7 +37,7 @@ _GREATEST = 127  # of the integers of weights, which are symmetric
 _INEXACT = 1e-3
 
 
-@emits("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
+@emits(FakeQuantWithMinMaxArgs, FakeQuantWithMinMaxVars, FakeQuantWithMinMaxVarsPerChannel)
 def _rounding(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     emitter.module.trained = True
     if any(each.tensor is None for each in inputs):

@@ -41,6 +41,8 @@ ANY = (
     *NUMERIC, dtypes.bool, dtypes.string, *_QUANTIZED, *_NARROW, dtypes.resource, dtypes.variant,
 )  # fmt: skip
 
+# The attrs of ops that draw from a stream of random numbers.
+SEEDS = frozenset({"seed", "seed2"})
 # Every row by the name of its op.
 REGISTRY: dict[str, Any] = {}
 
@@ -184,6 +186,53 @@ def _native_row(
     )
 
 
+class Facts(NamedTuple):
+    """What else a row says of its op; each is an attribute of the row.
+
+    Attributes:
+      stateful: whether it has effects or results that differ from call to call, so that graphs keep each
+        call; None: it does if it takes a resource or draws from a stream of random numbers.
+      effects: whether others notice a call, so that graphs run it though nobody needs its outputs; None: where it is
+        stateful.
+      reads_only: whether it leaves the resource that it takes as it is, so that several calls may run side by side;
+        this is so where there are no effects.
+      touches: what outside of the program a call may read or write: "files", or "" for nothing.
+      reads: the input that names the one file which a call reads, where that is all it does with files.
+      forwards: whether the outputs are the inputs, so that a call needs no work.
+      moves: whether the elements of the outputs are elements of the inputs, so that no new NaN or infinity comes of it.
+      foldable: whether a call of known inputs is computed while a graph is built: shapes, axes and sizes are made of
+        these. As few as TensorFlow looks at, so that checks of values fail while a graph is built where they do there.
+      of_shape: gives the result for the sizes of an input, where it depends on these alone, and None where it needs
+        one that is None; of several inputs, each has a result.
+      composed_in: of an op that TensorFlow does not know, the module that composes it of nodes that TensorFlow does:
+        "parsing" for `graph.interchange.written_parsing`. GraphDefs hold a call of that.
+      only_here: why GraphDefs that hold the op can be read by this library alone.
+    """
+
+    stateful: bool | None = None
+    effects: bool | None = None
+    reads_only: bool = False
+    touches: str = ""
+    reads: str = ""
+    forwards: bool = False
+    moves: bool = False
+    foldable: bool = False
+    of_shape: Callable[[tuple[int | None, ...]], Any] | None = None
+    composed_in: str = ""
+    only_here: str = ""
+
+    def of(self, arguments: Iterable[Argument], draws: bool) -> Facts:
+        """The facts, with those that follow from others, from the arguments and from being random."""
+        stateful = self.stateful
+        if stateful is None:
+            stateful = draws or any(a.type == "resource" for a in arguments)
+        effects = stateful if self.effects is None else self.effects
+        return self._replace(
+            stateful=stateful, effects=effects, reads_only=self.reads_only or not effects,
+            moves=self.moves or self.forwards,
+        )  # fmt: skip
+
+
 def op(
     name: str,
     signature: str,
@@ -192,12 +241,8 @@ def op(
     shape: Callable[[Any], list[Any]] | None = None,
     ranks: str = "",
     broadcast: bool = False,
-    stateful: bool | None = None,
-    touches: str = "",
-    reads: str = "",
     promotes: str = "",
-    forwards: bool = False,
-    moves: bool = False,
+    **facts: Any,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the row `name` of the decorated Python kernel.
 
@@ -208,15 +253,10 @@ def op(
       shape: the shape rule, for graphs.
       ranks: of inputs that may not have any, for graphs: "x: 2, axis: 0-1, y: 1+".
       broadcast: whether inputs broadcast, so that gradients are summed to their shapes.
-      stateful: whether it has effects or results that differ from call to call, so that graphs keep each
-        call; None: it does if it takes a resource or draws from a stream of random numbers.
-      touches: what outside of the program a call may read or write: "files", or "" for nothing.
-      reads: the input that names the one file which a call reads, where that is all it does with files.
       promotes: its part in implicit promotion of dtypes: "operands" that take one dtype together, with a weak result
         where both are weak; a "choice" between such operands, whose result is never weak; "weakness" of the input,
         which the result keeps.
-      forwards: whether the outputs are the inputs, so that a call needs no work.
-      moves: whether the elements of the outputs are elements of the inputs, so that no new NaN or infinity comes of it.
+      **facts: see `Facts`.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
     before, _, after = signature.partition("->")
@@ -232,14 +272,9 @@ def op(
         assert shape is not None, name
         shape = input_ranks.checked(shape, ranks, {a.name: bool(a.times) for a in inputs})
     row.shape_rule = shape
-    if stateful is None:
-        resources = any(a.type == "resource" for a in (*inputs, *outputs))
-        stateful = resources or {"seed", "seed2"} <= kinds.keys()
-    row.stateful = stateful
-    row.touches = touches
-    row.forwards = forwards
-    row.moves = moves or forwards
-    row.reads = reads
+    row.draws = kinds.keys() >= SEEDS  # from a stream of random numbers
+    for key, fact in Facts(**facts).of([*inputs, *outputs], row.draws)._asdict().items():
+        setattr(row, key, fact)
     if promotes:
         promotion.PARTS[name] = promotes
     row.broadcasts = broadcast
@@ -252,6 +287,7 @@ def op(
     row.none_gradients = row.gradient_known = False
     # For a row that TensorFlow does not know: a function, made of ops that it knows, which GraphDefs hold a call of.
     row.composite = None
+    row.written_as, row.spelling = MethodType(_written_as, row), None
     if len(outputs) > 1:
         row.result_type = namedtuple(name, row.outputs, rename=True)  # type: ignore[misc]
 
@@ -324,6 +360,19 @@ def _reference(row: Any, formula: Callable[..., Any]) -> Callable[..., Any]:
     """Register what computes the row's result independently of its kernels."""
     row.formula = formula
     return formula
+
+
+def _written_as(row: Any, kind: str) -> Callable[[Any], Any]:
+    """Decorate what gives the inputs and attrs of TensorFlow's op `kind`, for operations of a row that it lacks.
+
+    That op has the same outputs, and GraphDefs hold it in place of the row.
+    """
+
+    def register(given: Callable[[Any], tuple[list[Any], dict[str, Any]]]) -> Callable[[Any], Any]:
+        row.spelling = kind, given
+        return given
+
+    return register
 
 
 def _compiled(

@@ -13,7 +13,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build import tracing
 from tapeflow.graph.control_flow import conditional
 from tapeflow.graph.interchange import attributes, written_loops
-from tapeflow.graph.interchange.written_as import WRITTEN_AS, composition, is_composed
+from tapeflow.graph.interchange.written_as import composition, is_composed, type_of
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
@@ -93,21 +93,15 @@ def op_def(op: Operation) -> Any:
 
 def written_type(op: Operation) -> str:
     """The type of the node that an operation is written as."""
-    if _is_composite(op):
+    if is_composed(op.row):
         return "StatefulPartitionedCall" if op.stateful else "PartitionedCall"
     if op.type == "PartitionedCall" and op.stateful:
         return "StatefulPartitionedCall"
     if op.type in _STATELESS and not op.stateful:
         return _STATELESS[op.type]
-    if op.type in WRITTEN_AS:
-        return WRITTEN_AS[op.type][0]
     if op.type == "Const" and _is_shared_by_datasets(op.attrs["value"]):
         return "DummySeedGenerator"
-    return op.type
-
-
-def _is_composite(op: Operation) -> bool:
-    return op.row is not None and (op.row.composite is not None or is_composed(op.type))
+    return type_of(op.type, op.row)
 
 
 def _is_shared_by_datasets(value: Any) -> bool:
@@ -149,7 +143,7 @@ def write_node(
     node.name = op.name
     node.op = written_type(op)
     node.device = op.device or ""
-    own = WRITTEN_AS.get(op.type)
+    own = None if op.row is None else op.row.spelling
     inputs, given = (op.inputs, None) if own is None else own[1](op)
     if leading:
         given = written_loops.counted_values(op)
@@ -201,7 +195,7 @@ def _add_shapes(op: Operation, node: Any) -> None:
 
 def _values(op: Operation, definition: Any) -> dict[str, Any]:
     """The Python value of each attr of the definition."""
-    special = _composite if _is_composite(op) else _BODIES.get(op.type)
+    special = _composite if is_composed(op.row) else _BODIES.get(op.type)
     if special is not None:
         return special(op)
     found: dict[str, Any] = {}
@@ -287,7 +281,7 @@ def _composite(op: Operation) -> dict[str, Any]:
     """A call of what the row is composed of, as only this library knows the row."""
     if op._composite is None:
         attrs = {**op.row.defaults, **op.attrs}
-        compose = op.row.composite or composition(op.type)
+        compose = composition(op.row)
         with context.init_scope():
             made = tracing.body(op.type, lambda *own: compose(*own, **attrs), op.inputs)
         op._composite = conditional.Body(made, list(made.outputs))

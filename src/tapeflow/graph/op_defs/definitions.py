@@ -1,8 +1,9 @@
 """Ops that are defined without a row, most of which cannot run: programs that build, read and write graphs use them.
 
 A line is `Name inputs -> outputs; attr kind default; ...`, with inputs and outputs as rows write them. `!` after
-the name: stateful; `@files` after that: it may read or write files, `@process` objects of the process that are not its
-inputs, as `touches` of a row says; `?attr=value|...` unless an attr is one of these, or begins as `value*` says.
+the name: stateful; `=`: the outputs are the inputs; `@files` after that: it may read or write files, `@process`
+objects of the process that are not its inputs, as `touches` of a row says; `?attr=value|...` unless an attr is one of
+these, or begins as `value*` says.
 """
 
 TABLE = """
@@ -59,7 +60,7 @@ DestroyTemporaryVariable ref: &T -> value: T; T type; var_name string
 CountUpTo ref: &T -> output: T; limit int; T type
 DebugGradientRefIdentity input: &T -> output: &T; T type
 IsVariableInitialized ref: &dtype -> is_initialized: bool; dtype type
-RefIdentity input: &T -> output: &T; T type
+RefIdentity= input: &T -> output: &T; T type
 TemporaryVariable! -> ref: &dtype; shape shape; dtype type; var_name string ""
 Variable! -> ref: &dtype; shape shape; dtype type; container string ""; shared_name string ""
 VariableV2! -> ref: &dtype; shape shape; dtype type; container string ""; shared_name string ""

@@ -68,7 +68,7 @@ def _longer(call):
     return [(None if x is None or y is None else max(x, y),)]
 
 
-@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": Preferring(INDEX)}, shape=_longer)  # fmt: skip
+@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": Preferring(INDEX)}, shape=_longer, foldable=True)  # fmt: skip
 def BroadcastArgs(xp, s0, s1):
     _require_vectors(s0, s1)
     return np.array(_broadcast_shape(s0, s1), s0.dtype)
@@ -95,6 +95,7 @@ def _(rng):
     types={"T": Preferring(INDEX)},
     ranks="s0: 1, s1: 1",
     shape=lambda call: [(None,), (None,)],
+    foldable=True,
 )
 def BroadcastGradientArgs(xp, s0, s1):
     _require_vectors(s0, s1)
@@ -264,6 +265,7 @@ def _tile_rule(call):
     "input: T, multiples: Tmultiples -> output: T",
     types={"T": ANY, "Tmultiples": Preferring(INDEX)},
     shape=_tile_rule,
+    foldable=True,
 )
 def Tile(xp, input, multiples):
     if np.ndim(multiples) != 1:

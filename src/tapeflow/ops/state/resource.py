@@ -23,6 +23,7 @@ _named: dict[tuple[str, str], Any] = {}
     attrs={"container": "", "shared_name": "", "debug_name": "", "dtype": dtype, "shape": shape_attr},
     shape=shapes.scalar,
     stateful=True,
+    effects=False,
 )
 def VarHandleOp(xp, container, shared_name, debug_name, dtype, shape):
     with context.eager_mode():
