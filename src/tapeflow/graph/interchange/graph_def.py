@@ -19,6 +19,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.nn.batch_norm import FusedBatchNormGrad
 from tapeflow.ops.state.resource_op import object_of
 
 # The version of GraphDef that is written; those that read it must be as new as the second number.
@@ -184,7 +185,7 @@ def _add_shapes(op: Operation, node: Any) -> None:
     shapes = (
         written_loops.shapes(op) if op.type == "While" else [TensorShape(y.shape_tuple) for y in op.outputs]
     )
-    if op.type.startswith("FusedBatchNormGrad"):
+    if op.type.startswith(FusedBatchNormGrad.name):
         # The last two are scalars; TensorFlow's rule says vectors, and would refuse the graph.
         shapes[3:] = [TensorShape(None)] * len(shapes[3:])
     node.attr["_output_shapes"].CopyFrom(attributes.of(shapes, "list(shape)"))

@@ -102,7 +102,6 @@ _NODES = {
     "PlaceholderWithDefault": _Node(
         "input: dtype -> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape")}, forwards=True
     ),
-    "NoOp": _Node("->", {}),
     "ControlTrigger": _Node("->", {}),
     "IdentityN": _Node("input: T -> output: T", {"T": _TYPES}, forwards=True),
     "If": _IF._replace(stateful=True),
@@ -113,12 +112,6 @@ _NODES = {
     "StatelessWhile": _WHILE,
     "StatefulPartitionedCall": _CALL._replace(stateful=True),
     "PartitionedCall": _CALL,
-    "VarHandleOp": _Node(
-        "-> resource: resource",
-        {"container": _Attr("string", ""), "shared_name": _Attr("string", ""), "debug_name": _Attr("string", ""),
-         "dtype": _TYPE, "shape": _Attr("shape"), "allowed_devices": _Attr("list(string)", [])},
-        stateful=True,
-    ),
     "Assert": _Node("condition: bool, data: T ->", {"T": _TYPES, "summarize": _Attr("int", 3)}, stateful=True),
     "EagerPyFunc": _EAGER_PYTHON._replace(stateful=True),
     "PyFunc": _PYTHON._replace(stateful=True),
@@ -184,7 +177,7 @@ def known(kind: str) -> bool:
 
 
 def has_row(kind: str) -> bool:
-    return kind not in _NODES and kind in REGISTRY
+    return kind in REGISTRY
 
 
 def forwards(kind: str) -> bool:

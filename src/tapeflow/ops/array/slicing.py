@@ -261,6 +261,7 @@ def _slice_length(size, first, last, step, open_first: bool, open_last: bool) ->
     shape=_strided_slice_rule,
     moves=True,
     foldable=True,
+    node_name="strided_slice",
 )
 def StridedSlice(xp, input, begin, end, strides, **masks):
     return input[numpy_key(input.shape, begin, end, strides, masks.values())]

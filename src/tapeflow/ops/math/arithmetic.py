@@ -38,8 +38,8 @@ from tapeflow.ops.validate import invalid
 BROADCAST: dict[str, Any] = {"shape": shapes.broadcast_all, "broadcast": True}
 
 
-def _add_row(name, types):
-    @op(name, "x: T, y: T -> z: T", types={"T": types}, promotes="operands", foldable=True, **BROADCAST)
+def _add_row(name, types, **facts):
+    @op(name, "x: T, y: T -> z: T", types={"T": types}, promotes="operands", foldable=True, **facts, **BROADCAST)
     def row(xp, x, y):
         return xp.add(x, y)
 
@@ -56,7 +56,7 @@ def _add_row(name, types):
     return row
 
 
-AddV2 = _add_row("AddV2", NUMERIC)
+AddV2 = _add_row("AddV2", NUMERIC, node_name="Add")
 Add = _add_row("Add", (*NUMERIC, dtypes.string))
 
 
