@@ -204,6 +204,8 @@ class Facts(NamedTuple):
         these. As few as TensorFlow looks at, so that checks of values fail while a graph is built where they do there.
       of_shape: gives the result for the sizes of an input, where it depends on these alone, and None where it needs
         one that is None; of several inputs, each has a result.
+      quantizes: the ops on floats of which it is the counterpart on integers of 8 bits: its inputs are theirs, followed
+        by the ends of the ranges of those that are integers; its outputs end with those of the result.
       node_name: the name of nodes, where TensorFlow's functions give them another one than the op's.
       composed_in: of an op that TensorFlow does not know, the module that composes it of nodes that TensorFlow does:
         "parsing" for `graph.interchange.written_parsing`. GraphDefs hold a call of that.
@@ -219,6 +221,7 @@ class Facts(NamedTuple):
     moves: bool = False
     foldable: bool = False
     of_shape: Callable[[tuple[int | None, ...]], Any] | None = None
+    quantizes: tuple[str, ...] = ()
     node_name: str = ""
     composed_in: str = ""
     only_here: str = ""
