@@ -64,7 +64,7 @@ def scalar(name, tensor, collections=None, family=None):
 @public
 def histogram(name, values, collections=None, family=None):
     """A serialized Summary of the distribution of numbers. Raises InvalidArgumentError for NaN."""
-    with _tagged(name, family, "HistogramSummary") as tag:
+    with _tagged(name, family, rows.HistogramSummary.name) as tag:
         return _summary(rows.HistogramSummary(tag, values), collections)
 
 

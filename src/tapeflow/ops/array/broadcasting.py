@@ -95,7 +95,6 @@ def _(rng):
     types={"T": Preferring(INDEX)},
     ranks="s0: 1, s1: 1",
     shape=lambda call: [(None,), (None,)],
-    foldable=True,
 )
 def BroadcastGradientArgs(xp, s0, s1):
     _require_vectors(s0, s1)

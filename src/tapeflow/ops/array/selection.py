@@ -293,7 +293,6 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None):
     attrs=_OUT_IDX,
     ranks="x: 1, y: 1",
     shape=shapes.fixed((None,), (None,)),
-    foldable=True,
 )
 def ListDiff(xp, x, y, out_idx):
     _require_vector(x, "x should be a 1D vector.")
