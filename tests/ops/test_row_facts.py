@@ -6,7 +6,7 @@ import pytest
 import tapeflow as tf
 from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.state.resource_op import object_of
-from tapeflow.ops.table import REGISTRY, Facts
+from tapeflow.ops.table import REGISTRY, op
 from tapeflow.tools.graph_transforms.quantizing import _counterpart
 
 load_all_rows()
@@ -104,11 +104,11 @@ def test_reads_leave_tables_as_they_are(name):
 def test_counterparts_take_the_inputs_of_what_they_stand_for(name):
     row = REGISTRY[name]
     counterpart = _counterpart(row)
-    for op in row.quantizes:
-        assert len(row.inputs) == len(REGISTRY[op].inputs) + 2 * counterpart.floats
-        assert len(row.outputs) == len(REGISTRY[op].outputs) + 2
+    for of_floats in map(REGISTRY.get, row.quantizes):
+        assert len(row.inputs) == len(of_floats.inputs) + 2 * counterpart.floats
+        assert len(row.outputs) == len(of_floats.outputs) + 2
 
 
 def test_unknown_facts_are_refused():
-    with pytest.raises(TypeError, match="foldabel"):
-        Facts(foldabel=True)
+    with pytest.raises(TypeError, match="Misspelt: unknown facts: foldabel"):
+        op("Misspelt", "x: float32 -> y: float32", foldabel=True)

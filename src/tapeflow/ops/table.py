@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from tapeflow.core import (
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import input_ranks
+from tapeflow.ops.row_facts import SEEDS, Facts, all_facts
 
 # Sets of dtypes that signatures use. The first one is what an empty list becomes.
 FLOATING = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
@@ -41,8 +42,6 @@ ANY = (
     *NUMERIC, dtypes.bool, dtypes.string, *_QUANTIZED, *_NARROW, dtypes.resource, dtypes.variant,
 )  # fmt: skip
 
-# The attrs of ops that draw from a stream of random numbers.
-SEEDS = frozenset({"seed", "seed2"})
 # Every row by the name of its op.
 REGISTRY: dict[str, Any] = {}
 
@@ -186,58 +185,6 @@ def _native_row(
     )
 
 
-class Facts(NamedTuple):
-    """What else a row says of its op; each is an attribute of the row.
-
-    Attributes:
-      stateful: whether it has effects or results that differ from call to call, so that graphs keep each
-        call; None: it does if it takes a resource or draws from a stream of random numbers.
-      effects: whether others notice a call, so that graphs run it though nobody needs its outputs; None: where it is
-        stateful.
-      reads_only: whether it leaves the resource that it takes as it is, so that several calls may run side by side;
-        this is so where there are no effects.
-      touches: what outside of the program a call may read or write: "files", or "" for nothing.
-      reads: the input that names the one file which a call reads, where that is all it does with files.
-      forwards: whether the outputs are the inputs, so that a call needs no work.
-      moves: whether the elements of the outputs are elements of the inputs, so that no new NaN or infinity comes of it.
-      foldable: whether a call of known inputs is computed while a graph is built: shapes, axes and sizes are made of
-        these. As few as TensorFlow looks at, so that checks of values fail while a graph is built where they do there.
-      of_shape: gives the result for the sizes of an input, where it depends on these alone, and None where it needs
-        one that is None; of several inputs, each has a result.
-      quantizes: the ops on floats of which it is the counterpart on integers of 8 bits: its inputs are theirs, followed
-        by the ends of the ranges of those that are integers; its outputs end with those of the result.
-      node_name: the name of nodes, where TensorFlow's functions give them another one than the op's.
-      composed_in: of an op that TensorFlow does not know, the module that composes it of nodes that TensorFlow does:
-        "parsing" for `graph.interchange.written_parsing`. GraphDefs hold a call of that.
-      only_here: why GraphDefs that hold the op can be read by this library alone.
-    """
-
-    stateful: bool | None = None
-    effects: bool | None = None
-    reads_only: bool = False
-    touches: str = ""
-    reads: str = ""
-    forwards: bool = False
-    moves: bool = False
-    foldable: bool = False
-    of_shape: Callable[[tuple[int | None, ...]], Any] | None = None
-    quantizes: tuple[str, ...] = ()
-    node_name: str = ""
-    composed_in: str = ""
-    only_here: str = ""
-
-    def of(self, arguments: Iterable[Argument], draws: bool) -> Facts:
-        """The facts, with those that follow from others, from the arguments and from being random."""
-        stateful = self.stateful
-        if stateful is None:
-            stateful = draws or any(a.type == "resource" for a in arguments)
-        effects = stateful if self.effects is None else self.effects
-        return self._replace(
-            stateful=stateful, effects=effects, reads_only=self.reads_only or not effects,
-            moves=self.moves or self.forwards,
-        )  # fmt: skip
-
-
 def op(
     name: str,
     signature: str,
@@ -247,7 +194,7 @@ def op(
     ranks: str = "",
     broadcast: bool = False,
     promotes: str = "",
-    **facts: Any,
+    **facts: Unpack[Facts],
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the row `name` of the decorated Python kernel.
 
@@ -261,7 +208,7 @@ def op(
       promotes: its part in implicit promotion of dtypes: "operands" that take one dtype together, with a weak result
         where both are weak; a "choice" between such operands, whose result is never weak; "weakness" of the input,
         which the result keeps.
-      **facts: see `Facts`.
+      **facts: see `row_facts.Facts`.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
     before, _, after = signature.partition("->")
@@ -278,7 +225,7 @@ def op(
         shape = input_ranks.checked(shape, ranks, {a.name: bool(a.times) for a in inputs})
     row.shape_rule = shape
     row.draws = kinds.keys() >= SEEDS  # from a stream of random numbers
-    for key, fact in Facts(**facts).of([*inputs, *outputs], row.draws)._asdict().items():
+    for key, fact in all_facts(name, facts, [*inputs, *outputs], row.draws).items():
         setattr(row, key, fact)
     if promotes:
         promotion.PARTS[name] = promotes

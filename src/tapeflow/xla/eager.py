@@ -20,7 +20,7 @@ from tapeflow.core.errors import OpError
 from tapeflow.ops import shape_inference
 from tapeflow.ops.random import distributions as random
 from tapeflow.ops.random import philox
-from tapeflow.ops.table import SEEDS
+from tapeflow.ops.row_facts import SEEDS
 from tapeflow.xla import device_memory, rows
 from tapeflow.xla.importing import jax
 from tapeflow.xla.lowering import of_shapes
