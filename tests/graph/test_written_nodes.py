@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -26,6 +27,13 @@ def _kinds_that_run():
     forwarding = {kind for kind, node in op_defs._NODES.items() if node.forwards}
     kinds = {*planning._EMIT, *forwarding, *REGISTRY, *RESOURCE_OPS}
     return sorted(kinds - NOT_WRITTEN.keys())
+
+
+def test_no_op_is_defined_twice():
+    nodes.load_all_rows()
+    tables = (op_defs._NODES, op_defs._defined(), REGISTRY, RESOURCE_OPS)
+    counts = Counter(name for table in tables for name in table)
+    assert not [name for name, count in counts.items() if count > 1]
 
 
 def test_every_kind_of_node_that_runs_is_written_as_one_that_can_be_read():

@@ -9,12 +9,7 @@ these, or begins as `value*` says.
 TABLE = """
 None ->
 DisableCopyOnRead! resource: resource ->
-HistogramSummary tag: string, values: T -> summary: string; T type
-MergeSummary inputs: N*string -> summary: string; N int
 MergeV2Checkpoints!@files checkpoint_prefixes: string, destination_prefix: string ->; delete_old_dirs bool true; allow_missing_files bool false
-RestoreV2!@files prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; dtypes list(type)
-SaveV2!@files prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes ->; dtypes list(type)
-ScalarSummary tags: string, values: T -> summary: string; T type
 DecodeCSV records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE; OUT_TYPE list(type); field_delim string ","; use_quote_delim bool true; na_value string ""; select_cols list(int) []
 DecodeProtoV2@files?descriptor_source=local://|bytes://* bytes: string -> sizes: int32, values: output_types; message_type string; field_names list(string); output_types list(type); descriptor_source string "local://"; message_format string "binary"; sanitize bool false
 EncodeProto@files?descriptor_source=local://|bytes://* sizes: int32, values: Tinput_types -> bytes: string; field_names list(string); message_type string; descriptor_source string "local://"; Tinput_types list(type)
