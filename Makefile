@@ -13,7 +13,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-base wheel sdist wheels release-check sbom test-sample test-slow test-stress test-tsan test-oracle test-js test-lite test-onnx test-c fuzz-oracle test-xla bench api lint docs \
+.PHONY: demo test test-base wheel sdist wheels release-check sbom test-sample test-slow test-stress test-tsan test-oracle test-js tfjs-ops test-lite test-onnx test-c fuzz-oracle test-xla bench api lint docs \
 	build sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
 build: $(VENV)/.ready-base
@@ -83,6 +83,11 @@ test-oracle: build $(VENV)/.ready-test
 # Exported models in TF.js; needs node. The package goes to build/js.
 test-js: build $(VENV)/.ready-test build/js/.ready
 	TFJS_PACKAGE=$(CURDIR)/build/js/node_modules/@tensorflow/tfjs $(PY) -m pytest tests/export tests/examples -m js $(ARGS)
+
+# The list of the ops that TF.js executes, without those of decision forests, from its package.
+tfjs-ops: build/js/.ready
+	grep -ohP "['\"]tfOpName['\"]\s*:\s*['\"]\K(?!SimpleML)\w+" \
+		build/js/node_modules/@tensorflow/tfjs-converter/dist/operations/op_list/*.js | LC_ALL=C sort -u > src/tapeflow/export/tfjs_ops.txt
 
 # Models that tf2onnx converts, in onnxruntime; installs both.
 test-onnx: build $(VENV)/.ready-test $(VENV)/.ready-onnx

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tapeflow import protos
-from tapeflow.graph.interchange.written_as import ONLY_HERE, WRITTEN_AS, is_composed
+from tapeflow.graph.interchange.written_as import is_composed, type_of
 from tapeflow.graph.nodes.from_node_def import load_all_rows
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
@@ -31,8 +31,8 @@ def theirs():
 
 def of_our_own(name):
     """Whether a row is written as other nodes, or can only be read here."""
-    written = name in WRITTEN_AS or is_composed(name) or REGISTRY[name].composite is not None
-    return written or name in ONLY_HERE
+    row = REGISTRY[name]
+    return is_composed(row) or type_of(name, row) != name or bool(row.only_here)
 
 
 def arguments(listed):

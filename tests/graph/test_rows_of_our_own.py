@@ -5,13 +5,7 @@ from pathlib import Path
 import pytest
 
 import tapeflow as tf
-from tapeflow.graph.interchange.written_as import (
-    COMPOSED,
-    ONLY_HERE,
-    WRITTEN_AS,
-    composition,
-    is_composed,
-)
+from tapeflow.graph.interchange.written_as import composition, is_composed
 from tapeflow.graph.nodes.from_node_def import load_all_rows
 from tapeflow.graph.op_defs.op_lists import ops_used_by_graph_def
 from tapeflow.ops.table import REGISTRY
@@ -25,17 +19,17 @@ OURS = sorted(REGISTRY.keys() - THEIRS)
 @pytest.mark.parametrize("name", OURS)
 def test_is_written_as_ops_of_tensorflow_or_listed(name):
     row = REGISTRY[name]
-    ways = [name in WRITTEN_AS, is_composed(name), row.composite is not None, name in ONLY_HERE]
-    assert ways.count(True) == 1, f"say in graph/written_as.py how {name} is written"
-    if is_composed(name):
-        assert callable(composition(name))
-    if name in WRITTEN_AS:
-        assert WRITTEN_AS[name][0] in THEIRS
+    ways = [row.spelling is not None, is_composed(row), bool(row.only_here)]
+    assert ways.count(True) == 1, f"say at the row of {name} how GraphDefs hold it"
+    if is_composed(row):
+        assert callable(composition(row))
+    if row.spelling is not None:
+        assert row.spelling[0] in THEIRS
 
 
-def test_nothing_else_is_listed():
-    rows = {name for name in WRITTEN_AS if name in REGISTRY}  # the others are nodes without a row
-    assert {*rows, *COMPOSED, *ONLY_HERE} <= set(OURS)
+def test_rows_that_tensorflow_knows_are_written_as_they_are():
+    theirs = (REGISTRY[name] for name in REGISTRY.keys() & THEIRS)
+    assert not [row.name for row in theirs if row.spelling or is_composed(row) or row.only_here]
 
 
 def test_gradients_of_some_rows_in_a_graph_of_1_x():

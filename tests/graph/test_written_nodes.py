@@ -2,13 +2,13 @@
 
 import re
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.graph import operation
-from tapeflow.graph.interchange.written_as import WRITTEN_AS, is_composed
+from tapeflow.graph.interchange.written_as import is_composed, type_of
 from tapeflow.graph.nodes import from_node_def as nodes
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.run import planning
@@ -24,17 +24,25 @@ NOT_WRITTEN = {"RefIdentity": "reference_variables.rewritten makes an Identity o
 def _kinds_that_run():
     nodes.load_all_rows()
     nodes.load_dataset_nodes()
-    kinds = set(planning._EMIT) | operation._FORWARDING | set(REGISTRY) | set(RESOURCE_OPS)
+    forwarding = {kind for kind, node in op_defs._NODES.items() if node.forwards}
+    kinds = {*planning._EMIT, *forwarding, *REGISTRY, *RESOURCE_OPS}
     return sorted(kinds - NOT_WRITTEN.keys())
+
+
+def test_no_op_is_defined_twice():
+    nodes.load_all_rows()
+    tables = (op_defs._NODES, op_defs._defined(), REGISTRY, RESOURCE_OPS)
+    counts = Counter(name for table in tables for name in table)
+    assert not [name for name, count in counts.items() if count > 1]
 
 
 def test_every_kind_of_node_that_runs_is_written_as_one_that_can_be_read():
     unknown = {}
     for kind in _kinds_that_run():
         row = REGISTRY.get(kind)
-        if row is not None and (row.composite is not None or is_composed(kind)):
+        if is_composed(row):
             continue  # a call of a function of the library
-        written = WRITTEN_AS[kind][0] if kind in WRITTEN_AS else kind
+        written = type_of(kind, row)
         if not op_defs.known(written):
             unknown[kind] = written
     assert not unknown

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tapeflow.compat.v1 as tf
+from tapeflow.ops.io import summary_rows as rows
+from tapeflow.ops.old_rows import AudioSummary
 
 __all__ = [
     "audio_summary", "histogram_summary", "image_summary", "merge_all_summaries", "merge_summary", "scalar_summary",
@@ -17,26 +19,26 @@ def _collected(summary, collections):
 
 def scalar_summary(tags, values, collections=None, name=None):
     """A summary of numbers, each with its tag; it goes into `collections`, or else into that of all summaries."""
-    with tf.name_scope(name, "ScalarSummary", [tags, values]) as scope:
+    with tf.name_scope(name, rows.ScalarSummary.name, [tags, values]) as scope:
         return _collected(tf.raw_ops.ScalarSummary(tags=tags, values=values, name=scope), collections)
 
 
 def histogram_summary(tag, values, collections=None, name=None):
     """A summary of the distribution of `values`."""
-    with tf.name_scope(name, "HistogramSummary", [tag, values]) as scope:
+    with tf.name_scope(name, rows.HistogramSummary.name, [tag, values]) as scope:
         return _collected(tf.raw_ops.HistogramSummary(tag=tag, values=values, name=scope), collections)
 
 
 def image_summary(tag, tensor, max_images=3, collections=None, name=None):
     """A summary of at most `max_images` of the images [batch, height, width, 1, 3 or 4], of uint8 or floating dtype."""
-    with tf.name_scope(name, "ImageSummary", [tag, tensor]) as scope:
+    with tf.name_scope(name, rows.ImageSummary.name, [tag, tensor]) as scope:
         summary = tf.raw_ops.ImageSummary(tag=tag, tensor=tensor, max_images=max_images, name=scope)
         return _collected(summary, collections)
 
 
 def audio_summary(tag, tensor, sample_rate, max_outputs=3, collections=None, name=None):
     """A summary of at most `max_outputs` sounds [batch, frames] or [batch, frames, channels], between -1 and 1."""
-    with tf.name_scope(name, "AudioSummary", [tag, tensor]) as scope:
+    with tf.name_scope(name, AudioSummary.name, [tag, tensor]) as scope:
         rate = tf.convert_to_tensor(sample_rate, tf.float32, name="sample_rate")
         summary = tf.raw_ops.AudioSummaryV2(
             tag=tag, tensor=tensor, max_outputs=max_outputs, sample_rate=rate, name=scope
@@ -46,7 +48,7 @@ def audio_summary(tag, tensor, sample_rate, max_outputs=3, collections=None, nam
 
 def merge_summary(inputs, collections=None, name=None):
     """One summary of several; it goes into `collections`, if any."""
-    with tf.name_scope(name, "MergeSummary", inputs):
+    with tf.name_scope(name, rows.MergeSummary.name, inputs):
         return _collected(tf.summary.merge(inputs), collections or [])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Iterable
@@ -16,13 +17,14 @@ from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.files.tensor_proto import make_ndarray
 from tapeflow.core.public import public
 from tapeflow.export.names import result_names
-from tapeflow.export.tfjs_ops import TFJS_OPS
 from tapeflow.export.tfjs_tables import initializer, keep_shapes
 from tapeflow.export.weights import SHARD_BYTES, encode, shards
 from tapeflow.function.freezing import convert_variables_to_constants_v2
 from tapeflow.version import VERSION
 
 __all__ = ["save"]
+
+_RUNTIME = "tfjs_ops.txt"  # the ops that @tensorflow/tfjs-converter 4.22.0 executes, as `make tfjs-ops` reads them
 
 
 @public
@@ -107,8 +109,14 @@ def _nodes(graph_def: Any) -> Iterable[Any]:
         yield from function.node_def
 
 
+@functools.cache
+def ops() -> frozenset[str]:
+    """The ops of graph models that TF.js executes."""
+    return frozenset((Path(__file__).parent / _RUNTIME).read_text(encoding="utf-8").split())
+
+
 def _check_ops(graph_def: Any) -> None:
-    lacking = {node.op: node.name for node in reversed(list(_nodes(graph_def))) if node.op not in TFJS_OPS}
+    lacking = {node.op: node.name for node in reversed(list(_nodes(graph_def))) if node.op not in ops()}
     if lacking:
         listed = ", ".join(f"{op} (node '{name}')" for op, name in sorted(lacking.items()))
         raise UnimplementedError(None, None, f"TF.js does not have these ops of the function: {listed}")

@@ -11,7 +11,9 @@ from tapeflow import protos
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.graph.graph import Graph
-from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.lookup.rows import LookupTableFindV2, LookupTableImportV2, Table
 from tapeflow.ops.state.resource_op import object_of
 
 
@@ -39,7 +41,7 @@ def initializer(graph: Graph, graph_def: Any) -> Any:
 def _fill(name: str, table: Table, nodes: Any) -> None:
     """Adds the nodes that fill a table."""
     keys, values = table.export()
-    node = nodes.add(name=f"{name}/import", op="LookupTableImportV2", input=[name])
+    node = nodes.add(name=f"{name}/import", op=LookupTableImportV2.name, input=[name])
     for label, array, dtype, attr in (
         ("keys", keys, table.key_dtype, "Tin"), ("values", values, table.value_dtype, "Tout"),
     ):  # fmt: skip
@@ -61,15 +63,15 @@ def keep_shapes(graph_def: Any) -> None:
                 what = f"TF.js cannot use tables in branches and loops: node '{node.name}' is a {node.op}"
                 raise UnimplementedError(None, None, what)
     nodes = graph_def.node
-    for node in [node for node in nodes if node.op in ("LookupTableFind", "LookupTableFindV2")]:
+    for node in [node for node in nodes if node.op in (LookupTableFindV2.name, "LookupTableFind")]:
         found = nodes.add()
         found.CopyFrom(node)
         found.name = f"{node.name}/found"
-        shape = nodes.add(name=f"{node.name}/shape", op="Shape", input=[node.input[1]])
+        shape = nodes.add(name=f"{node.name}/shape", op=Shape.name, input=[node.input[1]])
         shape.attr["T"].type = node.attr["Tin"].type
         shape.attr["out_type"].type = protos.DataType.DT_INT32
         kind = node.attr["Tout"].type
-        node.op = "Reshape"
+        node.op = Reshape.name
         node.input[:] = [found.name, shape.name]
         node.ClearField("attr")
         node.attr["T"].type, node.attr["Tshape"].type = kind, protos.DataType.DT_INT32

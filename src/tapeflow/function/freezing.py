@@ -21,6 +21,7 @@ from tapeflow.graph.run import planning
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.run.planning import limited
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.lookup.rows import Table
 from tapeflow.ops.state.resource_op import object_of
 
@@ -220,7 +221,7 @@ class Copy:
         inputs = [self._constants.get(id(x)) for x in op.inputs]
         if any(x is None for x in inputs):
             return False
-        if op.type == "Identity":
+        if op.row is Identity:
             self._constants[id(op.outputs[0])] = self._constants[id(op.inputs[0])]
             return True
         if any((y.shape.num_elements() or 0) > MOST_ELEMENTS for y in op.outputs):

@@ -13,9 +13,11 @@ from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.graph.interchange import attributes
+from tapeflow.graph.op_defs import messages
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
+from tapeflow.ops.table import REGISTRY
 
 PACKAGE = public.PACKAGE_DIRECTORY
 _CONTROL_FLOW = ("If", "Case", "While", "PartitionedCall")
@@ -169,12 +171,15 @@ class Operation:
         if self.type == "While":
             bodies = (self.attrs["cond"], self.attrs["body"])
             return any(op.stateful for body in bodies for op in body.graph.operations)
+        row = REGISTRY.get(self.type)
+        if row is not None:
+            return row.stateful
         return self.type in _STATEFUL or self.type in RESOURCE_OPS or bool(self.attrs.get("stateful"))
 
     @property
     def forwards(self) -> bool:
         """Whether its outputs are its inputs."""
-        return self.row.forwards if self.row is not None else self.type in _FORWARDING
+        return self.row.forwards if self.row is not None else messages.forwards(self.type)
 
     @property
     def effects(self) -> bool:
@@ -186,7 +191,14 @@ class Operation:
         if self.type == "While":
             bodies = (self.attrs["cond"], self.attrs["body"])
             return any(op.effects for body in bodies for op in body.graph.operations)
-        return self.type not in READS and self.stateful
+        row = self.row or REGISTRY.get(self.type)
+        return self.stateful if row is None else row.effects
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether it leaves resources that it takes as they are."""
+        definition = self.row or RESOURCE_OPS.get(self.type)
+        return not self.effects or (definition is not None and definition.reads_only)
 
     @property
     def traceback(self) -> list[Any]:
@@ -354,20 +366,7 @@ def _bracketed(x: SymbolicTensor) -> str:
     )
 
 
-_STATEFUL = frozenset(["VarHandleOp", "EagerPyFunc", "PyFunc", "Assert", "PrintV2", "Print"])
-# Nodes without a row whose outputs are their inputs.
-_FORWARDING = frozenset(["IdentityN", "OptimizeDatasetV2", "PlaceholderWithDefault", "RefIdentity"])
-# Their results differ from run to run, but nothing happens where nobody looks at them.
-READS = frozenset(
-    [
-        "ReadVariableOp",
-        "ResourceGather",
-        "ResourceGatherNd",
-        "VariableShape",
-        "VarHandleOp",
-        "VarIsInitializedOp",
-    ]
-)
+_STATEFUL = frozenset(["EagerPyFunc", "PyFunc", "Assert", "PrintV2", "Print"])
 
 
 def _plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from tapeflow.lite import tensor_lists
 from tapeflow.lite.emitter import Emitter, Known, emits
 from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.values import ListValue, Value
+from tapeflow.ops.math.comparison import Equal
 
 # Loops of more steps, or that would become more operations, stay loops.
 _MOST_STEPS = 128
@@ -66,7 +67,7 @@ def _choice(
         inner.finish(_choice(inner, op, number + 1, names, inner.arguments, wanted))
         other = inner.name
     place = Value.of_array(number, arguments[-1].dtype)
-    here = emitter.op("Equal", [arguments[-1], place], dtypes.bool, (), op, incompatible_shape_error="true")
+    here = emitter.op(Equal, [arguments[-1], place], dtypes.bool, (), op, incompatible_shape_error="true")
     return _if(emitter, op, here, [names[number], other], arguments, wanted)
 
 

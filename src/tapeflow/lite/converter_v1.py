@@ -21,6 +21,7 @@ from tapeflow.graph.interchange.importing import import_graph_def
 from tapeflow.lite.converting import Settings, convert
 from tapeflow.lite.options import Optimize
 from tapeflow.lite.quantizing import Trained
+from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.saved_model.loading import load as load_saved_model
 
 TFLITE, GRAPHVIZ_DOT = 2, 3  # the formats of what `convert` writes
@@ -158,7 +159,7 @@ class TFLiteConverter(Settings):
           ValueError: the graph has variables.
         """
         graph_def = _read_graph(graph_def_file)
-        if any(node.op in ("VarHandleOp", "Variable", "VariableV2") for node in graph_def.node):
+        if any(node.op in (VarHandleOp.name, "Variable", "VariableV2") for node in graph_def.node):
             raise ValueError("Please freeze the graph using freeze_graph.py.")
         shapes = input_shapes or {}
         return cls(graph_def, None, None, [(name, shapes.get(name)) for name in input_arrays], output_arrays)

@@ -21,26 +21,22 @@ from tapeflow.lite import mlir_text
 from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.values import Call, ListValue, Value
 from tapeflow.ops import partial_values, shape_inference, shapes
+from tapeflow.ops.control.flow import NoOp
 
 # Checks of values, which the runtime of TensorFlow Lite does not have.
-_DROPPED = frozenset(["Assert", "NoOp"])
+_DROPPED = frozenset(["Assert", NoOp.name])
 # Larger constants are left to the converter, which need not store them.
 _LARGEST_FOLDED = 4096
-_OF_SHAPES: dict[str, Callable[[tuple[int, ...]], Any]] = {
-    "Shape": lambda sizes: sizes,
-    "Size": lambda sizes: np.prod(sizes, dtype=np.int64),
-    "Rank": len,
-}
 
 Known = Value | ListValue
 NODES: dict[str, Callable[[Any, Operation, list[Any]], Sequence[Known]]] = {}
 
 
-def emits(*kinds: str) -> Callable[[Any], Any]:
-    """Decorates what converts nodes of some types: f(emitter, op, inputs) -> outputs."""
+def emits(*kinds: Any) -> Callable[[Any], Any]:
+    """Decorates what converts nodes of some rows, or types without one: f(emitter, op, inputs) -> outputs."""
 
     def register(function: Any) -> Any:
-        NODES.update(dict.fromkeys(kinds, function))
+        NODES.update((kind if isinstance(kind, str) else kind.name, function) for kind in kinds)
         return function
 
     return register
@@ -148,9 +144,10 @@ class Emitter:
         """The outputs of an operation as far as they are known without running it."""
         if op.row is None or op.stateful:
             return None
-        found_shape: Any = inputs[0].shape_tuple if op.type in _OF_SHAPES else None
-        if found_shape is not None and None not in found_shape:
-            return [Value.of_array(_OF_SHAPES[op.type](found_shape), op.outputs[0].dtype)]
+        if op.row.of_shape is not None and all(x.shape_tuple is not None for x in inputs):
+            found = [op.row.of_shape(x.shape_tuple) for x in inputs]
+            if None not in found:
+                return [Value.of_array(sizes, y.dtype) for sizes, y in zip(found, op.outputs, strict=True)]
         if not inputs or any(x.tensor is None for x in inputs):
             return None
         if any((y.shape.num_elements() or 0) > _LARGEST_FOLDED for y in op.outputs):
@@ -243,9 +240,9 @@ class Emitter:
         self._lines.append(f"  {left}{head}({names}) {tail} : {types} {place}")
         return made
 
-    def op(self, kind: str, inputs: Sequence[Value], dtype: Any, shape: Any, op: Operation, **attrs: str) -> Value:
+    def op(self, row: Any, inputs: Sequence[Value], dtype: Any, shape: Any, op: Operation, **attrs: str) -> Value:
         """The result of an instruction of one of TensorFlow's ops."""
-        return self.instruction(f"tf.{kind}", inputs, attrs, [Value(dtype, shape)], op)[0]
+        return self.instruction(f"tf.{row.name}", inputs, attrs, [Value(dtype, shape)], op)[0]
 
     def named(self, value: Value) -> str:
         """The name of a value; a constant gets its instruction when it is first asked for."""

@@ -13,6 +13,25 @@ from tapeflow.lite.emitter import Emitter, Known, emits
 from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.values import ListValue, Value
 from tapeflow.ops import partial_values, shapes
+from tapeflow.ops.array.construction import Fill, Range
+from tapeflow.ops.array.gather import GatherV2
+from tapeflow.ops.array.joining import ConcatV2, Pack
+from tapeflow.ops.array.layout import ExpandDims, Reshape
+from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.slicing import StridedSlice
+from tapeflow.ops.lists.tensor_list import (
+    EmptyTensorList,
+    TensorListPushBack,
+    TensorListReserve,
+    TensorListSetItem,
+)
+from tapeflow.ops.lists.tensor_list_reading import (
+    TensorListGetItem,
+    TensorListLength,
+    TensorListStack,
+)
+from tapeflow.ops.lists.tensor_list_rows import TensorListFromTensor
+from tapeflow.ops.math.comparison import Equal, SelectV2
 
 
 def _scalar(number: int) -> Value:
@@ -53,7 +72,7 @@ def whole(emitter: Emitter, x: ListValue, op: Operation) -> ListValue:
     elements = [
         Value.of_array(np.zeros(known, x.dtype.as_numpy_dtype), x.dtype) if y is None else y for y in x.elements
     ]
-    made = emitter.op("Pack", elements, x.dtype, (len(elements), *known), op, axis="0 : i64")
+    made = emitter.op(Pack, elements, x.dtype, (len(elements), *known), op, axis="0 : i64")
     return ListValue(x.dtype, x.shape, None, made)
 
 
@@ -63,36 +82,36 @@ def _tensor(emitter: Emitter, x: ListValue, op: Operation) -> Value:
     return made
 
 
-@emits("TensorListReserve", "EmptyTensorList")
+@emits(TensorListReserve, EmptyTensorList)
 def _reserve(emitter: Emitter, op: Operation, inputs: list[Value]) -> Sequence[Known]:
     dtype, shape = op.attrs["element_dtype"], _element_shape(inputs[0])
     count: int | None = 0
-    if op.type == "TensorListReserve":
+    if op.row is TensorListReserve:
         count = _integer(inputs[1])
     if count is not None:
         return [ListValue(dtype, shape, [None] * count)]
     if shape is None or None in shape:
         return [whole(emitter, ListValue(dtype, shape, [None]), op)]  # raises
-    size = emitter.op("Pack", [inputs[1], *map(_scalar, shape)], dtypes.int32, (1 + len(shape),), op, axis="0 : i64")
+    size = emitter.op(Pack, [inputs[1], *map(_scalar, shape)], dtypes.int32, (1 + len(shape),), op, axis="0 : i64")
     zero = Value.of_array(np.zeros((), dtype.as_numpy_dtype), dtype)
-    return [ListValue(dtype, shape, None, emitter.op("Fill", [size, zero], dtype, (None, *shape), op))]
+    return [ListValue(dtype, shape, None, emitter.op(Fill, [size, zero], dtype, (None, *shape), op))]
 
 
-@emits("TensorListFromTensor")
+@emits(TensorListFromTensor)
 def _from_tensor(emitter: Emitter, op: Operation, inputs: list[Value]) -> Sequence[Known]:
     x = inputs[0]
     shape = None if x.shape_tuple is None else x.shape_tuple[1:]
     return [ListValue(x.dtype, shape, None, x)]
 
 
-@emits("TensorListStack")
+@emits(TensorListStack)
 def _stack(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     x = inputs[0]
     x.shape = shapes.merge(x.shape, _element_shape(inputs[1]))
     return [_tensor(emitter, x, op)]
 
 
-@emits("TensorListGetItem")
+@emits(TensorListGetItem)
 def _get(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     x, place = inputs[0], inputs[1]
     number = _integer(place)
@@ -105,14 +124,14 @@ def _get(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     shape = tensor.shape_tuple and tensor.shape_tuple[1:]
     if number is None:
         axis = _scalar(0)
-        return [emitter.op("GatherV2", [tensor, place, axis], x.dtype, shape, op, batch_dims="0 : i64")]
+        return [emitter.op(GatherV2, [tensor, place, axis], x.dtype, shape, op, batch_dims="0 : i64")]
     bounds = [[number] + [0] * (rank - 1), [number + 1] + [0] * (rank - 1), [1] * rank]
     masks = dict.fromkeys(("begin_mask", "end_mask"), f"{(1 << rank) - 2} : i64")
     attrs = {**masks, "ellipsis_mask": "0 : i64", "new_axis_mask": "0 : i64", "shrink_axis_mask": "1 : i64"}
-    return [emitter.op("StridedSlice", [tensor, *map(_vector, bounds)], x.dtype, shape, op, **attrs)]
+    return [emitter.op(StridedSlice, [tensor, *map(_vector, bounds)], x.dtype, shape, op, **attrs)]
 
 
-@emits("TensorListSetItem")
+@emits(TensorListSetItem)
 def _set(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     x, place, value = inputs
     number = _integer(place)
@@ -121,28 +140,28 @@ def _set(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
         return [ListValue(x.dtype, shape, [*x.elements[:number], value, *x.elements[number + 1 :]])]
     tensor = _tensor(emitter, ListValue(x.dtype, shape, x.elements, x.whole), op)
     rank = len(tensor.shape_tuple or ())
-    row = emitter.op("ExpandDims", [value, _scalar(0)], x.dtype, None if shape is None else (1, *shape), op)
+    row = emitter.op(ExpandDims, [value, _scalar(0)], x.dtype, None if shape is None else (1, *shape), op)
     length = _length_of(emitter, ListValue(x.dtype, shape, None, tensor), op)
-    numbers = emitter.op("Range", [_scalar(0), length, _scalar(1)], dtypes.int32, (None,), op)
-    here = emitter.op("Equal", [numbers, place], dtypes.bool, (None,), op, incompatible_shape_error="true")
-    column = emitter.op("Reshape", [here, _vector([-1] + [1] * (rank - 1))], dtypes.bool, (None, *[1] * (rank - 1)), op)
-    made = emitter.op("SelectV2", [column, row, tensor], x.dtype, tensor.shape_tuple, op)
+    numbers = emitter.op(Range, [_scalar(0), length, _scalar(1)], dtypes.int32, (None,), op)
+    here = emitter.op(Equal, [numbers, place], dtypes.bool, (None,), op, incompatible_shape_error="true")
+    column = emitter.op(Reshape, [here, _vector([-1] + [1] * (rank - 1))], dtypes.bool, (None, *[1] * (rank - 1)), op)
+    made = emitter.op(SelectV2, [column, row, tensor], x.dtype, tensor.shape_tuple, op)
     return [ListValue(x.dtype, shape, None, made)]
 
 
-@emits("TensorListPushBack")
+@emits(TensorListPushBack)
 def _push(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     x, value = inputs
     shape = shapes.merge(x.shape, value.shape_tuple)
     if x.elements is not None:
         return [ListValue(x.dtype, shape, [*x.elements, value])]
     one, more = ((1, *shape), (None, *shape)) if shape is not None else (None, None)
-    row = emitter.op("ExpandDims", [value, _scalar(0)], x.dtype, one, op)
-    made = emitter.op("ConcatV2", [x.whole, row, _scalar(0)], x.dtype, more, op)
+    row = emitter.op(ExpandDims, [value, _scalar(0)], x.dtype, one, op)
+    made = emitter.op(ConcatV2, [x.whole, row, _scalar(0)], x.dtype, more, op)
     return [ListValue(x.dtype, shape, None, made)]
 
 
-@emits("TensorListLength")
+@emits(TensorListLength)
 def _length(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     return [_length_of(emitter, inputs[0], op)]
 
@@ -153,7 +172,7 @@ def _length_of(emitter: Emitter, x: ListValue, op: Operation) -> Value:
     tensor = _tensor(emitter, x, op)
     if tensor.shape_tuple is not None and tensor.shape_tuple[0] is not None:
         return _scalar(tensor.shape_tuple[0])
-    sizes = emitter.op("Shape", [tensor], dtypes.int32, (len(tensor.shape_tuple or ()),), op)
+    sizes = emitter.op(Shape, [tensor], dtypes.int32, (len(tensor.shape_tuple or ()),), op)
     masks = dict.fromkeys(("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask"), "0 : i64")
     bounds = map(_vector, ([0], [1], [1]))
-    return emitter.op("StridedSlice", [sizes, *bounds], dtypes.int32, (), op, shrink_axis_mask="1 : i64", **masks)
+    return emitter.op(StridedSlice, [sizes, *bounds], dtypes.int32, (), op, shrink_axis_mask="1 : i64", **masks)

@@ -22,7 +22,12 @@ from tapeflow.lite.interface import op_name, tensor_name, unpacked
 from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.mlir_text import number
 from tapeflow.lite.values import Value
-from tapeflow.ops.quantize.fake_quant import nudged
+from tapeflow.ops.quantize.fake_quant import (
+    FakeQuantWithMinMaxArgs,
+    FakeQuantWithMinMaxVars,
+    FakeQuantWithMinMaxVarsPerChannel,
+    nudged,
+)
 
 Ranges = dict[str, dict[str, np.ndarray]]  # by the names of tensors: the ends, "min" and "max"
 
@@ -39,7 +44,7 @@ _GREATEST = 127  # of the integers of weights, which are symmetric
 _INEXACT = 1e-3
 
 
-@emits("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
+@emits(FakeQuantWithMinMaxArgs, FakeQuantWithMinMaxVars, FakeQuantWithMinMaxVarsPerChannel)
 def _rounding(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     emitter.module.trained = True
     bits, narrow = op.attrs["num_bits"], op.attrs["narrow_range"]

@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from tapeflow.core import (
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import input_ranks
+from tapeflow.ops.row_facts import SEEDS, Facts, all_facts
 
 # Sets of dtypes that signatures use. The first one is what an empty list becomes.
 FLOATING = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
@@ -192,12 +193,8 @@ def op(
     shape: Callable[[Any], list[Any]] | None = None,
     ranks: str = "",
     broadcast: bool = False,
-    stateful: bool | None = None,
-    touches: str = "",
-    reads: str = "",
     promotes: str = "",
-    forwards: bool = False,
-    moves: bool = False,
+    **facts: Unpack[Facts],
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the row `name` of the decorated Python kernel.
 
@@ -208,15 +205,10 @@ def op(
       shape: the shape rule, for graphs.
       ranks: of inputs that may not have any, for graphs: "x: 2, axis: 0-1, y: 1+".
       broadcast: whether inputs broadcast, so that gradients are summed to their shapes.
-      stateful: whether it has effects or results that differ from call to call, so that graphs keep each
-        call; None: it does if it takes a resource or draws from a stream of random numbers.
-      touches: what outside of the program a call may read or write: "files", or "" for nothing.
-      reads: the input that names the one file which a call reads, where that is all it does with files.
       promotes: its part in implicit promotion of dtypes: "operands" that take one dtype together, with a weak result
         where both are weak; a "choice" between such operands, whose result is never weak; "weakness" of the input,
         which the result keeps.
-      forwards: whether the outputs are the inputs, so that a call needs no work.
-      moves: whether the elements of the outputs are elements of the inputs, so that no new NaN or infinity comes of it.
+      **facts: see `row_facts.Facts`.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
     before, _, after = signature.partition("->")
@@ -232,13 +224,9 @@ def op(
         assert shape is not None, name
         shape = input_ranks.checked(shape, ranks, {a.name: bool(a.times) for a in inputs})
     row.shape_rule = shape
-    if stateful is None:
-        resources = any(a.type == "resource" for a in (*inputs, *outputs))
-        stateful = resources or {"seed", "seed2"} <= kinds.keys()
-    row.stateful = stateful
-    row.touches = touches
-    row.forwards, row.moves = forwards, moves or forwards
-    row.reads = reads
+    row.draws = kinds.keys() >= SEEDS  # from a stream of random numbers
+    for key, fact in all_facts(name, facts, [*inputs, *outputs], row.draws).items():
+        setattr(row, key, fact)
     if promotes:
         promotion.PARTS[name] = promotes
     row.broadcasts = broadcast
@@ -252,6 +240,7 @@ def op(
     row.none_gradients = row.gradient_known = False
     # For a row that TensorFlow does not know: a function, made of ops that it knows, which GraphDefs hold a call of.
     row.composite = None
+    row.written_as, row.spelling = MethodType(_written_as, row), None
     if len(outputs) > 1:
         row.result_type = namedtuple(name, row.outputs, rename=True)  # type: ignore[misc]
 
@@ -330,6 +319,19 @@ def _batching(row: Any, rule: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Register the rule, of `ops.batching`, by which one call does what the row does for each element of a batch."""
     row.batching_rule = rule
     return rule
+
+
+def _written_as(row: Any, kind: str) -> Callable[[Any], Any]:
+    """Decorate what gives the inputs and attrs of TensorFlow's op `kind`, for operations of a row that it lacks.
+
+    That op has the same outputs, and GraphDefs hold it in place of the row.
+    """
+
+    def register(given: Callable[[Any], tuple[list[Any], dict[str, Any]]]) -> Callable[[Any], Any]:
+        row.spelling = kind, given
+        return given
+
+    return register
 
 
 def _compiled(

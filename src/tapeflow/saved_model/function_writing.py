@@ -21,14 +21,6 @@ from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.saved_model import gradient_writing, structures
 from tapeflow.saved_model.gradient_writing import TYPE_ATTR, CapturedTensor, TracedGradient
 
-# What reads a resource and leaves it as it is: these may run side by side.
-_READS = frozenset(
-    {
-        "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VarIsInitializedOp", "VariableShape",
-        "LookupTableFindV2", "LookupTableSizeV2", "LookupTableExportV2", "QueueSizeV2", "QueueIsClosedV2",
-    }
-)  # fmt: skip
-
 
 class FullArgSpec(NamedTuple):
     """What `inspect.getfullargspec` tells of a function."""
@@ -177,7 +169,7 @@ def put_in_order(nodes: dict[str, Any], ops: Iterable[Operation]) -> None:
         if node is None:
             continue
         resources = {id(x) for x in op.inputs if x.dtype == dtypes.resource}
-        reads = op.type in _READS or not op.effects
+        reads = op.reads_only
         before: list[str] = []
         for key in resources:
             if key in writers:

@@ -17,6 +17,7 @@ from tapeflow.graph.interchange import written_loops
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.state.rows import ReadVariableOp
 from tapeflow.saved_model import structures
 
 # The attr by which nodes name their gradient functions.
@@ -145,13 +146,13 @@ def read_variables(op: Operation, node: Any, nodes: Any) -> None:
     for i, x in enumerate(op.inputs):
         if x.dtype != dtypes.resource:
             continue
-        base = name = f"{op.name}/ReadVariableOp"
+        base = name = f"{op.name}/{ReadVariableOp.name}"
         count = 0
         while name in taken:
             count += 1
             name = f"{base}_{count}"
         taken.add(name)
-        read = nodes.add(name=name, op="ReadVariableOp", input=[data[i], *waited])
+        read = nodes.add(name=name, op=ReadVariableOp.name, input=[data[i], *waited])
         read.attr["dtype"].type = value_dtype(x).as_datatype_enum
         node.attr["T"].list.type[i] = read.attr["dtype"].type
         data[i] = f"{name}:value:0"

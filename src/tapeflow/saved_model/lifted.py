@@ -11,6 +11,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.graph.interchange import attributes
+from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.ops.state.variable import Variable
 
 
@@ -24,7 +25,7 @@ def variables_of(graph_def: Any, value_of: Callable[[list[str], Any, Any], Any])
     """
     found = {}
     for node in graph_def.node:
-        if node.op != "VarHandleOp":
+        if node.op != VarHandleOp.name:
             continue
         base = node.name.removesuffix("/resource_handle")
         key = node.attr["shared_name"].s.decode() or base

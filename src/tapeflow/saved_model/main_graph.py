@@ -14,6 +14,10 @@ from tapeflow.core.files import tensor_proto
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.interchange import attributes
+from tapeflow.ops.array.rows import Identity
+from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.state.resource import VarHandleOp
+from tapeflow.ops.state.rows import AssignVariableOp, ReadVariableOp
 from tapeflow.saved_model import structures
 from tapeflow.saved_model.constants import PREDICT_METHOD_NAME
 
@@ -128,7 +132,7 @@ class MainGraph:
     def variable(self, name: str, dtype: Any, shape: Any, device: str = "") -> str:
         """The handle of a variable."""
         handle = self.node(
-            "VarHandleOp", name, (), [()], dtype=(dtype, "type"), shape=(TensorShape(shape), "shape"),
+            VarHandleOp.name, name, (), [()], dtype=(dtype, "type"), shape=(TensorShape(shape), "shape"),
             shared_name=(name, "string"), container=("", "string"),
         )  # fmt: skip
         made = self.graph.node[-1]
@@ -139,7 +143,7 @@ class MainGraph:
 
     def read(self, handle: str, dtype: Any, shape: Any) -> str:
         return self.node(
-            "ReadVariableOp", f"{handle}/Read/ReadVariableOp", [handle], [shape], dtype=(dtype, "type")
+            ReadVariableOp.name, f"{handle}/Read/{ReadVariableOp.name}", [handle], [shape], dtype=(dtype, "type")
         )  # fmt: skip
 
     def asset(self, filename: str) -> tuple[str, str]:
@@ -147,10 +151,10 @@ class MainGraph:
         placeholder = self.placeholder(dtypes.string, (), "asset_path_initializer")
         handle = self.variable("Variable", dtypes.string, ())
         self.initializers.append(
-            self.node("AssignVariableOp", f"{handle}/Assign", [handle, placeholder], dtype=(dtypes.string, "type"))
+            self.node(AssignVariableOp.name, f"{handle}/Assign", [handle, placeholder], dtype=(dtypes.string, "type"))
         )  # fmt: skip
         self.assets.append((f"{placeholder}:0", filename))
-        return placeholder, f"{handle}/Read/ReadVariableOp"
+        return placeholder, f"{handle}/Read/{ReadVariableOp.name}"
 
     def resource(self, definition: Any, inputs: Sequence[str]) -> str:
         """The nodes of the function that makes a resource, written out: a session keeps what they make."""
@@ -195,15 +199,14 @@ class MainGraph:
         save = self.node(
             "SaveV2", "SaveV2", [filename, names, slices, *values], dtypes=(kinds, "list(type)")
         )  # fmt: skip
-        done = self.node("Identity", "Identity", [filename, f"^{save}"], [()], T=(dtypes.string, "type"))
+        done = self.node(Identity.name, Identity.name, [filename, f"^{save}"], [()], T=(dtypes.string, "type"))
         restore = self.node(
             "RestoreV2", "RestoreV2", [filename, names, slices], dtypes=(kinds, "list(type)")
         )
         assigned = []
         for i, (_, dtype, _, handle) in enumerate(saved):
-            assigned.append(
-                self.node("AssignVariableOp", "AssignVariableOp", [handle, _at(restore, i)], dtype=(dtype, "type"))
-            )  # fmt: skip
+            given = [handle, _at(restore, i)]
+            assigned.append(self.node(AssignVariableOp.name, AssignVariableOp.name, given, dtype=(dtype, "type")))
         at = len(saved)
         for each in contents:
             given = [_at(restore, at + i) for i in range(len(each.ends))]
@@ -211,7 +214,7 @@ class MainGraph:
             assigned.append(
                 self.call(each.restore, each.restore_definition, [*given, *each.restore_captures])
             )
-        group = self.node("NoOp", "restore_all", [f"^{name}" for name in assigned])
+        group = self.node(NoOp.name, "restore_all", [f"^{name}" for name in assigned])
         return protos.SaverDef(
             filename_tensor_name=f"{filename}:0", save_tensor_name=f"{done}:0", restore_op_name=group,
             version=2,

@@ -27,6 +27,7 @@ from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
 from tapeflow.graph.interchange import attributes
 from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops.control.flow import NoOp
 from tapeflow.ops.state.variable import Variable
 from tapeflow.saved_model import constants, function_writing, revived_types, structures, tables
 from tapeflow.saved_model.assets import Asset
@@ -132,7 +133,7 @@ class _Saving:
         if not self.options.experimental_skip_saver:
             meta.saver_def.CopyFrom(self._saver(checkpoint))
         main = self.graph.node(
-            "NoOp", "NoOp", [f"^{name}" for name in self.graph.initializers]
+            NoOp.name, NoOp.name, [f"^{name}" for name in self.graph.initializers]
         )
         self.functions.finish(self.graph.graph.node)
         self._fill(meta, signatures, main)

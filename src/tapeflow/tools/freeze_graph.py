@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow import protos
 from tapeflow.compat import v1
 from tapeflow.core.public import public
+from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.saved_model import constants
 from tapeflow.tools.files import read_message, write_message
 from tapeflow.tools.saved_model_utils import get_meta_graph_def
@@ -99,7 +100,7 @@ def _restore(session, checkpoint):
     reader, found = v1.train.NewCheckpointReader(checkpoint), {}
     for name, shape in reader.get_variable_to_shape_map().items():
         handles = (f"{name}/resource_handle", name)  # the first one: of a reference variable of 1.x
-        op = next((op for op in operations if op.name in handles and op.type == "VarHandleOp"), None)
+        op = next((op for op in operations if op.name in handles and op.type == VarHandleOp.name), None)
         if op is not None:
             value = v1.placeholder(op.get_attr("dtype"), shape)
             found[name] = v1.raw_ops.AssignVariableOp(resource=op.outputs[0], value=value), value

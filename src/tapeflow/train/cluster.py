@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from tapeflow import protos
 from tapeflow.core.device import DeviceSpec
 from tapeflow.core.public import public, public_methods
+from tapeflow.ops.state.resource import VarHandleOp
 
 # Nodes that hold what servers keep.
 _SERVED = (
     "Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2",
     "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "MutableDenseHashTable", "MutableDenseHashTableV2",
-    "VarHandleOp", "BoostedTreesEnsembleResourceHandleOp", "BoostedTreesQuantileStreamResourceHandleOp",
+    VarHandleOp.name, "BoostedTreesEnsembleResourceHandleOp", "BoostedTreesQuantileStreamResourceHandleOp",
     "ResourceConditionalAccumulator", "DecisionTreeResource",
 )  # fmt: skip
 

@@ -13,16 +13,29 @@ from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.public import public
 from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.graph.graph import Graph
-from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.construction import Range
+from tapeflow.ops.array.joining import ConcatV2
+from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.array.rows import Identity, Rank, identity
 from tapeflow.ops.control.flow import cond
+from tapeflow.ops.convolution.pooling import AvgPool, MaxPool
+from tapeflow.ops.convolution.pooling_3d import AvgPool3D, MaxPool3D
+from tapeflow.ops.convolution.rows import Conv2D
+from tapeflow.ops.linalg.matmul import MatMul
+from tapeflow.ops.math.reduction import Max, Min
+from tapeflow.ops.math.trigonometric import Sigmoid, Tanh
+from tapeflow.ops.nn.activation import Relu, Relu6
+from tapeflow.ops.quantize.quantize_and_dequantize import QuantizeAndDequantizeV2
+from tapeflow.ops.state.resource import VarHandleOp
+from tapeflow.ops.state.rows import AssignVariableOp, ReadVariableOp, VarIsInitializedOp
 from tapeflow.ops.state.variable import VariableV1
 
-_PRODUCTS = ("MatMul", "Conv2D")
+_PRODUCTS = (MatMul.name, Conv2D.name)
 # What hands on the numbers of its first input.
-_PASSING = ("Reshape", "ConcatV2", "Identity", "MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D")
+_PASSING = [row.name for row in (Reshape, ConcatV2, Identity, MaxPool, AvgPool, MaxPool3D, AvgPool3D)]
 # The ranges of what operations compute; None where only their sign is known.
 _RANGES: dict[str, tuple[float, float] | None] = {
-    "Relu": None, "Relu6": (0.0, 6.0), "Sigmoid": (0.0, 1.0), "Tanh": (-1.0, 1.0),
+    Relu.name: None, Relu6.name: (0.0, 6.0), Sigmoid.name: (0.0, 1.0), Tanh.name: (-1.0, 1.0),
 }  # fmt: skip
 _DECAY = 0.999
 
@@ -92,17 +105,16 @@ class _Rewriter:
         """The name of the tensor, rounded."""
         if tensor not in self._rounded:
             signed, limits = self._range(tensor)
-            base = tensor.partition(":")[0]
-            if f"{base}/QuantizeAndDequantizeV2" in self._known:  # another output of the node
+            op, base = QuantizeAndDequantizeV2.name, tensor.partition(":")[0]
+            if f"{base}/{op}" in self._known:  # another output of the node
                 base = tensor.replace(":", "_")
             if limits is None:
                 ends = self._measured(tensor, base)
             else:
                 ends = [self._constant(f"{base}/Input{end}", value) for end, value in zip(("Min", "Max"), limits)]
             self._rounded[tensor] = self._add(
-                f"{base}/QuantizeAndDequantizeV2", "QuantizeAndDequantizeV2", [tensor, *ends], T=dtypes.float32,
-                signed_input=signed, num_bits=self._bits, range_given=True, narrow_range=False, axis=-1,
-                round_mode=b"HALF_TO_EVEN",
+                f"{base}/{op}", op, [tensor, *ends], T=dtypes.float32, signed_input=signed, num_bits=self._bits,
+                range_given=True, narrow_range=False, axis=-1, round_mode=b"HALF_TO_EVEN",
             )  # fmt: skip
         return self._rounded[tensor]
 
@@ -124,9 +136,9 @@ class _Rewriter:
         scope = f"{base}/ReductionAxes"
         start = self._constant(f"{scope}/RangeStart", 0, dtypes.int32)
         step = self._constant(f"{scope}/RangeDelta", 1, dtypes.int32)
-        rank = self._add(f"{scope}/InputRank", "Rank", [tensor], T=dtypes.float32)
-        axes = self._add(f"{scope}/ReductionAxes", "Range", [start, rank, step], Tidx=dtypes.int32)
-        return [self._average(f"{base}/{kind}", kind, tensor, axes, decay) for kind in ("Min", "Max")]
+        rank = self._add(f"{scope}/InputRank", Rank.name, [tensor], T=dtypes.float32)
+        axes = self._add(f"{scope}/ReductionAxes", Range.name, [start, rank, step], Tidx=dtypes.int32)
+        return [self._average(f"{base}/{kind}", kind, tensor, axes, decay) for kind in (Min.name, Max.name)]
 
     def _average(self, scope: str, kind: str, tensor: str, axes: str, decay: str) -> str:
         """A moving average of what a tensor is reduced to, which begins with the first value; assigned, then read."""
@@ -135,9 +147,9 @@ class _Rewriter:
         )
         shape: dict[str, Any] = {"dtype": dtypes.float32, "shape": ()}
         kept = self._add(
-            f"{scope}/Variable", "VarHandleOp", [], **shape, container=b"", shared_name=f"{scope}/Variable".encode()
+            f"{scope}/Variable", VarHandleOp.name, [], **shape, container=b"", shared_name=f"{scope}/Variable".encode()
         )
-        begun = self._add(f"{scope}/IsInitialized", "VarIsInitializedOp", [kept])
+        begun = self._add(f"{scope}/IsInitialized", VarIsInitializedOp.name, [kept])
         inputs = {"begun": begun, "kept": kept, "value": value, "decay": decay}
         if self._choice is None:
             self._choice, library = _choice()
@@ -145,8 +157,8 @@ class _Rewriter:
         moved = self._add(f"{scope}/EMA", "If", [inputs[name] for name in self._choice.input])
         for key, attr in self._choice.attr.items():
             self._known[moved].attr[key].CopyFrom(attr)
-        assigned = self._add(f"{scope}/Assign", "AssignVariableOp", [kept, moved], dtype=dtypes.float32)
-        return self._add(f"{scope}/AssignValue", "ReadVariableOp", [kept, f"^{assigned}"], dtype=dtypes.float32)
+        assigned = self._add(f"{scope}/Assign", AssignVariableOp.name, [kept, moved], dtype=dtypes.float32)
+        return self._add(f"{scope}/AssignValue", ReadVariableOp.name, [kept, f"^{assigned}"], dtype=dtypes.float32)
 
     def _constant(self, name: str, value: float, dtype: Any = dtypes.float32) -> str:
         node = make_tensor_proto(np.asarray(value, dtype.as_numpy_dtype))

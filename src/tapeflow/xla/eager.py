@@ -20,6 +20,7 @@ from tapeflow.core.errors import OpError
 from tapeflow.ops import shape_inference
 from tapeflow.ops.random import distributions as random
 from tapeflow.ops.random import philox
+from tapeflow.ops.row_facts import SEEDS
 from tapeflow.xla import device_memory, rows
 from tapeflow.xla.importing import jax
 from tapeflow.xla.lowering import of_shapes
@@ -245,9 +246,9 @@ def _program(
 
 def _without_seeds(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:
     """What programs differ by: where random streams begin is an input of theirs."""
-    if not random.draws(row):
+    if not row.draws:
         return attrs
-    return {key: value for key, value in attrs.items() if key not in ("seed", "seed2")}
+    return {key: value for key, value in attrs.items() if key not in SEEDS}
 
 
 def _compilable(tensor: Any, variable: Any) -> bool:

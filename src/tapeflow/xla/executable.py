@@ -17,7 +17,6 @@ from tapeflow.core.errors import UnimplementedError
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.random import distributions as random
 from tapeflow.xla import (
     lists,
     slices,  # noqa: F401 (registers how slices are lowered)
@@ -182,7 +181,7 @@ def any_operation(graph: FuncGraph, holds: Callable[[Operation], bool]) -> bool:
 
 def _draws(op: Operation) -> bool:
     """Whether the operation draws numbers from a stream."""
-    return op.row is not None and random.draws(op.row)
+    return op.row is not None and op.row.draws
 
 
 def _distance(before: np.ndarray, after: np.ndarray) -> int:

@@ -16,6 +16,10 @@ from tapeflow.core.errors import UnimplementedError
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.array.rows import Identity
+from tapeflow.ops.lists.tensor_list import TensorListPopBack, TensorListPushBack, TensorListSetItem
+from tapeflow.ops.math.accumulate import AddN
+from tapeflow.ops.math.arithmetic import AddV2
 from tapeflow.xla.importing import jax, jnp
 from tapeflow.xla.lowering import Lowering, joined, lowers, split
 from tapeflow.xla.values import ListValue, is_known
@@ -206,17 +210,17 @@ def _growth(op: Operation) -> dict[int, _Growth]:
         if id(y) in places:
             return places[id(y)], _Growth(pushed, behind)
         node = y.op
-        if node.type in ("AddN", "AddV2"):
+        if node.row in (AddN, AddV2):
             found = (follow(x, pushed, behind) for x in node.inputs)
             return next((each for each in found if each is not None), None)
-        if node.type == "TensorListPushBack":
+        if node.row is TensorListPushBack:
             pushed += 1
-        elif node.type == "TensorListPopBack" and y.value_index == 0:
+        elif node.row is TensorListPopBack and y.value_index == 0:
             pushed -= 1
-        elif node.type == "TensorListSetItem":
+        elif node.row is TensorListSetItem:
             if node.attrs.get("resize_if_index_out_of_bounds"):
                 behind = [*behind, node.inputs[1]]
-        elif node.type != "Identity":
+        elif node.row is not Identity:
             return None
         return follow(node.inputs[0], pushed, behind)
 

@@ -12,20 +12,31 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core import context
+from tapeflow.core import context, dtypes
 from tapeflow.core.errors import OpError, UnimplementedError
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.array.construction import ZerosLike
+from tapeflow.ops.array.joining import Pack
+from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.math.accumulate import AddN
+from tapeflow.ops.math.arithmetic import Add, AddV2
 from tapeflow.ops.random import distributions as random
 from tapeflow.ops.random import philox
+from tapeflow.ops.state.rows import (
+    AssignVariableOp,
+    ReadVariableOp,
+    VariableShape,
+    VarIsInitializedOp,
+)
 from tapeflow.xla import lists, rows
 from tapeflow.xla.boundary import array_of, tensor_of
 from tapeflow.xla.importing import jax, jnp
 from tapeflow.xla.values import ListValue, State, VariableHandle, is_known, traced
 
 # Checks of values: compiled code cannot raise.
-_DROPPED = frozenset(["Assert", "NoOp"])
+_DROPPED = frozenset(["Assert", NoOp.name])
 
 
 def checks(op: Operation) -> bool:
@@ -33,21 +44,12 @@ def checks(op: Operation) -> bool:
     return (op.type in _DROPPED and bool(op.inputs)) or (op.row is not None and op.row.checks)
 
 
-# What depends on shapes alone is known.
-_OF_SHAPES: dict[str, Callable[..., list[Any]]] = {
-    "Shape": lambda attrs, x: [np.array(x.shape, attrs["out_type"].as_numpy_dtype)],
-    "ShapeN": lambda attrs, *xs: [np.array(x.shape, attrs["out_type"].as_numpy_dtype) for x in xs],
-    "Size": lambda attrs, x: [np.array(x.size, attrs["out_type"].as_numpy_dtype)],
-    "Rank": lambda attrs, x: [np.array(x.ndim, np.int32)],
-}
-
-
 def of_shapes(row: Any, attrs: Any, inputs: Sequence[Any]) -> list[Any] | None:
     """The outputs of a call that depends on the shapes of its inputs alone; None for another one."""
-    if row.name not in _OF_SHAPES:
+    if row.of_shape is None:
         return None
-    blank = [np.broadcast_to(np.zeros((), np.int8), x.shape) for x in inputs]
-    return _OF_SHAPES[row.name](attrs, *blank)
+    kind = attrs.get("out_type", dtypes.int32).as_numpy_dtype
+    return [np.array(row.of_shape(x.shape), kind) for x in inputs]
 
 
 # Larger results are left to XLA, which need not store them.
@@ -139,9 +141,9 @@ class Lowering:
         return [vector[i] for i in range(vector.shape[0])] if packed is None else packed[1]
 
     def _list(self, op: Operation, inputs: list[Any]) -> Sequence[Any]:
-        if op.type == "ZerosLike":
+        if op.row is ZerosLike:
             return [lists.zeros_like(inputs[0])]
-        if op.type in ("AddN", "Add", "AddV2"):
+        if op.row in (AddN, Add, AddV2):
             total = inputs[0]
             for x in inputs[1:]:
                 total = lists.added(total, x)
@@ -173,11 +175,11 @@ class Lowering:
 _NODES: dict[str, Callable[[Lowering, Operation, list[Any]], Sequence[Any]]] = {}
 
 
-def lowers(kind: str) -> Callable[[Any], Any]:
-    """Decorates what lowers nodes of type `kind`."""
+def lowers(kind: Any) -> Callable[[Any], Any]:
+    """Decorates what lowers nodes of a row, or of the type `kind`, which has none."""
 
     def register(function: Any) -> Any:
-        _NODES[kind] = function
+        _NODES[kind if isinstance(kind, str) else kind.name] = function
         return function
 
     return register
@@ -205,29 +207,29 @@ def _run_now(row: Any, inputs: Sequence[Any], attrs: Any, sizes: Sequence[int]) 
 # Variables.
 
 
-@lowers("ReadVariableOp")
+@lowers(ReadVariableOp)
 def _read(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
     return [inputs[0].numpy()]
 
 
-@lowers("AssignVariableOp")
+@lowers(AssignVariableOp)
 def _assign(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
     inputs[0].assign(inputs[1])
     return []
 
 
-@lowers("VariableShape")
+@lowers(VariableShape)
 def _shape(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
     kind = rows.complete(op.row, op.attrs)["out_type"]
     return [np.array(inputs[0].numpy().shape, kind.as_numpy_dtype)]
 
 
-@lowers("VarIsInitializedOp")
+@lowers(VarIsInitializedOp)
 def _is_initialized(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
     return [np.array(True)]
 
 
-@lowers("Pack")
+@lowers(Pack)
 def _pack(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
     """Which elements of a vector are known is remembered: those of `x[i, 2:4]` say how large the slice is."""
     result = lowering.row(op, inputs)

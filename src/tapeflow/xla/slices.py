@@ -8,6 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow.graph.operation import Operation
+from tapeflow.ops.array.joining import Pack
+from tapeflow.ops.array.padding import Pad
+from tapeflow.ops.array.slicing import Slice, StridedSlice, StridedSliceGrad
+from tapeflow.ops.math.arithmetic import Add, AddV2, Sub
+from tapeflow.ops.state.rows import ResourceStridedSliceAssign
 from tapeflow.xla.importing import jax, jnp
 from tapeflow.xla.lowering import Lowering, lowers
 from tapeflow.xla.rows import cannot, complete
@@ -24,7 +29,7 @@ class _Cut(NamedTuple):
     result: list[int]  # the shape of the slice, with axes left out and put in
 
 
-@lowers("StridedSlice")
+@lowers(StridedSlice)
 def _strided_slice(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
     x, *bounds = inputs
     if all(map(is_known, bounds)):
@@ -34,7 +39,7 @@ def _strided_slice(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequ
     return [jax.lax.dynamic_slice(x, cut.starts, cut.sizes).reshape(cut.result)]
 
 
-@lowers("StridedSliceGrad")
+@lowers(StridedSliceGrad)
 def _strided_slice_grad(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
     shape, *bounds, dy = inputs
     if all(map(is_known, bounds)) or not is_known(shape):
@@ -45,7 +50,7 @@ def _strided_slice_grad(lowering: Lowering, op: Operation, inputs: list[Any]) ->
     return [jax.lax.dynamic_update_slice(out, jnp.asarray(dy).reshape(cut.sizes), cut.starts)]
 
 
-@lowers("ResourceStridedSliceAssign")
+@lowers(ResourceStridedSliceAssign)
 def _assign(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
     variable, *bounds, value = inputs
     if all(map(is_known, bounds)):
@@ -57,7 +62,7 @@ def _assign(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[An
     return []
 
 
-@lowers("Slice")
+@lowers(Slice)
 def _slice(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
     x, begin, size = inputs
     if is_known(begin) or not is_known(size):
@@ -67,7 +72,7 @@ def _slice(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any
     return [jax.lax.dynamic_slice(jnp.asarray(x), list(begin), [int(n) for n in size])]
 
 
-@lowers("Pad")
+@lowers(Pad)
 def _pad(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
     """What the gradient of a slice is: zeros but for a part, whose place may be known only when it runs."""
     x, paddings = inputs
@@ -137,8 +142,8 @@ def _from_front(at: Any, size: int) -> Any:
 
 def _distance(op: Operation, i: int) -> int | None:
     """How far the end of a slice is from its beginning where the graph adds that much: `x[i : i + 2]`."""
-    begin, end = op.inputs[-4:-2] if op.type == "ResourceStridedSliceAssign" else op.inputs[1:3]
-    if begin.op.type != "Pack" or end.op.type != "Pack":
+    begin, end = op.inputs[-4:-2] if op.row is ResourceStridedSliceAssign else op.inputs[1:3]
+    if begin.op.row is not Pack or end.op.row is not Pack:
         return None
     first, offset = _linear(begin.op.inputs[i])
     second, further = _linear(end.op.inputs[i])
@@ -148,11 +153,11 @@ def _distance(op: Operation, i: int) -> int | None:
 def _linear(scalar: Any) -> tuple[Any, int]:
     """A tensor and a number that give `scalar` as their sum."""
     offset = 0
-    while scalar.op.type in ("Add", "AddV2", "Sub"):
+    while scalar.op.row in (Add, AddV2, Sub):
         x, y = scalar.op.inputs
         known = y.constant_value()
         if known is None:
             break
-        offset += int(known) * (-1 if scalar.op.type == "Sub" else 1)
+        offset += int(known) * (-1 if scalar.op.row is Sub else 1)
         scalar = x
     return scalar, offset

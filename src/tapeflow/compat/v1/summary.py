@@ -78,7 +78,7 @@ def histogram(name, values, collections=None, family=None):
       collections: names of collections of the graph that the summary is added to; None: that of all summaries.
       family: a prefix of the tag, which groups summaries.
     """
-    with _tagged(name, family, "HistogramSummary") as tag:
+    with _tagged(name, family, rows.HistogramSummary.name) as tag:
         return _summary(rows.HistogramSummary(tag, values), collections)
 
 

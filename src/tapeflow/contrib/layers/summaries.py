@@ -7,6 +7,7 @@ from tapeflow.graph.build.collections import GraphKeys, get_collection
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.reduction import reduce_mean
+from tapeflow.ops.nn.activation import Relu, Relu6, Softplus
 
 __all__ = [
     "summarize_activation", "summarize_activations", "summarize_collection", "summarize_tensor",
@@ -24,9 +25,9 @@ def summarize_tensor(tensor, tag=None):
 
 def summarize_activation(op):
     """The histogram of activations; for those of a relu, how many are zero too."""
-    if op.op.type in ("Relu", "Softplus", "Relu6"):
+    if op.op.row in (Relu, Softplus, Relu6):
         summary.scalar(f"{op.op.name}/zeros", reduce_mean(cast(equal(op, 0), "float32")))
-    if op.op.type == "Relu6":
+    if op.op.row is Relu6:
         summary.scalar(f"{op.op.name}/sixes", reduce_mean(cast(equal(op, 6), "float32")))
     return summary.histogram(f"{op.op.name}/activation", op)
 

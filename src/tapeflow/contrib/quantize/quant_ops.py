@@ -63,18 +63,8 @@ def MovingAvgQuantize(
     """Round to few bits of a range that is a moving average of those of the steps of training.
 
     Args:
-      inputs: floats.
-      per_channel: whether each index of the last axis has a range of its own.
-      init_min: what the variable of the least value begins with.
-      init_max: what the variable of the greatest value begins with.
       ema_decay: how much of the average a step keeps.
-      vars_collection: a collection that both variables join.
-      name_prefix: the scope.
-      reuse: whether the scope's variables are there already.
-      is_training: whether to measure the range; else the variables stay.
-      num_bits: how many bits.
-      narrow_range: whether the lowest of the integers is left out.
-      symmetric: whether the range has zero in the middle.
+      inputs, others: see `LastValueQuantize`.
 
     Returns:
       Floats of the shape of the inputs.

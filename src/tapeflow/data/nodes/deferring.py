@@ -362,7 +362,7 @@ def values_of(dataset: Any) -> Callable[[], Any]:
     for op in needed:
         if op.type.startswith("Placeholder") and op.type != "PlaceholderWithDefault":
             raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
-        if op.stateful or op.attrs.get("resource") or op.type in ("VarHandleOp", "ReadVariableOp"):
+        if op.stateful or op.attrs.get("resource"):
             raise ValueError(
                 f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value."
             )

@@ -24,16 +24,13 @@ from tapeflow.graph.graph import Graph, default_graph, output_specs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
+from tapeflow.ops.state.rows import ReadVariableOp
 from tapeflow.ops.table import REGISTRY, Preferring
 from tapeflow.ops.validate import shape_text
 
 Eager = _native.EagerTensor
 _Variable = _native.Variable
 _Tensor = _native.Tensor
-_NAMES = {
-    "AddV2": "Add",
-    "StridedSlice": "strided_slice",
-}  # where TensorFlow's functions name a node unlike its kind
 
 
 class _Wish(threading.local):
@@ -130,10 +127,8 @@ def read(variable: Any, graph: Graph | None = None) -> SymbolicTensor:
             return found
     graph = context.current_graph() if graph is None else graph
     handle = handle_in(graph, variable)
-    row = REGISTRY["ReadVariableOp"]
-    op = graph.add(
-        "ReadVariableOp", row, (handle,), (None,), {"dtype": variable._dtype}, "ReadVariableOp"
-    )
+    row = ReadVariableOp
+    op = graph.add(row.name, row, (handle,), (None,), {"dtype": variable._dtype}, row.name)
     shape = handle.handle_shape
     return op.add_output(variable._dtype, shape)
 
@@ -184,7 +179,7 @@ def call(
 ) -> Operation:
     """The operation that a call of `row` becomes."""
     schema = shape_inference.schema(row)
-    name = graph.take_name(name or _NAMES.get(row.name) or row.name)
+    name = graph.take_name(name or row.node_name or row.name)
     try:
         inputs, sizes = _inputs(graph, row, schema, values, name)
     except ValueError:

@@ -23,9 +23,9 @@ from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import operators, shape_inference
 from tapeflow.ops.array.broadcasting import sum_to_shape
 from tapeflow.ops.array.construction import ones_like, zeros_like
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.rows import Identity, Shape
 from tapeflow.ops.math.accumulate import AddN
-from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.state.rows import VariableShape
 
 # Gradients of nodes without a row: type -> f(op, *gradients of outputs) -> gradients of inputs.
 _GRADIENTS: dict[str, Callable[..., Any]] = {}
@@ -143,7 +143,7 @@ def _shape_vector(tensor: SymbolicTensor) -> Any:
     if tensor.dtype is dtypes.resource:
         shape = getattr(tensor, "handle_shape", None)
         if shape is None or None in shape:
-            return REGISTRY["VariableShape"](tensor)
+            return VariableShape(tensor)
     if shape is not None and None not in shape:
         wide = any(d is not None and d >= 2**31 for d in shape)
         return convert_to_tensor(np.array(shape, np.int64 if wide else np.int32))
@@ -337,7 +337,7 @@ def _way(ys: Any, xs: Any, stopped: set[int], recorded: Any, origin: Origins) ->
 
 def _of_op(op: Operation, dys: list[Any], wanted: list[bool]) -> list[Any]:
     """The gradients of an operation's inputs."""
-    if op.type == "Identity" and isinstance(dys[0], IndexedSlices):
+    if op.row is Identity and isinstance(dys[0], IndexedSlices):
         return [dys[0]]
     if op.custom_gradient is not None:
         return _checked(op, op.custom_gradient(op, *dys))

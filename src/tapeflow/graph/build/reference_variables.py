@@ -14,9 +14,13 @@ from tapeflow.graph.nodes.from_node_def import load_all_rows
 from tapeflow.graph.nodes.reference_nodes import HANDLE, UPDATE
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.op_defs.reference_definitions import counterpart
+from tapeflow.ops.array.rows import Identity
+from tapeflow.ops.state.resource import VarHandleOp
+from tapeflow.ops.state.rows import ReadVariableOp, VarIsInitializedOp
+from tapeflow.ops.state.variable_parts import ResourceCountUpTo
 
 _VARIABLES = frozenset({"Variable", "VariableV2", "TemporaryVariable"})
-_READS = frozenset({"Identity", "RefIdentity", "DestroyTemporaryVariable", "DebugGradientRefIdentity"})
+_READS = frozenset({Identity.name, "RefIdentity", "DestroyTemporaryVariable", "DebugGradientRefIdentity"})
 # What give a reference on that they were given.
 _SAME = frozenset({"RefIdentity", "DebugGradientRefIdentity"})
 
@@ -54,7 +58,7 @@ class _Rewriter:
             elif node.op == "CountUpTo":
                 controls = [text for text in node.input[1:] if text.startswith("^")] + self._after(node)
                 variable = self._referenced(node, 0)
-                self._add(node.name, "ResourceCountUpTo", node, [variable.name + HANDLE, *controls], {})
+                self._add(node.name, ResourceCountUpTo.name, node, [variable.name + HANDLE, *controls], {})
             elif node.op == "IsVariableInitialized":
                 self._is_initialized(node)
             elif node.op in _READS:
@@ -90,13 +94,13 @@ class _Rewriter:
     def _variable(self, node: Any) -> None:
         name = node.attr["shared_name"].s or node.attr["var_name"].s or node.name.encode()
         shared = protos.AttrValue(s=name)
-        self._add(node.name + HANDLE, "VarHandleOp", node, [], {"shared_name": shared})
+        self._add(node.name + HANDLE, VarHandleOp.name, node, [], {"shared_name": shared})
         self._read(node.name, node, node, [])
 
     def _read(self, name: str, variable: Any, like: Any, controls: list[str]) -> None:
         waits = self._after(like) if like is not variable else []
         kind = {"dtype": variable.attr["dtype"]}
-        self._add(name, "ReadVariableOp", like, [variable.name + HANDLE, *controls, *waits], kind)
+        self._add(name, ReadVariableOp.name, like, [variable.name + HANDLE, *controls, *waits], kind)
 
     def _after(self, node: Any) -> list[str]:
         """A control input for the update whose reference a node takes."""
@@ -129,13 +133,13 @@ class _Rewriter:
         )
         self._add(node.name + UPDATE, kind, node, [*inputs, *controls, *waits], attrs)
         self._add(
-            node.name, "ReadVariableOp", node, [variable.name + HANDLE, f"^{node.name}{UPDATE}"], {"dtype": dtype}
+            node.name, ReadVariableOp.name, node, [variable.name + HANDLE, f"^{node.name}{UPDATE}"], {"dtype": dtype}
         )  # fmt: skip
 
     def _is_initialized(self, node: Any) -> None:
         variable = self._referenced(node, 0)
         controls = [text for text in node.input[1:] if text.startswith("^")]
-        self._add(node.name, "VarIsInitializedOp", node, [variable.name + HANDLE, *controls], {})
+        self._add(node.name, VarIsInitializedOp.name, node, [variable.name + HANDLE, *controls], {})
 
     def _reader(self, node: Any) -> None:
         """A node that takes values: what it waits for, its reads wait for too."""

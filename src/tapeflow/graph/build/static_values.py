@@ -15,27 +15,20 @@ from tapeflow.core import context
 
 # Larger results are not worth the time while a graph is built.
 _MOST_ELEMENTS = 4096
-# As few as TensorFlow looks at, so that checks of values fail while a graph is built where they do there.
-_CHEAP = frozenset([
-    "Cast", "Pack", "Unpack", "ConcatV2", "Range", "Fill", "StridedSlice", "Slice", "GatherV2", "Squeeze",
-    "ExpandDims", "Reshape", "Identity", "StopGradient", "Add", "AddV2", "Sub", "Mul", "RealDiv", "FloorDiv",
-    "FloorMod", "Maximum", "Minimum", "Neg", "Prod", "Sum", "Max", "Min", "Equal", "NotEqual", "Less", "LessEqual",
-    "Greater", "GreaterEqual", "LogicalAnd", "LogicalOr", "LogicalNot", "Select", "SelectV2", "ZerosLike",
-    "OnesLike", "InvertPermutation", "ReverseV2", "BroadcastArgs", "BroadcastGradientArgs", "ListDiff", "Tile",
-    "All", "Any", "PlaceholderWithDefaultStatic",
-])  # fmt: skip
 
 
 def constant_of(tensor: Any) -> np.ndarray | None:
     """The value of a tensor of a graph as an array, None if it is not known before the graph runs."""
     op = tensor.op
-    kind = op.type
-    if kind == "Const":
+    row = op.row
+    if op.type == "Const":
         value = op.attrs["value"]
         return np.asarray(value.numpy()) if value.dtype.is_numpy_compatible else None
-    if kind in ("Shape", "Size", "Rank"):
+    if row is None:
+        return None
+    if row.of_shape is not None:
         return _of_shape(op, tensor)
-    if kind not in _CHEAP or tensor.shape_tuple is None or op.row is None:
+    if not row.foldable or tensor.shape_tuple is None:
         return None
     size = 1
     for d in tensor.shape_tuple:
@@ -49,15 +42,11 @@ def constant_of(tensor: Any) -> np.ndarray | None:
 
 
 def _of_shape(op: Any, tensor: Any) -> np.ndarray | None:
-    shape = op.inputs[0].shape_tuple
-    if shape is None:
+    shape = op.inputs[tensor.value_index].shape_tuple
+    found = None if shape is None else op.row.of_shape(shape)
+    if found is None or np.max(found, initial=0) > tensor.dtype.max:  # too large: an error when the graph runs
         return None
-    numpy_type = tensor.dtype.as_numpy_dtype
-    if op.type == "Rank":
-        return np.array(len(shape), numpy_type)
-    if None in shape:
-        return None
-    return np.array(shape if op.type == "Shape" else np.prod(shape, dtype=np.int64), numpy_type)
+    return np.array(found, tensor.dtype.as_numpy_dtype)
 
 
 def run(op: Any) -> list[Any] | None:

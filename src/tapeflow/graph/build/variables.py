@@ -25,6 +25,7 @@ from tapeflow.ops.math.comparison import logical_not
 from tapeflow.ops.math.reduction import reduce_all
 from tapeflow.ops.state import rows as state
 from tapeflow.ops.state import variable
+from tapeflow.ops.state.resource import VarHandleOp
 
 CREATED_TWICE = (
     "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
@@ -250,7 +251,7 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
             "shared_name": name,
             "container": graph._container,
         }
-        op = graph.add("VarHandleOp", None, (), (), attrs, name + "/")
+        op = graph.add(VarHandleOp.name, None, (), (), attrs, name + "/")
         handle = op.add_output(dtypes.resource, ())
         handle.handle_shape = None if declared.rank is None else tuple(declared.as_list())
         handle.handle_dtype = value.dtype

@@ -22,6 +22,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.control import flow as control
+from tapeflow.ops.control.flow import NoOp
 
 
 class Staging:
@@ -75,7 +76,7 @@ class Staging:
 
     @staticmethod
     def no_op(name: str | None) -> Operation:
-        return context.current_graph().add("NoOp", None, (), (), {}, name or "NoOp")
+        return context.current_graph().add(NoOp.name, None, (), (), {}, name or NoOp.name)
 
     @staticmethod
     def group(inputs: Any, name: str | None) -> Operation:
@@ -100,7 +101,7 @@ class Staging:
         with graph.name_scope(name or "group_deps") as scope:
             if len(by_device) > 1:
                 ops = [
-                    _gate(graph, device, ops, "NoOp") for device, ops in sorted(by_device.items())
+                    _gate(graph, device, ops, NoOp.name) for device, ops in sorted(by_device.items())
                 ]
                 return _gate(graph, "", ops, scope)
             return _gate(graph, next(iter(by_device), ""), ops, scope)
@@ -116,7 +117,7 @@ class Staging:
                 )
         with graph.name_scope(name or "tuple"):
             with graph.control_dependencies([*gates, *(control_inputs or ())]):
-                gate = graph.add("NoOp", None, (), (), {}, "group_deps")
+                gate = graph.add(NoOp.name, None, (), (), {}, "group_deps")
             with graph.control_dependencies([gate]):
                 return [_gated(x) for x in tensors]
 
@@ -138,7 +139,7 @@ def _gate(graph: Any, device: str, ops: list[Operation], name: str) -> Operation
     """A node that does nothing, after `ops`."""
     placed = graph.device(device) if device else contextlib.nullcontext()
     with placed, graph.control_dependencies(ops):
-        return graph.add("NoOp", None, (), (), {}, name)
+        return graph.add(NoOp.name, None, (), (), {}, name)
 
 
 def _gated(x: Any) -> Any:

@@ -20,6 +20,7 @@ from tapeflow.graph.run.program import Instruction
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import operators
 from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.lists.tensor_list import EmptyTensorList, TensorListPopBack, TensorListPushBack
 from tapeflow.ops.math.comparison import logical_and
 
@@ -314,7 +315,7 @@ def _invariant(body: Body, count: int) -> set[int]:
     for i, x in enumerate(body.graph.inputs[:count]):
         y = body.outputs[i]
         # One whose gradient the program overrides is no identity for it.
-        while y.op.type == "Identity" and "_gradient_op_type" not in y.op.extra_attrs:
+        while y.op.row is Identity and "_gradient_op_type" not in y.op.extra_attrs:
             y = y.op.inputs[0]
         if y is x:
             found.add(i)

@@ -12,45 +12,45 @@ _SOURCE = "gradients"
 
 
 def _call(name: str, *inputs: Any, **attrs: Any) -> Any:
-    return RESOURCE_OPS[f"TensorArray{name}V3"](*inputs, **attrs)
+    return RESOURCE_OPS[name](*inputs, **attrs)
 
 
 def _array(op: Operation, flow: Any) -> Any:
     """(handle, flow) of the array of the gradients."""
-    return _call("Grad", op.inputs[0], flow, source=_SOURCE)
+    return _call("TensorArrayGradV3", op.inputs[0], flow, source=_SOURCE)
 
 
 @gradient_of("TensorArrayReadV3")
 def _of_read(op: Operation, dy: Any) -> list[Any]:
     handle, flow = _array(op, op.inputs[2])
-    return [None, None, _call("Write", handle, op.inputs[1], dy, flow)]
+    return [None, None, _call("TensorArrayWriteV3", handle, op.inputs[1], dy, flow)]
 
 
 @gradient_of("TensorArrayWriteV3")
 def _of_write(op: Operation, dflow: Any) -> list[Any]:
     handle, flow = _array(op, dflow)
-    return [None, None, _call("Read", handle, op.inputs[1], flow, dtype=op.inputs[2].dtype), dflow]
+    return [None, None, _call("TensorArrayReadV3", handle, op.inputs[1], flow, dtype=op.inputs[2].dtype), dflow]
 
 
 @gradient_of("TensorArrayGatherV3")
 def _of_gather(op: Operation, dy: Any) -> list[Any]:
     handle, flow = _array(op, op.inputs[2])
-    return [None, None, _call("Scatter", handle, op.inputs[1], dy, flow)]
+    return [None, None, _call("TensorArrayScatterV3", handle, op.inputs[1], dy, flow)]
 
 
 @gradient_of("TensorArrayScatterV3")
 def _of_scatter(op: Operation, dflow: Any) -> list[Any]:
     handle, flow = _array(op, dflow)
-    return [None, None, _call("Gather", handle, op.inputs[1], flow, dtype=op.inputs[2].dtype), dflow]
+    return [None, None, _call("TensorArrayGatherV3", handle, op.inputs[1], flow, dtype=op.inputs[2].dtype), dflow]
 
 
 @gradient_of("TensorArrayConcatV3")
 def _of_concat(op: Operation, dy: Any, dlengths: Any) -> list[Any]:
     handle, flow = _array(op, op.inputs[1])
-    return [None, _call("Split", handle, dy, op.outputs[1], flow)]
+    return [None, _call("TensorArraySplitV3", handle, dy, op.outputs[1], flow)]
 
 
 @gradient_of("TensorArraySplitV3")
 def _of_split(op: Operation, dflow: Any) -> list[Any]:
     handle, flow = _array(op, dflow)
-    return [None, _call("Concat", handle, flow, dtype=op.inputs[1].dtype)[0], None, dflow]
+    return [None, _call("TensorArrayConcatV3", handle, flow, dtype=op.inputs[1].dtype)[0], None, dflow]

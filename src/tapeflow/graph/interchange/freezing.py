@@ -12,11 +12,14 @@ from tapeflow.core.public import public
 from tapeflow.graph.build import building
 from tapeflow.graph.interchange.graph_util import extract_sub_graph, node_name
 from tapeflow.graph.interchange.importing import topological
-from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.array.gather import GatherNd, GatherV2
+from tapeflow.ops.array.rows import Identity, Shape
+from tapeflow.ops.state.resource import VarHandleOp
+from tapeflow.ops.state.rows import ReadVariableOp, ResourceGather, ResourceGatherNd, VariableShape
 
 __all__ = ["convert_variables_to_constants"]
 
-_VARIABLES = ("VarHandleOp", "VariableV2", "Variable", "AutoReloadVariable")
+_VARIABLES = (VarHandleOp.name, "VariableV2", "Variable", "AutoReloadVariable")
 
 
 @public
@@ -75,7 +78,7 @@ def freeze(graph_def: Any, values: Mapping[str, Any]) -> Any:
         copy = made.node.add()
         copy.CopyFrom(node)
         if node.name in values:
-            if node.op == "VarHandleOp" or node.attr["dtype"].type == protos.DataType.DT_RESOURCE:
+            if node.op == VarHandleOp.name or node.attr["dtype"].type == protos.DataType.DT_RESOURCE:
                 kinds[node.name] = values[node.name].dtype
             _as_constant(copy, values[node.name])
             continue
@@ -89,7 +92,7 @@ def freeze(graph_def: Any, values: Mapping[str, Any]) -> Any:
             if axis is not None:
                 copy.input.append(axis.name)
                 made.node.append(axis)
-            if node.op == "Identity":
+            if node.op == Identity.name:
                 kinds[node.name] = types[0]
     made.library.CopyFrom(library.result)
     made.versions.CopyFrom(graph_def.versions)
@@ -105,14 +108,11 @@ def _values(sess: Any, names: Sequence[str]) -> dict[str, Any]:
         if handle.dtype != resource:  # of 1.x: what was imported for it has its name, and its value
             reads.append(handle)
             continue
-        known = [op for op in graph.consumers_of(handle) if op.type == "ReadVariableOp"]
+        known = [op for op in graph.consumers_of(handle) if op.row is ReadVariableOp]
         if known:
             reads.append(known[0].outputs[0])
         else:
-            row = REGISTRY["ReadVariableOp"]
-            op = building.call(
-                graph, row, (handle,), {"dtype": handle.handle_dtype}, f"{name}/Read"
-            )
+            op = building.call(graph, ReadVariableOp, (handle,), {"dtype": handle.handle_dtype}, f"{name}/Read")
             reads.append(op.outputs[0])
     arrays = sess.run(reads) if reads else []
     return {
@@ -141,24 +141,24 @@ def _as_read(node: Any, types: dict[int, int], library: Any) -> Any:
 
     Raises ValueError if the node needs the variable itself.
     """
-    if node.op == "ReadVariableOp":
-        node.op = "Identity"
+    if node.op == ReadVariableOp.name:
+        node.op = Identity.name
         _keep(node, {"T": types[0]})
-    elif node.op == "Identity":
+    elif node.op == Identity.name:
         node.attr["T"].type = types[0]
-    elif node.op == "ResourceGather":
+    elif node.op == ResourceGather.name:
         batch_dims = node.attr["batch_dims"].i
-        node.op = "GatherV2"
+        node.op = GatherV2.name
         _keep(node, {"Tparams": types[0], "Tindices": node.attr["Tindices"].type, "Taxis": protos.DataType.DT_INT32})
         node.attr["batch_dims"].i = batch_dims
         axis = protos.NodeDef(name=f"{node.name}/axis")
         _as_constant(axis, make_tensor_proto(batch_dims, int32))
         return axis
-    elif node.op == "ResourceGatherNd":
-        node.op = "GatherNd"
+    elif node.op == ResourceGatherNd.name:
+        node.op = GatherNd.name
         _keep(node, {"Tparams": types[0], "Tindices": node.attr["Tindices"].type})
-    elif node.op == "VariableShape":
-        node.op = "Shape"
+    elif node.op == VariableShape.name:
+        node.op = Shape.name
         _keep(node, {"T": types[0], "out_type": node.attr["out_type"].type or protos.DataType.DT_INT32})
     elif node.op in _LISTS_OF_TYPES:
         first = (
@@ -230,14 +230,14 @@ class _Frozen:
         for node in _in_order(copy.node_def):
             places = {i: values[text] for i, text in enumerate(node.input) if text in values}
             if places:
-                identity = node.op == "Identity"
+                identity = node.op == Identity.name
                 axis = _as_read(node, places, self)
                 if axis is not None:
                     node.input.append(f"{axis.name}:output:0")
                     copy.node_def.append(axis)
                 if identity:
                     values[f"{node.name}:output:0"] = places[0]
-                elif node.op == "Identity":
+                elif node.op == Identity.name:
                     _rename_output(copy, f"{node.name}:value:", f"{node.name}:output:")
         return own
 

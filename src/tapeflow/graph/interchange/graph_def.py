@@ -13,12 +13,13 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build import tracing
 from tapeflow.graph.control_flow import conditional
 from tapeflow.graph.interchange import attributes, written_loops
-from tapeflow.graph.interchange.written_as import WRITTEN_AS, composition, is_composed
+from tapeflow.graph.interchange.written_as import composition, is_composed, type_of
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.nn.batch_norm import FusedBatchNormGrad
 from tapeflow.ops.state.resource_op import object_of
 
 # The version of GraphDef that is written; those that read it must be as new as the second number.
@@ -93,21 +94,15 @@ def op_def(op: Operation) -> Any:
 
 def written_type(op: Operation) -> str:
     """The type of the node that an operation is written as."""
-    if _is_composite(op):
+    if is_composed(op.row):
         return "StatefulPartitionedCall" if op.stateful else "PartitionedCall"
     if op.type == "PartitionedCall" and op.stateful:
         return "StatefulPartitionedCall"
     if op.type in _STATELESS and not op.stateful:
         return _STATELESS[op.type]
-    if op.type in WRITTEN_AS:
-        return WRITTEN_AS[op.type][0]
     if op.type == "Const" and _is_shared_by_datasets(op.attrs["value"]):
         return "DummySeedGenerator"
-    return op.type
-
-
-def _is_composite(op: Operation) -> bool:
-    return op.row is not None and (op.row.composite is not None or is_composed(op.type))
+    return type_of(op.type, op.row)
 
 
 def _is_shared_by_datasets(value: Any) -> bool:
@@ -149,7 +144,7 @@ def write_node(
     node.name = op.name
     node.op = written_type(op)
     node.device = op.device or ""
-    own = WRITTEN_AS.get(op.type)
+    own = None if op.row is None else op.row.spelling
     inputs, given = (op.inputs, None) if own is None else own[1](op)
     if leading:
         given = written_loops.counted_values(op)
@@ -190,7 +185,7 @@ def _add_shapes(op: Operation, node: Any) -> None:
     shapes = (
         written_loops.shapes(op) if op.type == "While" else [TensorShape(y.shape_tuple) for y in op.outputs]
     )
-    if op.type.startswith("FusedBatchNormGrad"):
+    if op.type.startswith(FusedBatchNormGrad.name):
         # The last two are scalars; TensorFlow's rule says vectors, and would refuse the graph.
         shapes[3:] = [TensorShape(None)] * len(shapes[3:])
     node.attr["_output_shapes"].CopyFrom(attributes.of(shapes, "list(shape)"))
@@ -201,7 +196,7 @@ def _add_shapes(op: Operation, node: Any) -> None:
 
 def _values(op: Operation, definition: Any) -> dict[str, Any]:
     """The Python value of each attr of the definition."""
-    special = _composite if _is_composite(op) else _BODIES.get(op.type)
+    special = _composite if is_composed(op.row) else _BODIES.get(op.type)
     if special is not None:
         return special(op)
     found: dict[str, Any] = {}
@@ -287,7 +282,7 @@ def _composite(op: Operation) -> dict[str, Any]:
     """A call of what the row is composed of, as only this library knows the row."""
     if op._composite is None:
         attrs = {**op.row.defaults, **op.attrs}
-        compose = op.row.composite or composition(op.type)
+        compose = composition(op.row)
         with context.init_scope():
             made = tracing.body(op.type, lambda *own: compose(*own, **attrs), op.inputs)
         op._composite = conditional.Body(made, list(made.outputs))

@@ -7,6 +7,12 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core.public import public
 from tapeflow.graph.interchange.importing import import_graph_def
+from tapeflow.ops.array.partition import DynamicStitch, ParallelDynamicStitch
+from tapeflow.ops.array.rows import Identity, StopGradient
+from tapeflow.ops.math.casting import Cast
+from tapeflow.ops.math.check import CheckNumerics
+from tapeflow.ops.state.resource import VarHandleOp
+from tapeflow.ops.state.rows import ReadVariableOp
 
 __all__ = [
     "extract_sub_graph", "import_graph_def", "must_run_on_cpu",
@@ -14,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 _VARIABLES = frozenset(
-    ["Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp", "ReadVariableOp"]
+    ["Variable", "VariableV2", "AutoReloadVariable", VarHandleOp.name, ReadVariableOp.name]
 )
 
 
@@ -76,9 +82,9 @@ def must_run_on_cpu(node, pin_variables_on_cpu=False):
         return True
     if node.op == "Const":
         return node.attr["dtype"].type in (protos.DataType.DT_STRING, protos.DataType.DT_INT32)
-    if node.op in ("DynamicStitch", "ParallelDynamicStitch"):
+    if node.op in (DynamicStitch.name, ParallelDynamicStitch.name):
         return node.attr["T"].type == protos.DataType.DT_INT32
-    if node.op == "Cast":
+    if node.op == Cast.name:
         return node.attr["SrcT"].type == protos.DataType.DT_INT32
     return False
 
@@ -113,7 +119,7 @@ def remove_training_nodes(input_graph, protected_nodes=None):
     protected = set(protected_nodes or ())
     made = _without(
         input_graph,
-        {node.name: node.input[0] for node in input_graph.node if node.op == "CheckNumerics"},
+        {node.name: node.input[0] for node in input_graph.node if node.op == CheckNumerics.name},
         protected,
     )
     awaited = {node_name(text) for node in made.node for text in node.input if text.startswith("^")}
@@ -126,7 +132,7 @@ def remove_training_nodes(input_graph, protected_nodes=None):
     through = {
         node.name: node.input[0]
         for node in made.node
-        if node.op in ("Identity", "StopGradient") and len(node.input) == 1 and not node.input[0].startswith("^")
+        if node.op in (Identity.name, StopGradient.name) and len(node.input) == 1 and not node.input[0].startswith("^")
     }
     return _without(made, through, protected | awaited | beside)
 

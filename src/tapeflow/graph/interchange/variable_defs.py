@@ -9,7 +9,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build.variables import Parts
 from tapeflow.graph.graph import Graph
-from tapeflow.ops.state import rows as state
+from tapeflow.ops.state.resource import VarHandleOp
+from tapeflow.ops.state.rows import ReadVariableOp, VarIsInitializedOp
 from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
 
 
@@ -66,7 +67,7 @@ def _value_name(variable: Any) -> str:
     """The name of the handle; of a variable that was a reference, that of its value."""
     parts = variable._parts
     own = parts.graph._by_name.get(variable.name.removesuffix(":0"))
-    reads = own is not None and own.type == "ReadVariableOp" and own.inputs[0] is parts.handle
+    reads = own is not None and own.row is ReadVariableOp and own.inputs[0] is parts.handle
     return variable.name if reads else parts.handle.name
 
 
@@ -84,12 +85,12 @@ def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -
 
     handle = element(definition.variable_name)
     name = handle.op.name
-    if handle.op.type == "ReadVariableOp":  # a reference variable of 1.x, as imports rewrite them
+    if handle.op.row is ReadVariableOp:  # a reference variable of 1.x, as imports rewrite them
         handle = handle.op.inputs[0]
     known = graph.variables_by_handle.variable_of(handle)
     if known is not None:
         return known
-    if getattr(handle, "dtype", None) != dtypes.resource or handle.op.type != "VarHandleOp":
+    if getattr(handle, "dtype", None) != dtypes.resource or handle.op.type != VarHandleOp.name:
         raise ValueError(
             f"VariableDef of '{definition.variable_name}': {handle} is no variable's handle"
         )
@@ -119,8 +120,8 @@ def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -
 
 def _is_initialized(graph: Graph, handle: Any) -> Any:
     for op in graph.consumers_of(handle):
-        if op.type == "VarIsInitializedOp":
+        if op.row is VarIsInitializedOp:
             return op.outputs[0]
 
     with graph.as_default(), graph.control_dependencies(None):
-        return state.VarIsInitializedOp(handle)
+        return VarIsInitializedOp(handle)

@@ -19,7 +19,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import where
 from tapeflow.ops.math.reduction import reduce_logsumexp
 from tapeflow.ops.nn.softmax import log_softmax
-from tapeflow.ops.recurrent.ctc import _OUTSIDE
+from tapeflow.ops.recurrent.ctc import _OUTSIDE, DenseCTCLoss
 
 _NEVER = -1e30  # finite, so that gradients are numbers
 
@@ -73,4 +73,4 @@ def _loss_and_gradient(logits: Any, labels: Any, counts: Any, lengths: Any, blan
     return [loss, *own]
 
 
-ROWS = {"DenseCTCLoss": _loss_and_gradient}
+ROWS = {DenseCTCLoss: _loss_and_gradient}

@@ -13,6 +13,13 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.nodes.parsing_nodes import outputs_of
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.io.example_rows import (
+    ParseExampleDenseFeature,
+    ParseExampleRaggedFeature,
+    ParseExampleSparseFeature,
+    ParseSequenceDenseList,
+    ParseSequenceSparseList,
+)
 from tapeflow.ops.string.rows import attr_bytes
 
 
@@ -99,9 +106,9 @@ def _sparse_list(serialized: Any, names: Any, key: str, dtype: Any) -> Any:
 
 
 ROWS = {
-    "ParseExampleDenseFeature": _dense,
-    "ParseExampleSparseFeature": _sparse,
-    "ParseExampleRaggedFeature": _ragged,
-    "ParseSequenceDenseList": _dense_list,
-    "ParseSequenceSparseList": _sparse_list,
+    ParseExampleDenseFeature: _dense,
+    ParseExampleSparseFeature: _sparse,
+    ParseExampleRaggedFeature: _ragged,
+    ParseSequenceDenseList: _dense_list,
+    ParseSequenceSparseList: _sparse_list,
 }

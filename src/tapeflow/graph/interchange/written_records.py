@@ -10,6 +10,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.nodes.record_nodes import make
 from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.io.csv import DecodeCSVColumn
+from tapeflow.ops.io.proto_messages import DecodeProtoField, EncodeProtoField
 
 
 def _csv_column(
@@ -37,7 +39,7 @@ def _encoded_field(sizes: Any, values: Any, field_name: str, field_index: int, *
 
 
 ROWS = {
-    "DecodeCSVColumn": _csv_column,
-    "DecodeProtoField": _decoded_field,
-    "EncodeProtoField": _encoded_field,
+    DecodeCSVColumn: _csv_column,
+    DecodeProtoField: _decoded_field,
+    EncodeProtoField: _encoded_field,
 }

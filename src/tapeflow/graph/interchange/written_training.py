@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeflow.graph.interchange.written_as import COMPOSED
+from tapeflow.graph.interchange.written_as import is_composed
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.elementwise import abs, sign, sqrt
@@ -28,7 +28,7 @@ class _Formulas:
 
 def _dense(rule: Rule, inputs: Any, attrs: Any) -> None:
     """The rule for one variable: the node of TensorFlow, or the formula."""
-    if rule.dense.name not in COMPOSED:
+    if not is_composed(rule.dense):
         rule.dense(*inputs, **attrs)
         return
     variables, values, (grad,) = rule._split(inputs)
@@ -61,7 +61,7 @@ def _made(how: Callable[[Rule, Any, Any], None], rule: Rule) -> Callable[..., No
 
 
 ROWS = {
-    row.name: _made(how, rule)
+    row: _made(how, rule)
     for rule in RULES.values()
     # A gradient of zero leaves a row as it is under Adagrad, so that its sparse update is a dense one too.
     for row, how in ((rule.dense, _dense), (rule.rows, _rows), (rule.many, _many), (rule.sparse, _rows))

@@ -14,6 +14,8 @@ from tapeflow.graph.func_graph import copy_handle
 from tapeflow.graph.nodes import python_ops
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.state.resource import VarHandleOp
 
 _Maker = Callable[[Any, Any, Sequence[SymbolicTensor], str, dict[str, Any]], Operation]
 SPECIAL: dict[str, _Maker] = {}
@@ -69,9 +71,9 @@ def _plain(
     return maker.graph.add(kind, None, tuple(inputs), (None,) * len(inputs), attrs, name + "/")
 
 
-@makes("NoOp", "ControlTrigger")
+@makes(NoOp.name, "ControlTrigger")
 def _no_op(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
-    return _plain(maker, "NoOp", inputs, name, {})
+    return _plain(maker, NoOp.name, inputs, name, {})
 
 
 @makes("IdentityN")
@@ -82,11 +84,11 @@ def _identity_n(maker: Any, node: Any, inputs: Any, name: str, values: dict[str,
     return op
 
 
-@makes("VarHandleOp")
+@makes(VarHandleOp.name)
 def _variable_handle(
     maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]
 ) -> Operation:
-    op = _plain(maker, "VarHandleOp", (), name, values)
+    op = _plain(maker, VarHandleOp.name, (), name, values)
     handle: Any = op.add_output(dtypes.resource, ())
     handle.handle_shape = _tuple(values["shape"])
     handle.handle_dtype = values["dtype"]

@@ -13,6 +13,8 @@ from tapeflow.graph.nodes.node_kinds import SPECIAL, _variable_handle, makes
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.op_defs import reference_definitions
 from tapeflow.graph.operation import Operation
+from tapeflow.ops.state.rows import ReadVariableOp, VarIsInitializedOp
+from tapeflow.ops.state.variable_parts import ResourceCountUpTo
 from tapeflow.ops.table import REGISTRY
 
 HANDLE = "/resource_handle"
@@ -22,7 +24,7 @@ UPDATE = "/resource_update"
 def is_reference(value: Any) -> bool:
     """Whether a tensor is the value of a variable that an op on references may change."""
     op = getattr(value, "op", None)
-    return op is not None and getattr(op, "type", None) == "ReadVariableOp"
+    return op is not None and getattr(op, "row", None) is ReadVariableOp
 
 
 def check_reference(kind: str, argument: Any, value: Any) -> None:
@@ -46,14 +48,13 @@ def _handles(node: Any, inputs: Any) -> list[Any]:
     return found
 
 
-def _row(graph: Any, kind: str, inputs: Any, attrs: dict[str, Any], name: str) -> Operation:
-    row = REGISTRY[kind]
+def _row(graph: Any, row: Any, inputs: Any, attrs: dict[str, Any], name: str) -> Operation:
     own = {key: value for key, value in attrs.items() if key in row.attrs}
     return building.node(graph, row, tuple(inputs), (None,) * len(inputs), own, name + "/")
 
 
 def _read(graph: Any, handle: Any, dtype: Any, name: str) -> Operation:
-    return _row(graph, "ReadVariableOp", [handle], {"dtype": dtype}, name)
+    return _row(graph, ReadVariableOp, [handle], {"dtype": dtype}, name)
 
 
 @makes("Variable", "VariableV2", "TemporaryVariable")
@@ -70,14 +71,14 @@ def _update(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any
     sources = [x.op for x, own in zip(inputs, op_defs.op_def(node.op).input_arg, strict=True) if own.is_ref]
     handles = _handles(node, inputs)
     with maker.graph.control_dependencies(sources):
-        made = _row(maker.graph, reference_definitions.counterpart(node.op), handles, values, name + UPDATE)
+        made = _row(maker.graph, REGISTRY[reference_definitions.counterpart(node.op)], handles, values, name + UPDATE)
     with maker.graph.control_dependencies([made]):
         return _read(maker.graph, handles[0], inputs[0].dtype, name)
 
 
 @makes("CountUpTo")
 def _count(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
-    return _row(maker.graph, "ResourceCountUpTo", _handles(node, inputs), values, name)
+    return _row(maker.graph, ResourceCountUpTo, _handles(node, inputs), values, name)
 
 
 @makes("RefIdentity", "DestroyTemporaryVariable", "DebugGradientRefIdentity")
@@ -88,7 +89,7 @@ def _identity(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, A
 
 @makes("IsVariableInitialized")
 def _is_initialized(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
-    return _row(maker.graph, "VarIsInitializedOp", _handles(node, inputs), {}, name)
+    return _row(maker.graph, VarIsInitializedOp, _handles(node, inputs), {}, name)
 
 
 SPECIAL.update(dict.fromkeys(reference_definitions.UPDATES, _update))

@@ -53,7 +53,7 @@ AssertCardinalityDataset input_dataset: variant, cardinality: int64 -> handle: v
 OptionsDataset input_dataset: variant -> handle: variant; serialized_options string; output_types list(type); output_shapes list(shape); metadata string ""
 ModelDataset input_dataset: variant -> handle: variant; algorithm int 0; cpu_budget int 0; ram_budget int 0; output_types list(type); output_shapes list(shape)
 OptimizeDataset input_dataset: variant, optimizations: string -> handle: variant; output_types list(type); output_shapes list(shape); optimization_configs list(string) []
-OptimizeDatasetV2 input_dataset: variant, optimizations_enabled: string, optimizations_disabled: string, optimizations_default: string -> handle: variant; output_types list(type); output_shapes list(shape); optimization_configs list(string) []
+OptimizeDatasetV2= input_dataset: variant, optimizations_enabled: string, optimizations_disabled: string, optimizations_default: string -> handle: variant; output_types list(type); output_shapes list(shape); optimization_configs list(string) []
 RewriteDataset input_dataset: variant, rewrite_name: string -> handle: variant; output_types list(type); output_shapes list(shape)
 FinalizeDataset input_dataset: variant -> handle: variant; has_captured_ref bool false; output_types list(type); output_shapes list(shape)
 MaxIntraOpParallelismDataset input_dataset: variant, max_intra_op_parallelism: int64 -> handle: variant; output_types list(type); output_shapes list(shape)

@@ -1,19 +1,15 @@
 """Ops that are defined without a row, most of which cannot run: programs that build, read and write graphs use them.
 
 A line is `Name inputs -> outputs; attr kind default; ...`, with inputs and outputs as rows write them. `!` after
-the name: stateful; `@files` after that: it may read or write files, `@process` objects of the process that are not its
-inputs, as `touches` of a row says; `?attr=value|...` unless an attr is one of these, or begins as `value*` says.
+the name: stateful; `=`: the outputs are the inputs; `@files` after that: it may read or write files, `@process`
+objects of the process that are not its inputs, as `touches` of a row says; `?attr=value|...` unless an attr is one of
+these, or begins as `value*` says.
 """
 
 TABLE = """
 None ->
 DisableCopyOnRead! resource: resource ->
-HistogramSummary tag: string, values: T -> summary: string; T type
-MergeSummary inputs: N*string -> summary: string; N int
 MergeV2Checkpoints!@files checkpoint_prefixes: string, destination_prefix: string ->; delete_old_dirs bool true; allow_missing_files bool false
-RestoreV2!@files prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; dtypes list(type)
-SaveV2!@files prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes ->; dtypes list(type)
-ScalarSummary tags: string, values: T -> summary: string; T type
 DecodeCSV records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE; OUT_TYPE list(type); field_delim string ","; use_quote_delim bool true; na_value string ""; select_cols list(int) []
 DecodeProtoV2@files?descriptor_source=local://|bytes://* bytes: string -> sizes: int32, values: output_types; message_type string; field_names list(string); output_types list(type); descriptor_source string "local://"; message_format string "binary"; sanitize bool false
 EncodeProto@files?descriptor_source=local://|bytes://* sizes: int32, values: Tinput_types -> bytes: string; field_names list(string); message_type string; descriptor_source string "local://"; Tinput_types list(type)
@@ -59,7 +55,7 @@ DestroyTemporaryVariable ref: &T -> value: T; T type; var_name string
 CountUpTo ref: &T -> output: T; limit int; T type
 DebugGradientRefIdentity input: &T -> output: &T; T type
 IsVariableInitialized ref: &dtype -> is_initialized: bool; dtype type
-RefIdentity input: &T -> output: &T; T type
+RefIdentity= input: &T -> output: &T; T type
 TemporaryVariable! -> ref: &dtype; shape shape; dtype type; var_name string ""
 Variable! -> ref: &dtype; shape shape; dtype type; container string ""; shared_name string ""
 VariableV2! -> ref: &dtype; shape shape; dtype type; container string ""; shared_name string ""

@@ -15,6 +15,7 @@ from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
+from tapeflow.ops.state.rows import ReadVariableOp
 
 
 def create_c_op(
@@ -93,7 +94,7 @@ def add_input(op: Operation, tensor: Any) -> None:
     lacking = [i for i, x in enumerate(op.inputs) if x.op.name not in op.graph._by_name]
     if not lacking:
         raise ValueError(f"Operation '{op.name}' has all of its {len(op.inputs)} inputs.")
-    if op.inputs[lacking[0]].dtype == resource and tensor.op.type == "ReadVariableOp":
+    if op.inputs[lacking[0]].dtype == resource and tensor.op.row is ReadVariableOp:
         tensor = tensor.op.inputs[0]
     told = op.graph.mistyped.get(op)
     op._update_input(lacking[0], tensor)

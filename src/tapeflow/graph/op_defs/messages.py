@@ -41,7 +41,7 @@ class _Node(NamedTuple):
 
     `touches` is what outside of the program it may read, write or run: "files", "process" (its objects that are no
     inputs), "python", "streams", or "". `less` is an attr, values of it (`value*` for every value with
-    that beginning), and what nodes with one of these touch.
+    that beginning), and what nodes with one of these touch. `forwards`: whether the outputs are the inputs.
     """
 
     signature: str
@@ -50,6 +50,7 @@ class _Node(NamedTuple):
     touches: str = ""
     less: tuple[str, tuple[str, ...], str] | None = None
     handles: str = "resource"
+    forwards: bool = False
 
 
 _TYPE, _TYPES, _FUNC = _Attr("type"), _Attr("list(type)"), _Attr("func")
@@ -98,10 +99,11 @@ _NODES = {
     "Const": _Node("-> output: dtype", {"value": _Attr("tensor"), "dtype": _TYPE}),
     "Placeholder": _Node("-> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape", None)}),
     "PlaceholderV2": _Node("-> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape")}),
-    "PlaceholderWithDefault": _Node("input: dtype -> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape")}),
-    "NoOp": _Node("->", {}),
+    "PlaceholderWithDefault": _Node(
+        "input: dtype -> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape")}, forwards=True
+    ),
     "ControlTrigger": _Node("->", {}),
-    "IdentityN": _Node("input: T -> output: T", {"T": _TYPES}),
+    "IdentityN": _Node("input: T -> output: T", {"T": _TYPES}, forwards=True),
     "If": _IF._replace(stateful=True),
     "StatelessIf": _IF,
     "Case": _CASE._replace(stateful=True),
@@ -110,12 +112,6 @@ _NODES = {
     "StatelessWhile": _WHILE,
     "StatefulPartitionedCall": _CALL._replace(stateful=True),
     "PartitionedCall": _CALL,
-    "VarHandleOp": _Node(
-        "-> resource: resource",
-        {"container": _Attr("string", ""), "shared_name": _Attr("string", ""), "debug_name": _Attr("string", ""),
-         "dtype": _TYPE, "shape": _Attr("shape"), "allowed_devices": _Attr("list(string)", [])},
-        stateful=True,
-    ),
     "Assert": _Node("condition: bool, data: T ->", {"T": _TYPES, "summarize": _Attr("int", 3)}, stateful=True),
     "EagerPyFunc": _EAGER_PYTHON._replace(stateful=True),
     "PyFunc": _PYTHON._replace(stateful=True),
@@ -169,7 +165,8 @@ def _defined() -> dict[str, _Node]:
         for part in parts:
             key, kind, *default = part.split(" ")
             attrs[key] = _Attr(kind, _DEFAULTS[kind](default[0]) if default else ...)
-        found[name.rstrip("!")] = _Node(signature, attrs, name.endswith("!"), touches, less)
+        stateful, forwards = name.endswith("!"), name.endswith("=")
+        found[name.rstrip("!=")] = _Node(signature, attrs, stateful, touches, less, forwards=forwards)
     return found
 
 
@@ -180,7 +177,13 @@ def known(kind: str) -> bool:
 
 
 def has_row(kind: str) -> bool:
-    return kind not in _NODES and kind in REGISTRY
+    return kind in REGISTRY
+
+
+def forwards(kind: str) -> bool:
+    """Whether the outputs of a node without a row are its inputs."""
+    node = _NODES.get(kind) or (None if kind in RESOURCE_OPS else _defined().get(kind))
+    return node is not None and node.forwards
 
 
 def touches(kind: str) -> str:

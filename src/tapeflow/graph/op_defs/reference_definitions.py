@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tapeflow.ops.state.rows import AssignAddVariableOp, AssignSubVariableOp, AssignVariableOp
+
 # By the op on references: the op on resources that does the same.
 _ASSIGNMENTS = {
-    "Assign": "AssignVariableOp",
-    "AssignAdd": "AssignAddVariableOp",
-    "AssignSub": "AssignSubVariableOp",
+    "Assign": AssignVariableOp.name,
+    "AssignAdd": AssignAddVariableOp.name,
+    "AssignSub": AssignSubVariableOp.name,
 }
-_SCATTERS = ("Add", "Div", "Max", "Min", "Mul", "Sub", "Update")
-_SCATTERS_ND = ("Add", "Max", "Min", "Sub", "Update")
+_SCATTERS = (
+    "ScatterAdd", "ScatterDiv", "ScatterMax", "ScatterMin", "ScatterMul", "ScatterSub", "ScatterUpdate",
+    "ScatterNdAdd", "ScatterNdMax", "ScatterNdMin", "ScatterNdSub", "ScatterNdUpdate",
+)  # fmt: skip
 _RULES = (
     "AdaMax", "Adadelta", "Adagrad", "AdagradDA", "AdagradV2", "Adam", "AddSign", "CenteredRMSProp", "Ftrl", "FtrlV2",
     "GradientDescent", "Momentum", "PowerSign", "ProximalAdagrad", "ProximalGradientDescent", "RMSProp",
@@ -20,8 +24,7 @@ _RULES = (
 _DENSE_ONLY = ("AdaMax", "Adam", "AddSign", "GradientDescent", "PowerSign")
 # The ops on references that change a variable.
 UPDATES = (
-    *_ASSIGNMENTS, "StridedSliceAssign", *(f"Scatter{what}" for what in _SCATTERS),
-    *(f"ScatterNd{what}" for what in _SCATTERS_ND), *(f"Apply{rule}" for rule in _RULES),
+    *_ASSIGNMENTS, "StridedSliceAssign", *_SCATTERS, *(f"Apply{rule}" for rule in _RULES),
     *(f"SparseApply{rule}" for rule in _RULES if rule not in _DENSE_ONLY),
 )  # fmt: skip
 

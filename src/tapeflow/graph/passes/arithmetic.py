@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from tapeflow.graph.run.program import Instruction, Program
-from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.array.broadcasting import BroadcastTo
+from tapeflow.ops.array.layout import ExpandDims, Reshape, Transpose
+from tapeflow.ops.math.accumulate import AddN
+from tapeflow.ops.math.arithmetic import AddV2, Mul, Pow, RealDiv, Sub
+from tapeflow.ops.math.casting import Cast
+from tapeflow.ops.math.comparison import LogicalNot
+from tapeflow.ops.math.elementwise import Neg, Square
 
 
 def simplify(program: Program) -> None:
@@ -20,7 +26,7 @@ def simplify(program: Program) -> None:
     kept = []
     for each in program.instructions:
         each.inputs = [replaced.get(v, v) for v in each.inputs]
-        rule = _RULES.get(each.type) if each.kind == "op" else None
+        rule = _RULES.get(each.row)
         same = rule(program, each, producers) if rule else None
         if same is not None:
             replaced[each.outputs[0]] = replaced.get(same, same)
@@ -77,7 +83,7 @@ def _reshape(program: Program, each: Instruction, producers: Any) -> int | None:
     if _keeps_shape(program, each, x):
         return x
     inner = producers.get(x)
-    if inner is not None and inner.type == "Reshape":
+    if inner is not None and inner.row is Reshape:
         each.inputs = [inner.inputs[0], each.inputs[1]]
         if _keeps_shape(program, each, each.inputs[0]):
             return each.inputs[0]
@@ -94,10 +100,10 @@ def _cast(program: Program, each: Instruction, producers: Any) -> int | None:
     return x if program.values[x].dtype == program.values[each.outputs[0]].dtype else None
 
 
-def _twice(kind: str) -> Any:
+def _twice(row: Any) -> Any:
     def rule(program: Program, each: Instruction, producers: Any) -> int | None:
         inner = producers.get(each.inputs[0])
-        return inner.inputs[0] if inner is not None and inner.type == kind else None
+        return inner.inputs[0] if inner is not None and inner.row is row else None
 
     return rule
 
@@ -121,7 +127,7 @@ def _add_n(program: Program, each: Instruction, producers: Any) -> int | None:
         and shapes[0] == shapes[1]
         and name != "variant"
     ):
-        each.payload = (REGISTRY["AddV2"], {}, None)
+        each.payload = (AddV2, {}, None)
     return None
 
 
@@ -130,22 +136,22 @@ def _power(program: Program, each: Instruction, producers: Any) -> int | None:
     if _is(program, y, 1):
         return x
     if _is(program, y, 2):
-        each.payload = (REGISTRY["Square"], {}, None)
+        each.payload = (Square, {}, None)
         each.inputs = [x]
     return None
 
 
-_RULES: dict[str, Any] = {
-    "Mul": _product,
-    "RealDiv": _right(1),
-    "Sub": _right(0),
-    "Pow": _power,
-    "Reshape": _reshape,
-    "BroadcastTo": _same_shape,
-    "ExpandDims": _same_shape,
-    "Cast": _cast,
-    "Neg": _twice("Neg"),
-    "LogicalNot": _twice("LogicalNot"),
-    "Transpose": _transpose,
-    "AddN": _add_n,
+_RULES: dict[Any, Any] = {
+    Mul: _product,
+    RealDiv: _right(1),
+    Sub: _right(0),
+    Pow: _power,
+    Reshape: _reshape,
+    BroadcastTo: _same_shape,
+    ExpandDims: _same_shape,
+    Cast: _cast,
+    Neg: _twice(Neg),
+    LogicalNot: _twice(LogicalNot),
+    Transpose: _transpose,
+    AddN: _add_n,
 }

@@ -14,7 +14,12 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.graph.run.program import Instruction, Program
-from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.math.accumulate import AddN
+from tapeflow.ops.math.arithmetic import AddV2
+from tapeflow.ops.math.casting import Cast
+from tapeflow.ops.math.comparison import SelectV2
+from tapeflow.ops.math.reduction import Max, Mean, Min, Sum
+from tapeflow.ops.nn.bias import BiasAdd
 
 _MOST_STEPS = 48
 _MOST_INPUTS = 24
@@ -23,7 +28,7 @@ _FEW_ELEMENTS = 256
 _LONG_GROUP = 5
 _FLOATS = ("float32", "float64")
 _NUMBERS = (*_FLOATS, "int32", "int64")
-_REDUCED_DTYPES = {"Sum": _NUMBERS, "Mean": _FLOATS, "Max": _NUMBERS, "Min": _NUMBERS}
+_REDUCED_DTYPES = {Sum: _NUMBERS, Mean: _FLOATS, Max: _NUMBERS, Min: _NUMBERS}
 Shape = tuple[int | None, ...]
 
 
@@ -195,7 +200,7 @@ def _join(program: Program, each: Instruction, k: int, open_groups: list[Group])
     """The group that the instruction is now a member of, merged from those whose values it uses, or a new one."""
     if each.kind != "op" or each.stateful or len(each.outputs) != 1 or each.outputs[0] < 0:
         return None
-    if each.type in _REDUCED_DTYPES:
+    if each.row in _REDUCED_DTYPES:
         return _join_reduction(program, each, k, open_groups)
     computed = len(each.inputs) > 1 and any(each.inputs[1] in g.computed for g in open_groups)
     steps = _steps(program, each, computed)
@@ -227,7 +232,7 @@ def _join_reduction(
     if (
         x in group.reductions
         or x not in group.computed
-        or program.values[x].dtype.name not in _REDUCED_DTYPES[each.type]
+        or program.values[x].dtype.name not in _REDUCED_DTYPES[each.row]
     ):
         return None
     axes_tensor = program.constants.get(axes)
@@ -253,21 +258,21 @@ def _steps(program: Program, each: Instruction, computed: bool) -> Any:
     shapes: list[Any] = [program.values[v].shape for v in inputs]
     if not inputs or result.shape is None or any(shape is None for shape in shapes):
         return None
-    name, dtype = each.type, program.values[inputs[1 if each.type == "SelectV2" else 0]].dtype
-    if name == "BiasAdd":
+    name, dtype = row.name, program.values[inputs[1 if row is SelectV2 else 0]].dtype
+    if row is BiasAdd:
         if (
             attrs.get("data_format", "NHWC") not in ("NHWC", b"NHWC")
             or len(shapes[1]) != 1
             or len(shapes[0]) < 2
         ):
             return None
-        row, attrs, name = _row("AddV2"), {}, "AddV2"
-    elif name == "Cast":
+        row, attrs, name = AddV2, {}, AddV2.name
+    elif row is Cast:
         if attrs.get("Truncate"):
             return None
-        name = f"Cast {attrs['DstT'].name}"
-    elif name == "AddN" and 1 < len(inputs) <= 8 and all(shape == result.shape for shape in shapes):
-        return _sum_steps(program, inputs, value) if _native.fusable("AddV2", int(dtype)) else None
+        name = f"{row.name} {attrs['DstT'].name}"
+    elif row is AddN and 1 < len(inputs) <= 8 and all(shape == result.shape for shape in shapes):
+        return _sum_steps(program, inputs, value) if _native.fusable(AddV2.name, int(dtype)) else None
     if not _native.fusable(name, int(dtype), computed):
         return None
     same = [shape == result.shape for shape in shapes]
@@ -280,18 +285,13 @@ def _steps(program: Program, each: Instruction, computed: bool) -> Any:
 
 def _sum_steps(program: Program, inputs: list[int], value: int) -> Any:
     """A chain of additions, in the order of AddN's own."""
-    add = _row("AddV2")
     steps: list[Any] = []
     total = inputs[0]
     for v in inputs[1:-1]:
         partial = program.value(*program.values[value])
-        steps.append((add, {}, [total, v], partial))
+        steps.append((AddV2, {}, [total, v], partial))
         total = partial
-    return [*steps, (add, {}, [total, inputs[-1]], value)]
-
-
-def _row(name: str) -> Any:
-    return REGISTRY[name]
+    return [*steps, (AddV2, {}, [total, inputs[-1]], value)]
 
 
 def _lies_under(part: Any, whole: Any) -> bool:

@@ -14,7 +14,9 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.graph.run.program import Instruction, Program
-from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.array.joining import ConcatV2
+from tapeflow.ops.linalg.matmul import MatMul
+from tapeflow.ops.math.accumulate import AddN
 
 _DTYPES = ("float32", "float64")
 
@@ -24,7 +26,7 @@ def stack_products(program: Program) -> None:
     producers, uses = program.producers(), program.uses()
     made: list[Instruction] = []
     for each in program.instructions:
-        if each.type == "AddN":
+        if each.row is AddN:
             terms = [
                 v for v in each.inputs if uses[v] == 1 and _is_outer(program, producers.get(v))
             ]
@@ -44,7 +46,7 @@ def _is_outer(program: Program, each: Instruction | None) -> bool:
     """Whether it is a product a'b of matrices of known sizes."""
     if (
         each is None
-        or each.type != "MatMul"
+        or each.row is not MatMul
         or program.values[each.outputs[0]].dtype.name not in _DTYPES
     ):
         return False
@@ -75,9 +77,9 @@ def _stacked(
         parts = [producers[v].inputs[side] for v in terms]
         shapes = [program.values[v].shape for v in parts]
         stacks.append(program.value(dtype, (sum(s[0] for s in shapes), shapes[0][1])))
-        payload: Any = (REGISTRY["ConcatV2"], {}, [len(parts)])
+        payload: Any = (ConcatV2, {}, [len(parts)])
         made.append(Instruction("op", payload, [*parts, first], [stacks[-1]], total.label, False))
-    product = (REGISTRY["MatMul"], {"transpose_a": True}, None)
+    product = (MatMul, {"transpose_a": True}, None)
     rest = [v for v in total.inputs if v not in set(terms)]
     if not rest:
         return [*made, Instruction("op", product, stacks, total.outputs, total.label, False)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tapeflow.graph.operation import READS
 from tapeflow.graph.run.program import Program
 
 
@@ -11,7 +10,7 @@ def prune(program: Program) -> None:
     used = set(program.outputs)
     kept = []
     for each in reversed(program.instructions):
-        effects = each.stateful and each.type not in READS
+        effects = each.stateful and (each.row is None or each.row.effects)
         if effects or any(v in used for v in each.outputs):
             kept.append(each)
             used.update(each.inputs)

@@ -23,8 +23,8 @@ from tapeflow.ops.table import arguments
 
 # Not the index of any device: the core asks Python for what runs there.
 _WATCHED = 1 << 20
-# Outputs that may be NaN in the course of things: reserved space, by the positions that are checked.
-_CHECKED_OUTPUTS = {"FusedBatchNorm": (0, 1, 2), "FusedBatchNormV2": (0, 1, 2), "FusedBatchNormV3": (0, 1, 2)}
+# Begins the names of outputs that may be NaN in the course of things.
+_RESERVED = "reserve_space"
 
 _watchers: list[Callable[[Any, Any, list[Any]], None]] = []
 _state = threading.local()
@@ -99,11 +99,15 @@ def _counted(array: np.ndarray) -> str:
     return "".join(f"\n  # of {name} elements: {hit.sum()}" for name, hit in kinds if hit.any())
 
 
+def _is_reserved(row: Any, i: int) -> bool:
+    return i < len(row.outputs) and row.outputs[i].startswith(_RESERVED)
+
+
 def _check_numbers(row: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> None:
     if row.moves:
         return
     for i, output in enumerate(outputs):
-        if i not in _CHECKED_OUTPUTS.get(row.name, (i,)) or not output.dtype.is_floating:
+        if _is_reserved(row, i) or not output.dtype.is_floating:
             continue
         array = np.asarray(output.numpy()).astype(np.float64)
         if np.isfinite(array).all():
@@ -142,7 +146,7 @@ def _with_checks(row: Any, made: Any, place: str) -> Any:
         return type(made)(*parts) if hasattr(made, "_fields") else type(made)(parts)
     if not isinstance(made, _native.Tensor) or not made.dtype.is_floating:
         return made
-    if int(place or 0) not in _CHECKED_OUTPUTS.get(row.name, (int(place or 0),)):
+    if _is_reserved(row, int(place or 0)):
         return made
     message = (
         f"\n\n!!! Detected Infinity or NaN in output {place or 0} of graph op \"{row.name}\" "

@@ -6,7 +6,6 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core.errors import FailedPreconditionError, OpError
-from tapeflow.graph.operation import READS
 
 
 def amend(error: BaseException, label: Any) -> BaseException:
@@ -22,7 +21,7 @@ def amend(error: BaseException, label: Any) -> BaseException:
     suffix = f" [Op:{label.type}]"
     if text.endswith(suffix):
         text = text[: -len(suffix)]
-    if isinstance(error, FailedPreconditionError) and label.type in READS and label.inputs:
+    if isinstance(error, FailedPreconditionError) and label.stateful and not label.effects and label.inputs:
         name = label.inputs[0].op.name
         text = (
             f"Attempting to use uninitialized value {name}: Error while reading resource "

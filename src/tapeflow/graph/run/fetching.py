@@ -15,6 +15,7 @@ from tapeflow.core.structures import nest
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.state.rows import ReadVariableOp
 
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 
@@ -173,17 +174,17 @@ def _value_of(graph: Graph, tensor: SymbolicTensor) -> SymbolicTensor:
     """The value of a reference variable, whose own tensor is its handle here; any other tensor as it is."""
     if tensor.dtype is not dtypes.resource or not getattr(tensor, "of_reference", False):
         return tensor
-    read = next((op for op in graph.operations if op.type == "ReadVariableOp" and op.inputs[0] is tensor), None)
+    read = next((op for op in graph.operations if op.row is ReadVariableOp and op.inputs[0] is tensor), None)
     return tensor if read is None else read.outputs[0]
 
 
 def _reads(graph: Graph, tensor: SymbolicTensor) -> list[SymbolicTensor]:
     """The tensors that are fed with one: of the value of a reference variable of 1.x, all that reads the variable."""
-    if tensor.op.type != "ReadVariableOp" or not getattr(tensor.op.inputs[0], "of_reference", False):
+    if tensor.op.row is not ReadVariableOp or not getattr(tensor.op.inputs[0], "of_reference", False):
         return [tensor]
     handle = tensor.op.inputs[0]
     return [
-        op.outputs[0] for op in graph.operations if op.type == "ReadVariableOp" and op.inputs and op.inputs[0] is handle
+        op.outputs[0] for op in graph.operations if op.row is ReadVariableOp and op.inputs and op.inputs[0] is handle
     ]
 
 

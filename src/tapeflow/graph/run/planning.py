@@ -15,6 +15,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.run.program import Instruction, Program
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.control.flow import NoOp
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
 
 # Gives the instructions of nodes without a row: type -> f(emitter, operation).
@@ -122,7 +123,7 @@ class Emitter:
         self.numbers.update(saved)
 
 
-@emits("NoOp")
+@emits(NoOp.name)
 def _nothing(emitter: Emitter, op: Operation) -> None:
     """Only there to be depended on."""
 

@@ -23,6 +23,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import order, planning, server, session_handles
 from tapeflow.graph.run.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
 from tapeflow.ops.state.variable import Variable
 
@@ -267,7 +268,7 @@ class BaseSession:
 
     def _resolve(self, op: Operation) -> Any:
         """The eager tensor of a node that stands for a resource of this session."""
-        if op.type == "VarHandleOp":
+        if op.type == VarHandleOp.name:
             return self._variable(op).handle
         if op.type in RESOURCE_OPS:
             with self._lock:

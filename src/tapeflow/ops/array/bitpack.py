@@ -26,6 +26,7 @@ def _eighth(call):
     "input: T, threshold: T -> output: uint8",
     types={"T": _COMPARED},
     shape=_eighth,
+    only_here="TensorFlow had the op, and has removed it",
 )
 def CompareAndBitpack(xp, input, threshold):
     if input.ndim == 0:

@@ -68,7 +68,7 @@ def _longer(call):
     return [(None if x is None or y is None else max(x, y),)]
 
 
-@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": Preferring(INDEX)}, shape=_longer)  # fmt: skip
+@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": Preferring(INDEX)}, shape=_longer, foldable=True)  # fmt: skip
 def BroadcastArgs(xp, s0, s1):
     _require_vectors(s0, s1)
     return np.array(_broadcast_shape(s0, s1), s0.dtype)
@@ -272,6 +272,7 @@ def _tile_rule(call):
     "input: T, multiples: Tmultiples -> output: T",
     types={"T": ANY, "Tmultiples": Preferring(INDEX)},
     shape=_tile_rule,
+    foldable=True,
 )
 def Tile(xp, input, multiples):
     if np.ndim(multiples) != 1:

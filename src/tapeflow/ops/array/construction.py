@@ -37,6 +37,7 @@ def _fill_rule(call):
     types={"T": ANY, "index_type": Preferring(INDEX)},
     shape=_fill_rule,
     moves=True,
+    foldable=True,
 )
 def Fill(xp, dims, value):
     if np.ndim(dims) != 1:
@@ -193,7 +194,7 @@ def _constant(value, dtype):
     return _CONSTANTS[key]
 
 
-@op("ZerosLike", "x: T -> y: T", types={"T": ANY}, shape=shapes.elementwise, promotes="weakness")
+@op("ZerosLike", "x: T -> y: T", types={"T": ANY}, shape=shapes.elementwise, promotes="weakness", foldable=True)
 def ZerosLike(xp, x):
     if x.dtype == object:
         if all(isinstance(v, bytes) for v in x.flat):
@@ -223,6 +224,7 @@ def _(x):
     types={"T": (*NUMERIC, dtypes.bool)},
     shape=shapes.elementwise,
     promotes="weakness",
+    foldable=True,
 )
 def OnesLike(xp, x):
     return xp.ones(x.shape, x.dtype)
@@ -346,6 +348,7 @@ def _plain(x):
     "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
     types={"Tidx": Preferring((dtypes.int32, *(t for t in REAL if t != dtypes.int32)))},
     shape=_range_rule,
+    foldable=True,
 )
 def Range(xp, start, limit, delta):
     for label, x in (("start", start), ("limit", limit), ("delta", delta)):

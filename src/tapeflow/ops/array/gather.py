@@ -121,6 +121,7 @@ def _gather_v2_rule(call):
     attrs={"batch_dims": 0},
     shape=_gather_v2_rule,
     moves=True,
+    foldable=True,
 )
 def GatherV2(xp, params, indices, axis, batch_dims):
     if np.ndim(axis):

@@ -51,6 +51,7 @@ def _concat_axis(values, axis) -> int:
     types={"T": ANY, "Tidx": Preferring(INDEX)},
     shape=shapes.concat,
     moves=True,
+    foldable=True,
 )
 def ConcatV2(xp, values, axis):
     return xp.concatenate(values, _concat_axis(values, axis))
@@ -190,6 +191,7 @@ def _pack_rule(call):
     attrs={"axis": 0},
     shape=_pack_rule,
     moves=True,
+    foldable=True,
 )
 def Pack(xp, values, axis):
     rank = values[0].ndim
@@ -299,6 +301,7 @@ def _unpack_rule(call):
     attrs={"num": integer, "axis": 0},
     shape=_unpack_rule,
     moves=True,
+    foldable=True,
 )
 def Unpack(xp, value, num, axis):
     if not -value.ndim <= axis < value.ndim:

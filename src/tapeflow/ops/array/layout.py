@@ -73,6 +73,7 @@ def _reshape_rule(call):
     shape=_reshape_rule,
     promotes="weakness",
     moves=True,
+    foldable=True,
 )
 def Reshape(xp, tensor, shape):
     return tensor.reshape(_resolved(shape, tensor.shape))
@@ -193,6 +194,7 @@ def _expand_dims_rule(call):
     shape=_expand_dims_rule,
     promotes="weakness",
     moves=True,
+    foldable=True,
 )
 def ExpandDims(xp, input, dim):
     axis = one_value(dim, "'dim' must be a tensor with a single value")
@@ -285,6 +287,7 @@ def _squeeze_rule(call):
     shape=_squeeze_rule,
     promotes="weakness",
     moves=True,
+    foldable=True,
 )
 def Squeeze(xp, input, squeeze_dims):
     gone = set()
@@ -550,7 +553,8 @@ def transpose_v1(a, perm=None, name="transpose", conjugate=False):
     return transpose(a, perm, conjugate)
 
 
-@op("InvertPermutation", "x: T -> y: T", types={"T": Preferring(INDEX)}, shape=shapes.same_as(0, rank=1))  # fmt: skip
+@op("InvertPermutation", "x: T -> y: T", types={"T": Preferring(INDEX)}, shape=shapes.same_as(0, rank=1),
+    foldable=True)  # fmt: skip
 def InvertPermutation(xp, x):
     x = np.asarray(x)
     if x.ndim != 1:

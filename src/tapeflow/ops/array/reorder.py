@@ -37,6 +37,7 @@ def _reversed_rule(call):
     "tensor: T, axis: Tidx -> output: T",
     types={"T": ANY, "Tidx": Preferring(INDEX)},
     shape=_reversed_rule,
+    foldable=True,
 )
 def ReverseV2(xp, tensor, axis):
     if np.ndim(axis) != 1:

@@ -24,6 +24,7 @@ from tapeflow.ops.validate import index_kind, invalid, shape_text
 @op(
     "Identity", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise, promotes="weakness",
     forwards=True,
+    foldable=True,
 )
 def Identity(xp, input):
     return input
@@ -115,6 +116,7 @@ def _(input):
 @op(
     "StopGradient", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise, promotes="weakness",
     forwards=True,
+    foldable=True,
 )
 def StopGradient(xp, input):
     return input
@@ -240,12 +242,21 @@ def ensure_shape(x: TensorLike, shape: TensorLike, name: str | None = None) -> T
     return EnsureShape(x, TensorShape(shape))
 
 
+def _sizes(sizes):
+    return None if None in sizes else sizes
+
+
+def _count(sizes):
+    return None if None in sizes else math.prod(sizes)
+
+
 @op(
     "Shape",
     "input: T -> output: out_type",
     types={"T": ANY},
     attrs={"out_type": dtype(dtypes.int32)},
     shape=lambda call: [(None if call.shape(0) is None else len(call.shape(0)),)],
+    of_shape=_sizes,
 )
 def Shape(xp, input, out_type):
     return np.array(input.shape, index_kind(out_type, "out_type"))
@@ -322,6 +333,7 @@ def shape_v1(input, name=None, out_type=dtypes.int32):
     shape=lambda call: [
         (None if call.shape(i) is None else len(call.shape(i)),) for i in range(call.count)
     ],
+    of_shape=_sizes,
 )
 def ShapeN(xp, input, out_type):
     kind = index_kind(out_type, "out_type")
@@ -362,6 +374,7 @@ def shape_n(input, out_type=None, name=None):
     types={"T": ANY},
     attrs={"out_type": dtype(dtypes.int32)},
     shape=shapes.scalar,
+    of_shape=_count,
 )
 def Size(xp, input, out_type):
     return np.array(input.size, index_kind(out_type, "out_type"))
@@ -415,7 +428,7 @@ def size_v1(input, name=None, out_type=dtypes.int32):
     return size(input, out_type)
 
 
-@op("Rank", "input: T -> output: int32", types={"T": ANY}, shape=shapes.scalar)
+@op("Rank", "input: T -> output: int32", types={"T": ANY}, shape=shapes.scalar, of_shape=len)
 def Rank(xp, input):
     return np.array(input.ndim, np.int32)
 

@@ -55,6 +55,7 @@ def _slice_size(d: int | None, begin: int, size: int) -> int | None:
     types={"T": ANY, "Index": INDEX},
     shape=_slice_rule,
     moves=True,
+    foldable=True,
 )
 def Slice(xp, input, begin, size):
     begin, size = np.asarray(begin), np.asarray(size)
@@ -262,6 +263,8 @@ def _slice_length(size, first, last, step, open_first: bool, open_last: bool) ->
     attrs=_MASKS,
     shape=_strided_slice_rule,
     moves=True,
+    foldable=True,
+    node_name="strided_slice",
 )
 def StridedSlice(xp, input, begin, end, strides, **masks):
     return input[numpy_key(input.shape, begin, end, strides, masks.values())]

@@ -78,7 +78,7 @@ def _number(field: bytes, kind: str, column: int, row: int):
 @op("DecodeCSVColumn", "records: string, record_default: T -> output: T", types={"T": _TYPES},
     attrs={"column": integer, "columns": integer, "field": integer, "selecting": False, "field_delim": ",",
            "use_quote_delim": True, "na_value": ""},
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=shapes.same_as_first, composed_in="records")  # fmt: skip
 def DecodeCSVColumn(
     xp,
     records,

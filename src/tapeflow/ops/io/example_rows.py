@@ -98,7 +98,7 @@ _FEATURE: dict[str, Any] = {"key": string, "sequence": False}
 @op("ParseExampleDenseFeature", "serialized: string, names: string, default: T -> values: T",
     types={"T": TYPES},
     attrs={**_FEATURE, "feature_shape": ints([]), "variable": False, "required": False},
-    shape=_dense_rule)  # fmt: skip
+    shape=_dense_rule, composed_in="parsing")  # fmt: skip
 def ParseExampleDenseFeature(
     xp, serialized, names, default, key, sequence, feature_shape, variable, required
 ):
@@ -153,7 +153,7 @@ def _sparse_rule(call):
 
 @op("ParseExampleSparseFeature",
     "serialized: string, names: string -> indices: int64, values: dtype, dense_shape: int64",
-    attrs={**_FEATURE, "dtype": dtype}, shape=_sparse_rule)  # fmt: skip
+    attrs={**_FEATURE, "dtype": dtype}, shape=_sparse_rule, composed_in="parsing")  # fmt: skip
 def ParseExampleSparseFeature(xp, serialized, names, key, sequence, dtype):
     messages, kind = _messages(serialized, names), _checked(dtype)
     found = []
@@ -182,7 +182,7 @@ def _checked(kind) -> str:
 @op("ParseExampleRaggedFeature",
     "serialized: string, names: string -> values: dtype, row_splits: splits_dtype",
     attrs={**_FEATURE, "dtype": dtype, "splits_dtype": dtype(dtypes.int32)},
-    shape=shapes.fixed((None,), (None,)))  # fmt: skip
+    shape=shapes.fixed((None,), (None,)), composed_in="parsing")  # fmt: skip
 def ParseExampleRaggedFeature(xp, serialized, names, key, sequence, dtype, splits_dtype):
     messages, kind = _messages(serialized, names), _checked(dtype)
     found = []
@@ -207,7 +207,7 @@ def _list_rule(call):
 
 @op("ParseSequenceDenseList", "serialized: string, names: string -> values: dtype, lengths: int64",
     attrs={"key": string, "dtype": dtype, "feature_shape": ints([]), "allow_missing": False},
-    shape=_list_rule)  # fmt: skip
+    shape=_list_rule, composed_in="parsing")  # fmt: skip
 def ParseSequenceDenseList(xp, serialized, names, key, dtype, feature_shape, allow_missing):
     messages, kind = _messages(serialized, names), _checked(dtype)
     shape, count, found = tuple(feature_shape), _size(feature_shape), []
@@ -250,7 +250,7 @@ def _sparse_list_rule(call):
 
 @op("ParseSequenceSparseList",
     "serialized: string, names: string -> indices: int64, values: dtype, dense_shape: int64",
-    attrs={"key": string, "dtype": dtype}, shape=_sparse_list_rule)  # fmt: skip
+    attrs={"key": string, "dtype": dtype}, shape=_sparse_list_rule, composed_in="parsing")  # fmt: skip
 def ParseSequenceSparseList(xp, serialized, names, key, dtype):
     messages, kind = _messages(serialized, names), _checked(dtype)
     index, flat, sizes = [], [], [len(messages), 0, 0]

@@ -133,7 +133,7 @@ def _decode_rule(call):
 # One field of DecodeProtoV2, whose outputs have different dtypes.
 @op("DecodeProtoField", "bytes: string -> sizes: int32, values: output_type",
     attrs={**_FROM, "output_type": dtype, "message_format": "binary"}, shape=_decode_rule,
-    touches="files")  # fmt: skip
+    touches="files", composed_in="records")  # fmt: skip
 def DecodeProtoField(
     xp, bytes, message_type, field_name, output_type, descriptor_source, message_format
 ):
@@ -161,7 +161,7 @@ def DecodeProtoField(
 # One field of EncodeProto, whose inputs have different dtypes.
 @op("EncodeProtoField", "sizes: int32, values: T -> bytes: string", types={"T": ANY},
     attrs={**_FROM, "field_index": 0}, shape=lambda call: [call.shape(0)],
-    touches="files")  # fmt: skip
+    touches="files", composed_in="records")  # fmt: skip
 def EncodeProtoField(xp, sizes, values, message_type, field_name, descriptor_source, field_index):
     message = _message_class(exact(message_type), attr_bytes(descriptor_source))
     field = _field(message, field_name)

@@ -207,7 +207,7 @@ def _filled(values=(10.0, 20.0, 50.0), fixed=False):
 
 
 @op("LookupTableFindV2", "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout",
-    types={"Tin": ANY, "Tout": ANY}, shape=_find_rule, stateful=True)  # fmt: skip
+    types={"Tin": ANY, "Tout": ANY}, shape=_find_rule, stateful=True, reads_only=True)  # fmt: skip
 def LookupTableFindV2(xp, table_handle, keys, default_value):
     return _table(table_handle).find(np.asarray(keys), np.asarray(default_value))
 
@@ -281,7 +281,8 @@ def _(rng):
 
 
 @op(
-    "LookupTableSizeV2", "table_handle: resource -> size: int64", shape=shapes.scalar, stateful=True
+    "LookupTableSizeV2", "table_handle: resource -> size: int64", shape=shapes.scalar, stateful=True,
+    reads_only=True,
 )
 def LookupTableSizeV2(xp, table_handle):
     return np.array(len(_table(table_handle).entries or ()), np.int64)  # 0 before it is filled
@@ -293,7 +294,7 @@ def _(rng):
 
 
 @op("LookupTableExportV2", "table_handle: resource -> keys: Tkeys, values: Tvalues",
-    attrs={"Tkeys": dtype, "Tvalues": dtype}, shape=shapes.unknowns(2), stateful=True)  # fmt: skip
+    attrs={"Tkeys": dtype, "Tvalues": dtype}, shape=shapes.unknowns(2), stateful=True, reads_only=True)  # fmt: skip
 def LookupTableExportV2(xp, table_handle, Tkeys, Tvalues):
     table = _table(table_handle)
     if (Tkeys, Tvalues) != (table.key_dtype, table.value_dtype):

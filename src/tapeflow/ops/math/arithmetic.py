@@ -38,8 +38,8 @@ from tapeflow.ops.validate import invalid
 BROADCAST: dict[str, Any] = {"shape": shapes.broadcast_all, "broadcast": True}
 
 
-def _add_row(name, types):
-    @op(name, "x: T, y: T -> z: T", types={"T": types}, promotes="operands", **BROADCAST)
+def _add_row(name, types, **facts):
+    @op(name, "x: T, y: T -> z: T", types={"T": types}, promotes="operands", foldable=True, **facts, **BROADCAST)
     def row(xp, x, y):
         return xp.add(x, y)
 
@@ -56,7 +56,7 @@ def _add_row(name, types):
     return row
 
 
-AddV2 = _add_row("AddV2", NUMERIC)
+AddV2 = _add_row("AddV2", NUMERIC, node_name="Add")
 Add = _add_row("Add", (*NUMERIC, dtypes.string))
 
 
@@ -89,7 +89,7 @@ def add(x, y, name=None):
         raise
 
 
-@op("Sub", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST, promotes="operands")
+@op("Sub", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST, promotes="operands", foldable=True)
 def Sub(xp, x, y):
     return xp.subtract(x, y)
 
@@ -120,7 +120,7 @@ def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return Sub(x, y)
 
 
-@op("Mul", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST, promotes="operands")
+@op("Mul", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST, promotes="operands", foldable=True)
 def Mul(xp, x, y):
     return xp.multiply(x, y)
 
@@ -190,7 +190,7 @@ def _divided(call, dz):
     return of_x, elementwise.Neg(RealDiv(Mul(of_x, x), y))
 
 
-@op("RealDiv", "x: T, y: T -> z: T", types={"T": FLOATING_OR_COMPLEX}, **BROADCAST, promotes="operands")
+@op("RealDiv", "x: T, y: T -> z: T", types={"T": FLOATING_OR_COMPLEX}, **BROADCAST, promotes="operands", foldable=True)
 def RealDiv(xp, x, y):
     return xp.divide(x, y)
 
@@ -277,7 +277,7 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     return TruncateDiv(x, y)
 
 
-@op("FloorDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands")
+@op("FloorDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands", foldable=True)
 def FloorDiv(xp, x, y):
     _check_divisor(xp, x, y)
     return xp.floor_divide(x, y) if x.dtype.kind in "iu" else xp.floor(x / y)
@@ -316,7 +316,7 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return FloorDiv(x, y)
 
 
-@op("FloorMod", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands")
+@op("FloorMod", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands", foldable=True)
 def FloorMod(xp, x, y):
     _check_divisor(xp, x, y)
     return xp.mod(x, y)
@@ -559,7 +559,7 @@ def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _extreme(name, function, chooses_x, reference):
-    @op(name, "x: T, y: T -> z: T", types={"T": REAL}, promotes="choice", moves=True, **BROADCAST)
+    @op(name, "x: T, y: T -> z: T", types={"T": REAL}, promotes="choice", moves=True, foldable=True, **BROADCAST)
     def row(xp, x, y):
         return getattr(xp, function)(x, y)
 

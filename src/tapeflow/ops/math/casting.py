@@ -20,6 +20,7 @@ from tapeflow.ops.table import ANY, Sample, dtype, op
     types={"SrcT": ANY},
     attrs={"DstT": dtype, "Truncate": False},
     shape=shapes.elementwise,
+    foldable=True,
 )
 def Cast(xp, x, DstT, Truncate):
     if x.dtype.kind in "OSU" or DstT is dtypes.string:

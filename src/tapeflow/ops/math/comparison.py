@@ -22,7 +22,7 @@ BROADCAST = {"shape": shapes.broadcast_all, "broadcast": True}
 
 
 def _ordering(name, function, holds):
-    @op(name, "x: T, y: T -> z: bool", types={"T": REAL}, **BROADCAST)
+    @op(name, "x: T, y: T -> z: bool", types={"T": REAL}, foldable=True, **BROADCAST)
     def row(xp, x, y):
         return getattr(xp, function)(x, y)
 
@@ -131,6 +131,7 @@ def _equality(name, function, answer, promotes=""):
         broadcast=True,
         shape=_equality_rule,
         promotes=promotes,
+        foldable=True,
     )
     def row(xp, x, y, incompatible_shape_error):
         if not incompatible_shape_error:
@@ -253,7 +254,7 @@ def approximate_equal(x, y, tolerance=1e-5, name=None):
 
 
 def _logic(name, function, reference):
-    @op(name, "x: bool, y: bool -> z: bool", shape=shapes.broadcast_all, broadcast=True)
+    @op(name, "x: bool, y: bool -> z: bool", shape=shapes.broadcast_all, broadcast=True, foldable=True)
     def row(xp, x, y):
         return getattr(xp, function)(x, y)
 
@@ -301,7 +302,7 @@ def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return LogicalOr(x, y)
 
 
-@op("LogicalNot", "x: bool -> y: bool", shape=shapes.elementwise)
+@op("LogicalNot", "x: bool -> y: bool", shape=shapes.elementwise, foldable=True)
 def LogicalNot(xp, x):
     return xp.logical_not(x)
 
@@ -407,6 +408,7 @@ def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
     types={"T": ANY},
     shape=shapes.broadcast_all,
     broadcast=True,
+    foldable=True,
 )
 def SelectV2(xp, condition, t, e):
     return xp.where(condition, t, e)
@@ -450,6 +452,7 @@ def _select_rule(call):
     "condition: bool, t: T, e: T -> output: T",
     types={"T": ANY},
     shape=_select_rule,
+    foldable=True,
 )
 def Select(xp, condition, t, e):
     if t.shape != e.shape:

@@ -22,7 +22,8 @@ SIGNED = (*FLOATING, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 CONTINUOUS = {"T": FLOATING_OR_COMPLEX}
 
 
-@op("Neg", "x: T -> y: T", types={"T": SIGNED + COMPLEX}, shape=shapes.elementwise, promotes="weakness")
+@op("Neg", "x: T -> y: T", types={"T": SIGNED + COMPLEX}, shape=shapes.elementwise, promotes="weakness",
+    foldable=True)
 def Neg(xp, x):
     return xp.negative(x)
 

@@ -50,7 +50,7 @@ def normal_axes(indices, rank: int) -> tuple[int, ...]:
     return tuple(axes)
 
 
-def _row(name, types, kernel, reference):
+def _row(name, types, kernel, reference, foldable=False):
     """The row of a reduction: `kernel(xp, input, axes, keep_dims)`; `reference` reduces a flat list of numbers."""
 
     @op(
@@ -60,6 +60,7 @@ def _row(name, types, kernel, reference):
         attrs={"keep_dims": False},
         shape=shapes.reduction,
         promotes="weakness",
+        foldable=foldable,
     )
     def row(xp, input, reduction_indices, keep_dims):
         return kernel(xp, input, normal_axes(reduction_indices, input.ndim), keep_dims)
@@ -154,7 +155,7 @@ def _sum(xp, input, axes, keep_dims):
     return xp.sum(_wide(input), axes, keepdims=keep_dims).astype(input.dtype)
 
 
-Sum = _row("Sum", NUMERIC, _sum, sum)
+Sum = _row("Sum", NUMERIC, _sum, sum, foldable=True)
 
 
 @Sum.gradient(needs="reduction_indices")
@@ -196,6 +197,7 @@ Prod = _row(
     NUMERIC,
     lambda xp, x, axes, keep: xp.prod(_wide(x), axes, keepdims=keep).astype(x.dtype),
     math.prod,
+    foldable=True,
 )
 
 
@@ -256,7 +258,7 @@ def _extreme(name, function, limit, reference):
         initial = np.asarray(limit(input.dtype)).astype(input.dtype)
         return getattr(xp, function)(input, axes, keepdims=keep_dims, initial=initial)
 
-    row = _row(name, REAL, kernel, reference)
+    row = _row(name, REAL, kernel, reference, foldable=True)
 
     @row.gradient(needs="input, output, reduction_indices")
     def _(call, dy):
@@ -280,6 +282,7 @@ def _truth(name, function, reference):
         types={"Tidx": Preferring(INDEX)},
         attrs={"keep_dims": False},
         shape=shapes.reduction,
+        foldable=True,
     )
     def row(xp, input, reduction_indices, keep_dims):
         axes = normal_axes(reduction_indices, input.ndim)

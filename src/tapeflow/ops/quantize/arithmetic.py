@@ -66,6 +66,7 @@ def _matmul_rule(call):
     },
     ranks="a: 2, b: 2, min_a: 0, max_a: 0, min_b: 0, max_b: 0",
     shape=_matmul_rule,
+    quantizes=("MatMul",),
 )
 def QuantizedMatMul(
     xp, a, b, min_a, max_a, min_b, max_b, Toutput, transpose_a, transpose_b, Tactivation
@@ -115,6 +116,7 @@ def _broadcast_rule(call):
     types={"T1": _BYTES, "T2": _BYTES},
     attrs={"Toutput": dtype(dtypes.qint32)},
     shape=_broadcast_rule,
+    quantizes=("Mul",),
 )
 def QuantizedMul(xp, x, y, min_x, max_x, min_y, max_y, Toutput):
     limits = _limits(min_x=min_x, max_x=max_x, min_y=min_y, max_y=max_y)
@@ -148,6 +150,7 @@ def _(rng):
     types={"T": ANY, "Tshape": INDEX},
     ranks="input_min: 0, input_max: 0",
     shape=lambda call: [*Reshape.shape_rule(call), (), ()],
+    quantizes=("Reshape",),
 )
 def QuantizedReshape(xp, tensor, shape, input_min, input_max):
     low, high = scalar(input_min, "input_min"), scalar(input_max, "input_max")

@@ -103,7 +103,7 @@ def _largest(x, inside):
     return np.where(inside, x, np.iinfo(np.int64).min).max(0)
 
 
-def _pool_row(name, reduce):
+def _pool_row(name, reduce, quantizes):
     @op(
         name,
         "input: T, min_input: float32, max_input: float32 -> " + _RANGE.format("T"),
@@ -111,6 +111,7 @@ def _pool_row(name, reduce):
         attrs={"ksize": ints, "strides": ints, "padding": _PADDING},
         ranks="input: 4, min_input: 0, max_input: 0",
         shape=_pool_rule,
+        quantizes=(quantizes,),
     )
     def row(xp, input, min_input, max_input, ksize, strides, padding):
         return _pooled(input, min_input, max_input, ksize, strides, padding, reduce)
@@ -120,8 +121,8 @@ def _pool_row(name, reduce):
     return row
 
 
-QuantizedAvgPool = _pool_row("QuantizedAvgPool", _mean)
-QuantizedMaxPool = _pool_row("QuantizedMaxPool", _largest)
+QuantizedAvgPool = _pool_row("QuantizedAvgPool", _mean, "AvgPool")
+QuantizedMaxPool = _pool_row("QuantizedMaxPool", _largest, "MaxPool")
 
 
 def quantized(values, kind=dtypes.quint8):
@@ -170,6 +171,7 @@ def _conv_rule(call):
     },
     ranks="input: 4, filter: 4, min_input: 0, max_input: 0, min_filter: 0, max_filter: 0",
     shape=_conv_rule,
+    quantizes=("Conv2D",),
 )
 def QuantizedConv2D(
     xp, input, filter, min_input, max_input, min_filter, max_filter, out_type, strides, padding, dilations
@@ -237,7 +239,7 @@ def _clipped(features, low, high, bottom: float, top: float | None, out_type):
     return levels(y, features.dtype), np.float32(low), np.float32(high)
 
 
-def _relu_row(name, top):
+def _relu_row(name, top, quantizes):
     @op(
         name,
         "features: Tinput, min_features: float32, max_features: float32 -> "
@@ -246,6 +248,7 @@ def _relu_row(name, top):
         attrs={"out_type": dtype(dtypes.quint8)},
         ranks="min_features: 0, max_features: 0",
         shape=lambda call: [call.shape(0), (), ()],
+        quantizes=(quantizes,),
     )
     def row(xp, features, min_features, max_features, out_type):
         return _clipped(features, min_features, max_features, 0.0, top, out_type)
@@ -264,8 +267,8 @@ def _relu_row(name, top):
     return row
 
 
-QuantizedRelu = _relu_row("QuantizedRelu", None)
-QuantizedRelu6 = _relu_row("QuantizedRelu6", 6.0)
+QuantizedRelu = _relu_row("QuantizedRelu", None, "Relu")
+QuantizedRelu6 = _relu_row("QuantizedRelu6", 6.0, "Relu6")
 
 
 @op(

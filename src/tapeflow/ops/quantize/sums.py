@@ -48,6 +48,7 @@ def _result(total: np.ndarray, reach: float, out_type):
     attrs={"Toutput": dtype(dtypes.qint32)},
     ranks="min_x: 0, max_x: 0, min_y: 0, max_y: 0",
     shape=lambda call: [shapes.broadcast(call.shape(0), call.shape(1)), (), ()],
+    quantizes=("Add", "AddV2"),
 )
 def QuantizedAdd(xp, x, y, min_x, max_x, min_y, max_y, Toutput):
     names = {"min_x": min_x, "max_x": max_x, "min_y": min_y, "max_y": max_y}
@@ -93,6 +94,7 @@ def _bias_rule(call):
     types={"T1": _BYTES, "T2": _BYTES},
     attrs={"out_type": dtype},
     shape=_bias_rule,
+    quantizes=("BiasAdd",),
 )
 def QuantizedBiasAdd(xp, input, bias, min_input, max_input, min_bias, max_bias, out_type):
     names = {"min_input": min_input, "max_input": max_input, "min_bias": min_bias, "max_bias": max_bias}

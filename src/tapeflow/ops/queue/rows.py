@@ -100,11 +100,11 @@ def QueueCloseV2(handle, cancel_pending_enqueues):
     _queue(handle).close(cancel_pending_enqueues)
 
 
-@resource_op("QueueSizeV2", "handle: resource -> size: int32", shapes=_scalar)
+@resource_op("QueueSizeV2", "handle: resource -> size: int32", shapes=_scalar, reads_only=True)
 def QueueSizeV2(handle):
     return _queue(handle).size()
 
 
-@resource_op("QueueIsClosedV2", "handle: resource -> is_closed: bool", shapes=_scalar)
+@resource_op("QueueIsClosedV2", "handle: resource -> is_closed: bool", shapes=_scalar, reads_only=True)
 def QueueIsClosedV2(handle):
     return _queue(handle).closed

@@ -107,6 +107,28 @@ def RaggedCrossColumns(
 RaggedCrossColumns.gradient(None)
 
 
+@RaggedCrossColumns.written_as("RaggedCross")
+def _(op):
+    """All columns are ragged, and in the order that `input_order` says."""
+    texts, numbers, _ = op.input_sizes
+    given = {"S": iter(op.inputs[:texts]), "N": iter(op.inputs[texts : texts + numbers])}
+    splits = op.inputs[texts + numbers :]
+    order = op.get_attr("input_order")
+    order = order.decode() if isinstance(order, bytes) else order
+    values = [next(given[letter]) for letter in order]
+    attrs = {name: op.get_attr(name) for name in ("hashed_output", "num_buckets", "hash_key", "out_values_type")}
+    return [*values, *splits], {
+        **attrs,
+        "Nsparse": 0,
+        "input_order": "R" * len(values),
+        "ragged_values_types": [x.dtype for x in values],
+        "ragged_splits_types": [x.dtype for x in splits],
+        "sparse_values_types": [],
+        "dense_types": [],
+        "out_row_splits_type": dtypes.int64,
+    }
+
+
 @RaggedCrossColumns.samples
 def _(rng):
     words, numbers = texts("a", "b", "c"), np.array([4, 5])

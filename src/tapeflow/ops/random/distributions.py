@@ -47,11 +47,6 @@ class _Streams(threading.local):
 streams = _Streams()
 
 
-def draws(row) -> bool:
-    """Whether calls of a row draw from a stream."""
-    return {"seed", "seed2"} <= row.attrs.keys()
-
-
 def reserve(name: str, a, b, seed: int, seed2: int, blocks: int) -> philox.Philox:
     """The stream of an op at its current position, which moves on; one registry serves the native kernels too."""
     numbers = [dtypes.as_dtype(d).as_datatype_enum if d is not None else 0 for d in (a, b)]

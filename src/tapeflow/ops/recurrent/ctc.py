@@ -268,6 +268,7 @@ def _dense_rule(call):
     types={"T": _TYPES, "Tlabels": INDEX, "Tlabel_length": INDEX, "Tlogit_length": INDEX},
     attrs={"blank_index": 0},
     shape=_dense_rule,
+    composed_in="ctc",
 )
 def DenseCTCLoss(xp, logits, labels, label_length, logit_length, blank_index):
     """The loss for labels in a padded matrix; a sequence that does not fit has a large loss, but a finite one."""

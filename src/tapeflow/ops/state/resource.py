@@ -10,7 +10,7 @@ from tapeflow.core import context, errors
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.state.variable import Variable
-from tapeflow.ops.table import dtype, op
+from tapeflow.ops.table import dtype, op, strings
 from tapeflow.ops.table import shape as shape_attr
 
 # Variables that live until they are destroyed, by container and name.
@@ -20,11 +20,13 @@ _named: dict[tuple[str, str], Any] = {}
 @op(
     "VarHandleOp",
     "-> resource: resource",
-    attrs={"container": "", "shared_name": "", "debug_name": "", "dtype": dtype, "shape": shape_attr},
+    attrs={"container": "", "shared_name": "", "debug_name": "", "dtype": dtype, "shape": shape_attr,
+           "allowed_devices": strings([])},
     shape=shapes.scalar,
     stateful=True,
+    effects=False,
 )
-def VarHandleOp(xp, container, shared_name, debug_name, dtype, shape):
+def VarHandleOp(xp, container, shared_name, debug_name, dtype, shape, allowed_devices):
     with context.eager_mode():
         name = shared_name or f"anonymous{len(_named)}"
         found = _named.get((container, name))

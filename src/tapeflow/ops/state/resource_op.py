@@ -42,6 +42,7 @@ class ResourceOp:
         `shared_name` share it. None for an op without one.
       patience: 0 for an op that does not wait; else it runs after those with less, where the order is free.
       touches: what outside of the program a run may read or write, as in rows.
+      reads_only: whether it leaves the object as it is, as in rows.
       handles: what its definition says that handles are: "resource", "string", or "string_ref" for an op of the first
         versions that only graphs have.
     """
@@ -58,6 +59,7 @@ class ResourceOp:
         touches: str = "",
         keeps: Callable[[], Any] | None = None,
         handles: str = "resource",
+        reads_only: bool = False,
     ):
         before, _, after = signature.partition("->")
         self.name, self.signature, self.attrs = name, signature, dict(attrs)
@@ -65,6 +67,7 @@ class ResourceOp:
         self.outputs: list[Argument] = arguments(after)
         self.kernel, self.shapes, self.makes, self.patience = kernel, shapes, makes, patience
         self.touches, self.keeps, self.handles = touches, keeps, handles
+        self.reads_only = reads_only
         self.__doc__ = kernel.__doc__
 
     def is_list(self, argument: Argument) -> bool:
@@ -210,8 +213,9 @@ def old_handles(kind: str, name: str, **attrs: Any) -> ResourceOp:
     kernel = functools.partial(new.kernel, **attrs) if attrs else new.kernel
     own = {key: spec for key, spec in new.attrs.items() if key not in attrs}
     made = ResourceOp(
-        name, new.signature, own, kernel, new.shapes, new.makes, new.patience, new.touches, new.keeps, "string_ref"
-    )
+        name, new.signature, own, kernel, new.shapes, new.makes, new.patience, new.touches, new.keeps, "string_ref",
+        new.reads_only,
+    )  # fmt: skip
     made.__doc__ = new.__doc__
     RESOURCE_OPS[name] = made
     return made
@@ -227,6 +231,7 @@ def resource_op(
     touches: str = "",
     keeps: Callable[[], Any] | None = None,
     handles: str = "resource",
+    reads_only: bool = False,
 ) -> Callable[[Callable[..., Any]], ResourceOp]:
     """Makes the op of the decorated kernel, which takes objects for handles, tensors, lists of these, and attrs.
 
@@ -235,7 +240,7 @@ def resource_op(
 
     def register(kernel: Callable[..., Any]) -> ResourceOp:
         RESOURCE_OPS[name] = made = ResourceOp(
-            name, signature, attrs or {}, kernel, shapes, makes, patience, touches, keeps, handles
+            name, signature, attrs or {}, kernel, shapes, makes, patience, touches, keeps, handles, reads_only
         )
         return made
 

@@ -24,6 +24,7 @@ from tapeflow.ops.validate import first_out_of_range, invalid, known, shape_text
     "resource: resource -> value: dtype",
     attrs={"dtype": dtype},
     shape=lambda call: [call.variable(0)],
+    effects=False,
 )
 def ReadVariableOp(xp, resource, dtype):
     return resource.numpy()
@@ -103,7 +104,7 @@ def AssignSubVariableOp(xp, resource, value):
 AssignSubVariableOp.gradient(None)
 
 
-@op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", shape=shapes.scalar)
+@op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", shape=shapes.scalar, effects=False)
 def VarIsInitializedOp(xp, resource):
     return np.array(resource._is_set)
 
@@ -121,6 +122,7 @@ def _rank_rule(call):
     "input: resource -> output: out_type",
     attrs={"out_type": dtype(dtypes.int32)},
     shape=_rank_rule,
+    effects=False,
 )
 def VariableShape(xp, input, out_type):
     return np.array(input.numpy().shape, out_type.as_numpy_dtype)
@@ -142,6 +144,7 @@ def _gather_rule(call):
     types={"Tindices": INDEX},
     attrs={"batch_dims": 0, "validate_indices": True, "dtype": dtype},
     shape=_gather_rule,
+    effects=False,
 )
 def ResourceGather(xp, resource, indices, batch_dims, validate_indices, dtype):
     params = resource.numpy()
@@ -207,6 +210,7 @@ def _gather_nd_rule(call):
     types={"Tindices": INDEX},
     attrs={"dtype": dtype},
     shape=_gather_nd_rule,
+    effects=False,
 )
 def ResourceGatherNd(xp, resource, indices, dtype):
     params = resource.numpy()

@@ -95,6 +95,7 @@ Nadam = Rule(
     "beta2_power, lr, beta1, beta2, epsilon, grad_weight, m_weight, grad",
     _nadam,
     rows=True,
+    only_here=True,
 )
 
 
@@ -103,7 +104,7 @@ def _lion(xp, v, m, g, lr, beta1, beta2):
     return v - lr * xp.sign(m * beta1 + g * (1 - beta1)), m * beta2 + g * (1 - beta2)
 
 
-Lion = Rule("Lion", "m", "lr, beta1, beta2, grad", _lion, rows=True)
+Lion = Rule("Lion", "m", "lr, beta1, beta2, grad", _lion, rows=True, only_here=True)
 
 
 def _adagrad(xp, v, a, g, lr, update_slots):
@@ -133,7 +134,7 @@ def _keras_adagrad(xp, v, a, g, lr, epsilon):
     return v - g * lr / xp.sqrt(a + epsilon), a
 
 
-KerasAdagrad = Rule("KerasAdagrad", "accum", "lr, epsilon, grad", _keras_adagrad, sparse=True)
+KerasAdagrad = Rule("KerasAdagrad", "accum", "lr, epsilon, grad", _keras_adagrad, sparse=True, only_here=True)
 ResourceApplyKerasAdagrad = KerasAdagrad.dense
 ResourceSparseApplyKerasAdagrad = KerasAdagrad.sparse
 
@@ -216,7 +217,8 @@ def _keras_rmsprop(xp, v, ms, g, lr, rho, epsilon, epsilon_in_root):
 
 
 KerasRMSProp = Rule(
-    "KerasRMSProp", "ms", "lr, rho, epsilon, grad", _keras_rmsprop, rows=True, epsilon_in_root=False
+    "KerasRMSProp", "ms", "lr, rho, epsilon, grad", _keras_rmsprop, rows=True, only_here=True,
+    epsilon_in_root=False,
 )
 
 
@@ -232,6 +234,7 @@ KerasCenteredRMSProp = Rule(
     "lr, rho, epsilon, grad",
     _keras_centered_rmsprop,
     rows=True,
+    only_here=True,
     epsilon_in_root=False,
 )
 

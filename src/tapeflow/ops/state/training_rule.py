@@ -39,6 +39,7 @@ class Rule:
       update: (xp, var, *slots, gradient, **scalars and attrs) -> new var, new slots.
       sparse: whether there is `sparse`.
       rows: whether there is `rows`.
+      only_here: whether TensorFlow does not know `dense` and `sparse` either: it has no op for `many` and `rows`.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Rule:
         update: Callable[..., tuple],
         sparse: bool = False,
         rows: bool = False,
+        only_here: bool = False,
         **attrs: Any,
     ):
         self.slots = slots.split()
@@ -62,7 +64,7 @@ class Rule:
         values = [f"{n}: int64" if n == "global_step" else f"{n}: T" for n in self.names]
         by_rows = [*values[: self.at], "grad: T", "indices: Tindices", *values[self.at + 1 :]]
         scalars = [*values[: self.at], *values[self.at + 1 :]]
-        self.dense: Any = self._row("ResourceApply" + name, [*resources, *values], self._dense)
+        self.dense: Any = self._row("ResourceApply" + name, [*resources, *values], self._dense, only_here)
         self.many: Any = self._row(
             "ResourceMultiApply" + name,
             ["variables: M*resource", *scalars, "gradients: N*T"],
@@ -72,13 +74,13 @@ class Rule:
         self.sparse: Any = None
         if sparse:
             self.sparse = self._row(
-                "ResourceSparseApply" + name, [*resources, *by_rows], self._sparse
+                "ResourceSparseApply" + name, [*resources, *by_rows], self._sparse, only_here
             )
         self.rows: Any = None
         if rows:
             self.rows = self._row("ResourceRowsApply" + name, [*resources, *by_rows], self._rows)
 
-    def _row(self, name: str, inputs: list[str], kernel: Callable[..., None]) -> Any:
+    def _row(self, name: str, inputs: list[str], kernel: Callable[..., None], composed: bool = True) -> Any:
         types: dict[str, tuple[DType, ...]] = {"T": _TYPES}
         if "indices: Tindices" in inputs:
             types["Tindices"] = INDEX
@@ -88,6 +90,7 @@ class Rule:
             types=types,
             attrs={"use_locking": False, **self.attrs},
             shape=shapes.fixed(),
+            composed_in="training" if composed else "",
         )(kernel)
         row.gradient(None)
         return row

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.ops.array.joining import Concat, ConcatV2
 from tapeflow.tools.graph_transforms.registry import Call, transform
 from tapeflow.tools.nodes import Nodes, constant
 
@@ -15,8 +16,8 @@ def backport_concatv2(graph_def: Any, call: Call) -> Any:
     """Concatenate by the op that takes the axis first."""
     nodes = Nodes(graph_def)
     for node in nodes:
-        if node.op == "ConcatV2":
-            node.op = "Concat"
+        if node.op == ConcatV2.name:
+            node.op = Concat.name
             values = [text for text in node.input if not text.startswith("^")]
             node.input[: len(values)] = [values[-1], *values[:-1]]
             node.attr.pop("Tidx", None)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow import protos
 from tapeflow.core.dtypes import float32, quint8
+from tapeflow.ops.quantize.rows import Dequantize
 from tapeflow.tools.graph_transforms.registry import Call, transform
 from tapeflow.tools.nodes import Nodes, constant, made, value_of
 
@@ -57,7 +58,7 @@ def quantize_weights(graph_def: Any, call: Call) -> Any:
             levels_constant(quantized, value, low, high),
             constant(least, low, float32),
             constant(greatest, high, float32),
-            made("Dequantize", node.name, [quantized, least, greatest], T=quint8, mode="MIN_FIRST"),
+            made(Dequantize.name, node.name, [quantized, least, greatest], T=quint8, mode="MIN_FIRST"),
         )
     return nodes.graph_def()
 

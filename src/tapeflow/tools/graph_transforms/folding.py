@@ -18,7 +18,6 @@ from tapeflow.tools.nodes import Nodes, constant
 
 _NEVER = ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "Const", "Enter", "Exit", "RefEnter", "RefExit",
           "Switch", "RefSwitch", "Merge", "RefMerge", "NextIteration", "RefNextIteration", "LoopCond")  # fmt: skip
-_OF_SHAPES = ("Shape", "Size", "Rank")
 
 
 @transform
@@ -67,8 +66,8 @@ def _known(graph: Any, call: Call) -> set[str]:
             continue
         if op_defs.op_def(op.type).is_stateful or op.control_inputs:
             continue
-        if op.type in _OF_SHAPES and op.inputs:
-            found = op.inputs[0].shape.is_fully_defined()
+        if _is_of_shapes(op):
+            found = all(x.shape.is_fully_defined() for x in op.inputs)
         else:
             found = bool(op.inputs) and all(tensor.op.name in known for tensor in op.inputs)
         if found:
@@ -91,8 +90,11 @@ def _ends(nodes: Nodes, known: set[str], call: Call) -> dict[str, set[int]]:
 
 def _computed(graph: Any, known: set[str], ends: dict[str, set[int]]) -> dict[str, dict[int, Any]]:
     """The values of these outputs, for the operations that can be computed."""
-    of_shapes = [op for op in graph.get_operations() if op.name in known and op.type in _OF_SHAPES]
-    shapes = {op.outputs[0]: _of_shape(op) for op in of_shapes}
+    of_shapes = [op for op in graph.get_operations() if op.name in known and _is_of_shapes(op)]
+    shapes = {
+        y: np.array(op.row.of_shape(x.shape_tuple), y.dtype.as_numpy_dtype)
+        for op in of_shapes for x, y in zip(op.inputs, op.outputs, strict=True)
+    }  # fmt: skip
     found = {}
     with Session(graph=graph) as session:
         for name, outputs in ends.items():
@@ -104,9 +106,8 @@ def _computed(graph: Any, known: set[str], ends: dict[str, set[int]]) -> dict[st
     return found
 
 
-def _of_shape(op: Any) -> Any:
-    sizes = np.array(op.inputs[0].shape.as_list(), op.outputs[0].dtype.as_numpy_dtype)
-    return {"Shape": sizes, "Size": sizes.prod(dtype=sizes.dtype), "Rank": np.int32(len(sizes))}[op.type]
+def _is_of_shapes(op: Any) -> bool:
+    return op.row is not None and op.row.of_shape is not None
 
 
 def _replace(nodes: Nodes, name: str, values: dict[int, Any], graph: Any) -> None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tapeflow.core.dtypes import DType, float32, int32, qint32, quint8
+from tapeflow.ops.all_rows import load_all_rows
+from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.math.reduction import Max, Min
+from tapeflow.ops.quantize.arithmetic import RequantizationRange, Requantize
+from tapeflow.ops.quantize.rows import Dequantize, QuantizeV2
+from tapeflow.ops.table import REGISTRY, arguments
 from tapeflow.tools.graph_transforms.registry import Call, invalid, transform
 from tapeflow.tools.graph_transforms.stripping import merge_duplicate_nodes
 from tapeflow.tools.nodes import Nodes, constant, data_inputs, made, parts_of
@@ -17,28 +24,29 @@ class _Counterpart(NamedTuple):
 
     op: str
     types: dict[str, DType]
-    copied: tuple[str, ...] = ()
-    floats: int = 2
-    wide: bool = True  # whether the result has 32 bits
+    copied: tuple[str, ...]
+    floats: int
+    wide: bool  # whether the result has 32 bits
 
 
-_TWO = {"T1": quint8, "T2": quint8, "Toutput": qint32}
-_WINDOW = ("ksize", "strides", "padding")
-_COUNTERPARTS = {
-    "Add": _Counterpart("QuantizedAdd", _TWO),
-    "AddV2": _Counterpart("QuantizedAdd", _TWO),
-    "AvgPool": _Counterpart("QuantizedAvgPool", {"T": quint8}, _WINDOW, 1, False),
-    "BiasAdd": _Counterpart("QuantizedBiasAdd", {"T1": quint8, "T2": quint8, "out_type": qint32}),
-    "Conv2D": _Counterpart(
-        "QuantizedConv2D", {"Tinput": quint8, "Tfilter": quint8, "out_type": qint32}, ("strides", "padding")
-    ),
-    "MatMul": _Counterpart("QuantizedMatMul", _TWO, ("transpose_a", "transpose_b")),
-    "MaxPool": _Counterpart("QuantizedMaxPool", {"T": quint8}, _WINDOW, 1, False),
-    "Mul": _Counterpart("QuantizedMul", _TWO),
-    "Relu": _Counterpart("QuantizedRelu", {"Tinput": quint8}, (), 1, False),
-    "Relu6": _Counterpart("QuantizedRelu6", {"Tinput": quint8}, (), 1, False),
-    "Reshape": _Counterpart("QuantizedReshape", {"T": quint8}, ("Tshape",), 1, False),
-}
+def _counterpart(row: Any) -> _Counterpart:
+    """What its signature says of a row on integers."""
+    inputs, outputs = map(arguments, row.signature.split("->"))
+    types = {name: quint8 for name, allowed in row.types.items() if quint8 in allowed}
+    floats = sum(argument.type in types for argument in inputs)
+    copied = tuple(name for name in (*row.types, *row.attrs) if name not in types)
+    result = outputs[0].type
+    wide = result not in types and row.defaults.get(result) is not quint8
+    return _Counterpart(row.name, {**types, result: qint32} if wide else types, copied, floats, wide)
+
+
+@functools.cache
+def _counterparts() -> dict[str, _Counterpart]:
+    """By the ops on floats."""
+    load_all_rows()
+    return {op: _counterpart(row) for row in REGISTRY.values() for op in row.quantizes}
+
+
 _MODE: dict[str, Any] = {"T": quint8, "mode": "MIN_FIRST"}
 
 
@@ -56,7 +64,7 @@ def quantize_nodes(graph_def: Any, call: Call) -> Any:
     if given is not None:
         _quantize_placeholders(nodes, given)
     for node in nodes:
-        counterpart = _COUNTERPARTS.get(node.op)
+        counterpart = _counterparts().get(node.op)
         if counterpart is None or node.attr["T"].type != float32.as_datatype_enum:
             continue
         if node.attr["data_format"].s not in (b"", b"NHWC") or set(node.attr["dilations"].list.i) - {1}:
@@ -90,7 +98,7 @@ def _quantize_placeholders(nodes: Nodes, limits: tuple[float, float]) -> None:
     nodes.redirect(lambda name, output: floats[name] if name in floats and output == 0 else None)
     for name, made_float in floats.items():
         ends = _scalars(nodes, f"{name}_eightbit", limits)
-        nodes.put(made("Dequantize", made_float, [name, *ends], **_MODE))
+        nodes.put(made(Dequantize.name, made_float, [name, *ends], **_MODE))
 
 
 def _quantize(nodes: Nodes, node: Any, counterpart: _Counterpart, fallback: tuple[float, float] | None) -> None:
@@ -102,11 +110,11 @@ def _quantize(nodes: Nodes, node: Any, counterpart: _Counterpart, fallback: tupl
         name = f"{prefix}/input_{i}"
         nodes.put(
             constant(f"{name}/shape", np.array([-1], np.int32)),
-            made("Reshape", f"{name}/flat", [text, f"{name}/shape"], T=float32, Tshape=int32),
+            made(Reshape.name, f"{name}/flat", [text, f"{name}/shape"], T=float32, Tshape=int32),
             constant(f"{name}/axes", np.array([0], np.int32)),
-            made("Min", f"{name}/min", [f"{name}/flat", f"{name}/axes"], T=float32, Tidx=int32, keep_dims=False),
-            made("Max", f"{name}/max", [f"{name}/flat", f"{name}/axes"], T=float32, Tidx=int32, keep_dims=False),
-            made("QuantizeV2", f"{name}/quantize", [text, f"{name}/min", f"{name}/max"], **_MODE),
+            made(Min.name, f"{name}/min", [f"{name}/flat", f"{name}/axes"], T=float32, Tidx=int32, keep_dims=False),
+            made(Max.name, f"{name}/max", [f"{name}/flat", f"{name}/axes"], T=float32, Tidx=int32, keep_dims=False),
+            made(QuantizeV2.name, f"{name}/quantize", [text, f"{name}/min", f"{name}/max"], **_MODE),
         )
         inputs.append(f"{name}/quantize")
         ends += [f"{name}/quantize:1", f"{name}/quantize:2"]
@@ -118,7 +126,7 @@ def _quantize(nodes: Nodes, node: Any, counterpart: _Counterpart, fallback: tupl
     result = [main.name, f"{main.name}:1", f"{main.name}:2"]
     if counterpart.wide:
         result = _narrowed(nodes, prefix, result, fallback)
-    nodes.put(made("Dequantize", node.name, result, **_MODE))
+    nodes.put(made(Dequantize.name, node.name, result, **_MODE))
 
 
 def _narrowed(nodes: Nodes, prefix: str, wide: list[str], fallback: tuple[float, float] | None) -> list[str]:
@@ -127,9 +135,9 @@ def _narrowed(nodes: Nodes, prefix: str, wide: list[str], fallback: tuple[float,
         ends = _scalars(nodes, f"{prefix}/requant_range", fallback)
     else:
         ends = [f"{prefix}/requant_range", f"{prefix}/requant_range:1"]
-        nodes.put(made("RequantizationRange", ends[0], wide, Tinput=qint32))
+        nodes.put(made(RequantizationRange.name, ends[0], wide, Tinput=qint32))
     name = f"{prefix}/requantize"
-    nodes.put(made("Requantize", name, [*wide, *ends], Tinput=qint32, out_type=quint8))
+    nodes.put(made(Requantize.name, name, [*wide, *ends], Tinput=qint32, out_type=quint8))
     return [name, f"{name}:1", f"{name}:2"]
 
 
@@ -137,8 +145,8 @@ def _join(nodes: Nodes) -> None:
     """Let integers that are made of floats that are made of integers be those integers."""
     same: dict[str, list[str]] = {}
     for node in nodes:
-        source = nodes.get(node.input[0]) if node.op == "QuantizeV2" else None
-        if source is not None and source.op == "Dequantize" and node.name.endswith("/quantize"):
+        source = nodes.get(node.input[0]) if node.op == QuantizeV2.name else None
+        if source is not None and source.op == Dequantize.name and node.name.endswith("/quantize"):
             same[node.name] = list(source.input[:3])
     left = [text for name in same for text in nodes.get(name).input]
     nodes.remove(*same)

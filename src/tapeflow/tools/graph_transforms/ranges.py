@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.gfile import GFile
 from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops.quantize.arithmetic import RequantizationRange
 from tapeflow.tools.graph_transforms.registry import Call, invalid, transform
 from tapeflow.tools.nodes import Nodes, constant, data_inputs, made, parts_of
 
@@ -96,7 +97,7 @@ def freeze_requantization_ranges(graph_def: Any, call: Call) -> Any:
     for name, values in seen.items():
         if name not in nodes:
             raise invalid("Nodes were found in the log file that aren't present in the graph")
-        if nodes.get(name).op != "RequantizationRange":
+        if nodes.get(name).op != RequantizationRange.name:
             raise invalid(f"Node is expected to be a RequantizationRange op: {name}, but is: {nodes.get(name).op}")
         lows, highs = (np.sort(each) for each in zip(*values, strict=True))
         least = min(round(len(lows) * lowest / 100), len(lows) - 1)

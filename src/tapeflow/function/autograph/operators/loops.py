@@ -12,6 +12,7 @@ from tapeflow.function.autograph.operators.conditional import stage_if
 from tapeflow.function.autograph.operators.iteration import count_of, is_countable, reader_of
 from tapeflow.function.autograph.operators.staged_loop import stage_while
 from tapeflow.function.autograph.operators.state import State
+from tapeflow.ops.array.construction import Range
 from tapeflow.ops.math.comparison import logical_and, logical_or
 
 Options = Callable[[], dict[str, Any]] | None
@@ -98,7 +99,7 @@ def _kind_of(iterated: Any) -> Any:
     if type(iterated) in _PLAIN:
         return None
     if is_countable(iterated):
-        is_range = staging.is_staged(iterated) and iterated.op.type == "Range"
+        is_range = staging.is_staged(iterated) and iterated.op.row is Range
         return for_range if is_range else for_counted
     if not staging.in_graph():
         return None

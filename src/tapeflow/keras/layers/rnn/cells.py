@@ -49,21 +49,8 @@ def weight_config(cell):
     }
 
 
-class AbstractRNNCell(Layer):
-    """Base of cells: `call(inputs, states) -> (outputs, new states)`, with state_size and output_size."""
-
-    def call(self, inputs, states):
-        raise NotImplementedError("Abstract method")
-
-    @property
-    def state_size(self):
-        """Sizes of the states: an int, a shape, or a structure of these."""
-        raise NotImplementedError("Abstract method")
-
-    @property
-    def output_size(self):
-        """Size of the output: an int or a shape."""
-        raise NotImplementedError("Abstract method")
+class ZeroStates:
+    """Of cells: the states that they begin with."""
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """Make states of zeros.
@@ -83,6 +70,23 @@ class AbstractRNNCell(Layer):
             dtype = self._compute_dtype_object
         states = initial_state(self.state_size, inputs, batch_size, dtype)
         return states if keras_2() or nest.is_nested(states) else [states]
+
+
+class AbstractRNNCell(ZeroStates, Layer):
+    """Base of cells: `call(inputs, states) -> (outputs, new states)`, with state_size and output_size."""
+
+    def call(self, inputs, states):
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def state_size(self):
+        """Sizes of the states: an int, a shape, or a structure of these."""
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def output_size(self):
+        """Size of the output: an int or a shape."""
+        raise NotImplementedError("Abstract method")
 
 
 def first_states(cell, batch_size, dtype):
@@ -149,7 +153,7 @@ def flat_sizes(sizes):
     return found
 
 
-class GatedCell(DropoutRNNCellMixin):
+class GatedCell(ZeroStates, DropoutRNNCellMixin):
     """A cell with kernel, recurrent_kernel and bias for `gates` parts of `units` columns each."""
 
     gates = 1
@@ -183,25 +187,6 @@ class GatedCell(DropoutRNNCellMixin):
     def output_size(self):
         """The size of the output."""
         return self.units
-
-    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """Make states of zeros.
-
-        Args:
-          inputs: the inputs of a step, or the size of the batch; None where that is the second argument.
-          batch_size: the size of the batch.
-          dtype: of the states; None for that of the inputs, in Keras 3 otherwise for that of the computation.
-
-        Returns:
-          A tensor, or a structure of tensors.
-
-        Raises:
-          ValueError: where the size of the batch, or in Keras 2 the dtype, is not given.
-        """
-        if dtype is None and not keras_2():
-            dtype = self._compute_dtype_object
-        states = initial_state(self.state_size, inputs, batch_size, dtype)
-        return states if keras_2() or nest.is_nested(states) else [states]
 
     def _make_weights(self, input_shape, bias_shape=None, bias_initializer=None):
         columns = self.units * self.gates
