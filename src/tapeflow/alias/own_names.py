@@ -57,6 +57,7 @@ OWN: dict[str, dict[str, str]] = {
     "python.eager.context": {
         "ASYNC": "core.context:ASYNC",
         "SYNC": "core.context:SYNC",
+        "_reset_context": "core.config:reset_devices",
         "async_wait": "core.context:async_wait",
         "Context": "core.eager_context:Context",
         "context": "core.eager_context:current",
