@@ -172,10 +172,14 @@ class Extension(tf.experimental.ExtensionType):
     x: tf.Tensor
 
 
+class LikeATensor(tf.__internal__.types.Tensor):
+    pass
+
+
 def test_what_counts_as_a_tensor():
     counts = [
         tf.constant(1.0), tf.Variable(1.0), tf.sparse.eye(2), tf.ragged.constant([[1], [2, 3]]),
-        tf.IndexedSlices(tf.ones([1]), tf.constant([0])),
+        tf.IndexedSlices(tf.ones([1]), tf.constant([0])), LikeATensor(),
     ]  # fmt: skip
     others = [
         Extension(tf.constant(1.0)), tf.TensorArray(tf.float32, 2), tf.data.Dataset.range(2), np.ones(2),

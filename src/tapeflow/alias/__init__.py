@@ -63,10 +63,16 @@ def install_as_tensorflow(v1: bool = False) -> Any:
 def _name_modules() -> None:
     """Lets tensors and variables be of modules of TensorFlow: libraries tell by that which package made a value."""
     from tapeflow import _native
+    from tapeflow.core.indexed_slices import IndexedSlices
+    from tapeflow.core.sparse_tensor import SparseTensor
+    from tapeflow.ops.ragged.tensor import RaggedTensor
     from tapeflow.ops.state.variable import Variable
 
     _native.Tensor.__module__ = "tensorflow.python.framework.tensor"
     _native.EagerTensor.__module__ = "tensorflow.python.framework.ops"
+    IndexedSlices.__module__ = "tensorflow.python.framework.indexed_slices"
+    SparseTensor.__module__ = "tensorflow.python.framework.sparse_tensor"
+    RaggedTensor.__module__ = "tensorflow.python.ops.ragged.ragged_tensor"
     Variable.__module__ = "tensorflow.python.ops.resource_variable_ops"
 
     def reduced(cls: type) -> Any:
