@@ -241,6 +241,19 @@ def test_classes_as_libraries_see_them():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("first", ["import keras.backend", "import tensorflow, keras"])
+def test_keras_has_what_was_inside_of_it(first):
+    shown = run(f"""
+        {first}
+        from keras import backend as K
+        from keras.utils.vis_utils import model_to_dot
+        from tensorflow.python.keras.utils.data_utils import _extract_archive
+        from tensorflow.python.ops.linalg.sparse.sparse_csr_matrix_ops import tf_export
+        print(K.get_graph().unique_name("scope"), callable(K.get_uid), hasattr(K, "get_nothing"))
+    """)
+    assert shown == ["scope True False"]
+
+
 def test_operations_of_generated_modules():
     shown = run("""
         from tensorflow.python.ops import gen_array_ops, gen_math_ops
