@@ -224,6 +224,7 @@ def test_projector(tmp_path):
 def test_classes_as_libraries_see_them():
     shown = run("""
         import importlib.metadata
+        import pickle
         import tensorflow as tf
         from tensorflow.python.framework import ops
         x, v = tf.constant([1.0, 2.0]), tf.Variable(3.0)
@@ -231,8 +232,26 @@ def test_classes_as_libraries_see_them():
         print(tf.Tensor.__add__(1.0, x).numpy(), tf.Tensor.__getitem__(x, 1).numpy(), bool(tf.Tensor.__bool__(1)))
         print(importlib.metadata.version("tensorflow") == tf.__version__, x._numpy().tolist(), v._shape)
         print(isinstance(x, tf.__internal__.types.Tensor), isinstance(v, tf.__internal__.tracking.Trackable))
+        composites = tf.sparse.eye(2), tf.ragged.constant([[1], [2, 3]]), tf.IndexedSlices(x, [0, 1])
+        print(*(type(c).__module__.startswith("tensorflow.python.") for c in composites))
+        print(*(pickle.loads(pickle.dumps(type(c))) is type(c) for c in composites))
     """)
-    assert shown == ["tensorflow tensorflow True", "[2. 3.] 2.0 True", "True [1.0, 2.0] ()", "True True"]
+    assert shown == [
+        "tensorflow tensorflow True", "[2. 3.] 2.0 True", "True [1.0, 2.0] ()", "True True", *["True True True"] * 2
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("first", ["import keras.backend", "import tensorflow, keras"])
+def test_keras_has_what_was_inside_of_it(first):
+    shown = run(f"""
+        {first}
+        from keras import backend as K
+        from keras.utils.vis_utils import model_to_dot
+        from tensorflow.python.keras.utils.data_utils import _extract_archive
+        from tensorflow.python.ops.linalg.sparse.sparse_csr_matrix_ops import tf_export
+        print(K.get_graph().unique_name("scope"), callable(K.get_uid), hasattr(K, "get_nothing"))
+    """)
+    assert shown == ["scope True False"]
 
 
 def test_operations_of_generated_modules():

@@ -9,7 +9,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.alias import places, reachable, recurrent_cells, tf_inspect
+from tapeflow.alias import losses_utils, places, reachable, recurrent_cells, tf_inspect
 from tapeflow.alias.keras_tracing import trace_model_call
 from tapeflow.contrib.framework import nest
 from tapeflow.core import decorator, eager_context, errors
@@ -172,10 +172,14 @@ class Extension(tf.experimental.ExtensionType):
     x: tf.Tensor
 
 
+class LikeATensor(tf.__internal__.types.Tensor):
+    pass
+
+
 def test_what_counts_as_a_tensor():
     counts = [
         tf.constant(1.0), tf.Variable(1.0), tf.sparse.eye(2), tf.ragged.constant([[1], [2, 3]]),
-        tf.IndexedSlices(tf.ones([1]), tf.constant([0])),
+        tf.IndexedSlices(tf.ones([1]), tf.constant([0])), LikeATensor(),
     ]  # fmt: skip
     others = [
         Extension(tf.constant(1.0)), tf.TensorArray(tf.float32, 2), tf.data.Dataset.range(2), np.ones(2),
@@ -593,3 +597,17 @@ def test_what_converters_read():
     assert [x.name for x in captures.by_val_internal.values()] == [inner.name for _, inner in traced.graph.captures]
     with pytest.raises(ValueError, match="input shapes have not been set"):
         trace_model_call(tf.keras.Sequential([L.Dense(2)]))
+
+
+def test_losses_of_keras_2():
+    x = tf.constant([1.0, 3.0])
+    widest = losses_utils.cast_losses_to_common_dtype([tf.constant(1), tf.constant(1.0, tf.float16), x])
+    assert {loss.dtype for loss in widest} == {tf.float32}
+    assert losses_utils.cast_losses_to_common_dtype([1, 2]) == [1, 2]
+    assert losses_utils.compute_weighted_loss(x, [1.0, 0.0]).numpy() == 0.5
+    assert losses_utils.reduce_weighted_loss(x, losses_utils.ReductionV2.SUM).numpy() == 4
+    assert [y.shape for y in losses_utils.squeeze_or_expand_dimensions(tf.ones([2, 1]), x)] == [[2], [2]]
+    assert [y.shape for y in losses_utils.squeeze_or_expand_dimensions(tf.ones([2, 3]), None, x)[2:]] == [[2, 1]]
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    parts = strategy.run(lambda: losses_utils.scale_loss_for_distribution(tf.constant(4.0)))
+    assert strategy.reduce("SUM", parts, axis=None).numpy() == 4

@@ -366,3 +366,40 @@ def test_shared_objects_have_the_first_of_their_sorted_names(tmp_path):
     path = tf.train.Checkpoint(b=second, a=first).save(tmp_path / "ck")
     assert "a/v/.ATTRIBUTES/VARIABLE_VALUE" in [name for name, _ in tf.train.list_variables(path)]
     assert "b/v/.ATTRIBUTES/VARIABLE_VALUE" not in [name for name, _ in tf.train.list_variables(path)]
+
+
+class Delegate(tf.__internal__.tracking.Trackable):
+    """Asks another object what checkpoints hold, as libraries let the classes of their own variables do."""
+
+    def __init__(self, other):
+        self.other = other
+
+    def _serialize_to_tensors(self):
+        return self.other._serialize_to_tensors()
+
+    def _restore_from_tensors(self, restored_tensors):
+        return self.other._restore_from_tensors(restored_tensors)
+
+
+class Shown(Delegate):
+    def _serialize_to_tensors(self):
+        return {"VARIABLE_VALUE": self.other}
+
+
+@pytest.mark.parametrize("kind", [Delegate, Shown])
+def test_objects_ask_their_variables(kind, tmp_path):
+    variable = tf.Variable([1.0, 2.0])
+    saved = tf.train.Checkpoint(it=kind(variable))
+    path = saved.write(str(tmp_path / "checkpoint"))
+    assert "it/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
+    variable.assign([0.0, 0.0])
+    saved.read(path).assert_consumed()
+    assert variable.numpy().tolist() == [1, 2]
+    module = tf.Module()
+    module.it = kind(variable)
+    tf.saved_model.save(module, str(tmp_path / "model"))
+
+
+def test_objects_may_ask_what_has_no_values(tmp_path):
+    tf.train.Checkpoint(it=Delegate(tf.Module())).write(str(tmp_path / "checkpoint"))
+    assert tf.train.list_variables(str(tmp_path / "checkpoint")) == [("_CHECKPOINTABLE_OBJECT_GRAPH", [])]

@@ -136,3 +136,13 @@ def test_more_samples_than_distinct_points_end_with_the_last_point():
     ).numpy()
     assert sorted(found[:2].tolist()) == [[0, 0], [3, 4]]
     assert found[2:].tolist() == [[0, 0]] * 3
+
+
+@pytest.mark.parametrize("call", [
+    lambda name: clustering_ops.nearest_neighbors(tf.ones([3, 2]), tf.ones([2, 2]), 1, name=name)[0],
+    lambda name: clustering_ops.kmeans_plus_plus_initialization(tf.ones([3, 2]), 2, 0, 1, name=name),
+    lambda name: clustering_ops.kmc2_chain_initialization(tf.ones([3]), 0, name=name),
+])  # fmt: skip
+def test_operations_have_the_name_that_is_asked_for(call):
+    with tf.Graph().as_default():
+        assert call("mine").op.name == "mine"

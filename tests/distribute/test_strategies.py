@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.core import config
 from tapeflow.distribute.strategy import MirroredVariable
 
 
@@ -65,6 +66,23 @@ def test_replicas_meet_in_all_reduce(two):
     total, mean = two.run(step, (x,))
     assert total.numpy().tolist() == [6]
     assert mean.numpy().tolist() == [3]
+
+
+def test_replicas_of_a_traced_function_meet(two):
+    with two.scope():
+        v = tf.Variable(1.0, aggregation=tf.VariableAggregation.MEAN)
+
+    @tf.function
+    def step(x):
+        v.assign_add(x)
+        replica = tf.distribute.get_replica_context()
+        return replica.all_reduce("sum", x) + tf.cast(replica.replica_id_in_sync_group, tf.float32)
+
+    x = two.experimental_distribute_values_from_function(lambda context: context.replica_id_in_sync_group + 1.0)
+    inside = tf.function(lambda: two.run(step, args=(x,)))
+    for result in (two.run(step, args=(x,)), two.run(step, args=(x,)), inside()):
+        assert [part.numpy() for part in result.values] == [3, 4]
+    assert v.numpy() == 5.5
 
 
 def test_optimizer_sums_the_gradients_of_all_replicas(two):
@@ -234,3 +252,11 @@ def test_runs_of_1_x_take_what_an_iterator_has():
         assert strategy.experimental_run(lambda x: x * 2, iterator).numpy().tolist() == [4, 6]
         with pytest.raises(tf.errors.OutOfRangeError):
             strategy.experimental_run(lambda x: x, iterator)
+
+
+def test_what_was_said_of_devices_is_undone():
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 3)
+    config.reset_devices()
+    assert len(tf.config.list_logical_devices("CPU")) == 1
+    assert tf.config.get_logical_device_configuration(cpu) is None

@@ -150,3 +150,36 @@ def test_layers_of_saved_models(tmp_path):
     np.testing.assert_array_equal(layer(np.ones([1, 2], "float32")).numpy(), [[2.0, 2.0]])
     with pytest.raises(ValueError, match="neither an attribute"):
         keras.layers.TFSMLayer(str(tmp_path), call_endpoint="other")
+
+
+class Between(keras.layers.Layer):
+    """Compares queries with values of another size."""
+
+    def build(self, query_shape, value_shape, key_shape=None):
+        assert key_shape is None
+        self.kernel = self.add_weight(shape=(query_shape[-1], value_shape[-1]))
+
+    def call(self, query, value, key=None):
+        return tf.matmul(tf.matmul(query, self.kernel), value, transpose_b=True)
+
+
+def test_build_takes_a_shape_for_each_input(tmp_path):
+    query, value = tf.ones([1, 4, 3]), tf.ones([1, 5, 6])
+    assert Between()(query, value=value).shape == (1, 4, 5)
+    inputs = [keras.Input((4, 3)), keras.Input((5, 6))]
+    model = keras.Model(inputs, Between()(*inputs))
+    path = str(tmp_path / "model.keras")
+    model.save(path)
+    loaded = keras.models.load_model(path, custom_objects={"Between": Between})
+    assert loaded([query, value]).numpy().tolist() == model([query, value]).numpy().tolist()
+
+
+@pytest.mark.parametrize("layer", [
+    keras.layers.MultiHeadAttention(2, 3), keras.layers.GroupQueryAttention(3, 4, 2),
+])  # fmt: skip
+def test_attention_is_built_by_name(layer):
+    layer.build(query_shape=(None, 4, 6), value_shape=(None, 5, 7))
+    weights = layer.weights
+    assert len(weights) == 8
+    assert layer(tf.ones([1, 4, 6]), tf.ones([1, 5, 7])).shape == (1, 4, 6)
+    assert list(map(id, layer.weights)) == list(map(id, weights))

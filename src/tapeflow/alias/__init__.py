@@ -63,10 +63,19 @@ def install_as_tensorflow(v1: bool = False) -> Any:
 def _name_modules() -> None:
     """Lets tensors and variables be of modules of TensorFlow: libraries tell by that which package made a value."""
     from tapeflow import _native
+    from tapeflow.core.indexed_slices import IndexedSlices
+    from tapeflow.core.public import served_as
+    from tapeflow.core.sparse_tensor import SparseTensor
     from tapeflow.ops.state.variable import Variable
 
     _native.Tensor.__module__ = "tensorflow.python.framework.tensor"
     _native.EagerTensor.__module__ = "tensorflow.python.framework.ops"
+    IndexedSlices.__module__ = "tensorflow.python.framework.indexed_slices"
+    SparseTensor.__module__ = "tensorflow.python.framework.sparse_tensor"
+    served_as["RaggedTensor"] = "tensorflow.python.ops.ragged.ragged_tensor"
+    loaded = sys.modules.get("tapeflow.ops.ragged.tensor")
+    if loaded is not None:
+        loaded.RaggedTensor.__module__ = served_as["RaggedTensor"]
     Variable.__module__ = "tensorflow.python.ops.resource_variable_ops"
 
     def reduced(cls: type) -> Any:

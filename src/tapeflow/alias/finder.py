@@ -69,7 +69,13 @@ class Finder:
         root, _, rest = spec.name.partition(".")
         if root == "keras":
             spec_name = "keras" + (f".{rest}" if rest else "")
-            return _thin(spec_name, _behind("tapeflow.keras", rest, spec_name))
+            try:
+                return _thin(spec_name, _behind("tapeflow.keras", rest, spec_name))
+            except ModuleNotFoundError:
+                inside = places.find(f"python.{spec_name}")
+                if inside is None:
+                    raise
+                return _served(spec_name, inside)
         if not rest:
             return self._root()
         parent, _, last = spec.name.rpartition(".")
@@ -116,6 +122,21 @@ class _Of1x(places.Behind):
     def get(self, name: str) -> Any:
         """The value of a name. Raises AttributeError where there is none."""
         return as_of_1x(name, super().get(name))
+
+
+class _OfKeras(places.Behind):
+    """The names of a module of the package `keras`: those inside of TensorFlow too, which were the same files once."""
+
+    def __init__(self, real: ModuleType, name: str):
+        super().__init__(real)
+        self._inside = places.Internal(f"python.{name}")
+
+    def get(self, name: str) -> Any:
+        """The value of a name. Raises AttributeError where there is none."""
+        try:
+            return super().get(name)
+        except AttributeError:
+            return self._inside.get(name)
 
 
 class _Holder(ModuleType):
@@ -165,7 +186,8 @@ def _thin(name: str, real: ModuleType) -> ModuleType:
     """A module that takes its names from `real`."""
     if isinstance(real, _Holder):
         return real
-    return _served(name, places.Behind(real))
+    of_keras = name.partition(".")[0] == "keras"
+    return _served(name, _OfKeras(real, name) if of_keras else places.Behind(real))
 
 
 def _served(name: str, source: Any) -> ModuleType:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import raw_ops
+from tapeflow.alias.symbols import tf_export
 
 
 @functools.cache
@@ -42,6 +43,8 @@ class GeneratedOps:
 
     def get(self, name: str) -> Any:
         """The function of an op: `mat_mul`, `_range`. Raises AttributeError for an unknown op."""
+        if name == "tf_export":  # by which a module declares its public names
+            return tf_export
         found = _by_plain_name().get(name.replace("_", "").lower())
         if found is None or name != name.lower():
             raise AttributeError(name)

@@ -57,6 +57,7 @@ OWN: dict[str, dict[str, str]] = {
     "python.eager.context": {
         "ASYNC": "core.context:ASYNC",
         "SYNC": "core.context:SYNC",
+        "_reset_context": "core.config:reset_devices",
         "async_wait": "core.context:async_wait",
         "Context": "core.eager_context:Context",
         "context": "core.eager_context:current",
@@ -234,6 +235,8 @@ OWN: dict[str, dict[str, str]] = {
         "write_string_to_file": "alias.stand_ins:write_string_to_file",
     },
     "python.keras.saving.saving_utils": {"trace_model_call": "alias.keras_tracing:trace_model_call"},
+    "python.keras.utils.data_utils": {"_extract_archive": "keras.utils.archives:extract_archive"},
+    "python.keras.utils.losses_utils": {"": "alias.losses_utils"},
     "python.keras.utils.tf_utils": {
         "get_reachable_from_inputs": "alias.reachable:get_reachable_from_inputs",
         "is_symbolic_tensor": "keras.utils.tensors:is_symbolic_tensor",

@@ -17,8 +17,9 @@ FullArgSpec = inspect.FullArgSpec
 def getfullargspec(obj: Any) -> inspect.FullArgSpec:
     """The arguments of a function: those that one of its decorators says, else its own.
 
-    Functions of this package are described without annotations, as TensorFlow's have none: libraries compare the
-    result with that of functions of their own.
+    Functions of this package are described without annotations. Most of those that TensorFlow wrote in Python have
+    none (its generated functions of ops do, type variables of their own), and libraries compare the result with that
+    of functions of their own.
 
     Raises TypeError for what is no function.
     """

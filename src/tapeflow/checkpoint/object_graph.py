@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import Any
 
@@ -143,7 +144,7 @@ def slot_of(optimizer: Any, variable: Any, name: str) -> Any:
 def values_of(value: Any) -> dict[str, Any]:
     """Functions that give the values an object has of its own, by attribute."""
     if isinstance(value, Variable):
-        return {VALUE: lambda: value if value._parts is not None else _eager_value(value)}
+        return {VALUE: functools.partial(_of_variable, value)}
     own = getattr(value, "_checkpoint_values", None)
     return {} if own is None else {name: get for name, (get, _) in own().items()}
 
@@ -163,10 +164,12 @@ def of_library(value: Any) -> dict[str, tuple[Any, Any]]:
         return {}
     kind = type(value)
     if kind._serialize_to_tensors is not Trackable._serialize_to_tensors:
-        return {
-            name: (functools.partial(_serialized, value, name), functools.partial(_restored, value, name))
-            for name in value._serialize_to_tensors()
-        }
+        # What stands for another object has the method even where that one has not.
+        with contextlib.suppress(NotImplementedError):
+            return {
+                name: (functools.partial(_serialized, value, name), functools.partial(_restored, value, name))
+                for name in value._serialize_to_tensors()
+            }
     if kind._gather_saveables_for_checkpoint is Trackable._gather_saveables_for_checkpoint:
         return {}
     found = {}
@@ -183,7 +186,13 @@ def of_library(value: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def _serialized(value: Any, name: str) -> Any:
-    return value._serialize_to_tensors()[name]
+    found = value._serialize_to_tensors()[name]
+    return _of_variable(found) if isinstance(found, Variable) else found() if callable(found) else found
+
+
+def _of_variable(variable: Variable) -> Any:
+    """The value; a variable of a graph as it is, for a session to read."""
+    return variable if variable._parts is not None else _eager_value(variable)
 
 
 def _restored(value: Any, name: str, tensor: Any) -> None:

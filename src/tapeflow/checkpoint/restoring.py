@@ -23,7 +23,6 @@ from tapeflow.core.context import executing_eagerly, init_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.public import boundaries
-from tapeflow.core.tracking.trackable import Trackable
 from tapeflow.graph.run.session import get_default_session
 from tapeflow.ops.state.variable import Variable
 
@@ -269,9 +268,9 @@ def _restore_all(value: Any, reader: BundleReader, keys: dict[str, str]) -> set[
     }
     if not values:
         return set()
-    if type(value)._serialize_to_tensors is not Trackable._serialize_to_tensors:
+    try:
         value._restore_from_tensors(values)
-    else:
+    except NotImplementedError:
         for name, tensor in values.items():
             known[name][1](tensor)
     return set(values)

@@ -147,6 +147,13 @@ def _split_host(count: int) -> None:
     context.reset_devices()
 
 
+def reset_devices() -> None:
+    """Undo what was said of the devices: all are visible, none is split."""
+    _split_host(1)
+    _logical_configurations.clear()
+    set_visible_devices(list_physical_devices())
+
+
 get_virtual_device_configuration = get_logical_device_configuration
 set_virtual_device_configuration = set_logical_device_configuration
 

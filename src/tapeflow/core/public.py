@@ -34,6 +34,9 @@ else:
     def boundary(function: F) -> F:
         return _native.PublicFunction(function, True)
 
+# The modules that classes are shown in, by name, where that is said before they are loaded.
+served_as: dict[str, str] = {}
+
 
 def names_itself(function: F) -> F:
     """The same function, whose argument `name` is not to become the name of what it adds to a graph."""

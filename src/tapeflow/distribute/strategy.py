@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import weakref
 from typing import Any
 
 from tapeflow.core import config, context, replicas
@@ -27,6 +28,7 @@ from tapeflow.distribute.reducing import (
 from tapeflow.distribute.running import run_in_step
 from tapeflow.distribute.values import DistributedValues, PerReplica, regroup, select
 from tapeflow.function.autograph.operators.calls import cv
+from tapeflow.function.function import Function, function
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.state.variable import Variable, VariableAggregation, variable_creator_scope
 
@@ -194,6 +196,8 @@ class Strategy:
         if not isinstance(args, (list, tuple)):
             raise TypeError(f"positional args must be a list or tuple, got {type(args)}")
         kwargs = kwargs or {}
+        if isinstance(fn, Function) and self.num_replicas_in_sync > 1:
+            return self._of_all_replicas(fn)(tuple(args), dict(kwargs))
         fn = _converted(fn)
 
         def body(i: int, merge: Any) -> Any:
@@ -211,6 +215,21 @@ class Strategy:
             return regroup(run_in_step(bodies, select))
 
     experimental_run_v2 = run
+
+    def _of_all_replicas(self, fn: Function) -> Function:
+        """The function that runs `fn` for all replicas: in one trace, as they wait for each other."""
+        if fn not in self._functions:
+            inner = fn.python_function if fn._autograph else functools.partial(fn.python_function)
+            own = weakref.ref(self)  # what is kept under the function keeps neither
+            self._functions[fn] = function(
+                lambda args, kwargs: own().run(inner, args, kwargs),  # type: ignore[union-attr]
+                autograph=False, jit_compile=fn._jit_compile, reduce_retracing=fn._reduce_retracing,
+            )  # fmt: skip
+        return self._functions[fn]
+
+    @functools.cached_property
+    def _functions(self) -> Any:
+        return weakref.WeakKeyDictionary()
 
     @contextlib.contextmanager
     def _entered(self) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
 from tapeflow import _native
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.specs.trace_type import of_structure
@@ -23,6 +26,18 @@ from tapeflow.graph.tensor import SymbolicTensor
 
 _Tensor = _native.Tensor
 _Variable = _native.Variable
+
+
+@functools.cache
+def _has_jax() -> bool:
+    """Whether XLA can be used; warns once if not: results are the same, and libraries ask for it unasked."""
+    found = importlib.util.find_spec("jax") is not None
+    if not found:
+        get_logger().warning(
+            "jit_compile=True is ignored, since compiling with XLA needs jax, which is not installed: "
+            "pip install 'tapeflow[xla]'"
+        )
+    return found
 
 
 @public_methods
@@ -183,7 +198,9 @@ class ConcreteFunction:
         return None if compiled.off_host else compiled.plan
 
     def use_xla(self) -> None:
-        """Lets XLA compile the graph on the first call."""
+        """Lets XLA compile the graph on the first call; without jax, the graph stays as it is."""
+        if not _has_jax():
+            return
         from tapeflow.function.compiled_xla import CompiledByXla
 
         self._compiled = CompiledByXla(self._graph)

@@ -509,7 +509,7 @@ def function(
       func: the function; None: a decorator is returned.
       input_signature: a sequence of `tf.TensorSpec`s of the arguments; with it, there is one trace only.
       autograph: whether Python's control flow on tensors becomes part of the plan.
-      jit_compile: whether plans are compiled by XLA (needs the extra `tapeflow[xla]`).
+      jit_compile: whether plans are compiled by XLA, with the extra `tapeflow[xla]`; without it, it is ignored.
       reduce_retracing: whether traces get more general when shapes change.
       experimental_implements, experimental_attributes: kept with the function; of no effect.
       experimental_autograph_options: `tf.autograph.experimental.Feature`s, one or several (optional).

@@ -170,7 +170,7 @@ def _near_cube(count: int, most: np.ndarray) -> list[int]:
     sizes = [0] * len(most)
     left = count
     last = len(most) - 1
-    # From the dimension with the least room; of those with the same, the last one first.
+    # Smallest dimension first; of equal ones, the last one first.
     order = sorted(range(len(most)), key=lambda i: (most[i], -1 if i == last else i))
     for place, i in enumerate(order if count else ()):
         even = math.ceil(left ** (1.0 / (len(most) - place)))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tapeflow.compat import v1
 from tapeflow.core.public import boundaries
-from tapeflow.ops.linalg.least_squares import NearestNeighbors
-from tapeflow.ops.math.clustering import KMC2ChainInitialization, KmeansPlusPlusInitialization
 
 SQUARED_EUCLIDEAN_DISTANCE, COSINE_DISTANCE = "squared_euclidean", "cosine"
 RANDOM_INIT, KMEANS_PLUS_PLUS_INIT, KMC2_INIT = "random", "kmeans_plus_plus", "kmc2"
@@ -18,7 +16,7 @@ def nearest_neighbors(points, centers, k, name=None):
     Args:
       points: float32 (n, d).
       centers: float32 (m, d).
-      k: a scalar.
+      k: a scalar, int64.
 
     Returns:
       int64 and float32, both (n, min(k, m)).
@@ -26,7 +24,7 @@ def nearest_neighbors(points, centers, k, name=None):
     Raises:
       InvalidArgumentError: for other shapes, or without any point or center.
     """
-    return NearestNeighbors(points, centers, v1.cast(k, v1.int64))
+    return v1.raw_ops.NearestNeighbors(points=points, centers=centers, k=k, name=name)
 
 
 def kmeans_plus_plus_initialization(points, num_to_sample, seed, num_retries_per_sample, name=None):
@@ -34,8 +32,8 @@ def kmeans_plus_plus_initialization(points, num_to_sample, seed, num_retries_per
 
     Args:
       points: float32 (n, d).
-      num_to_sample: how many.
-      seed: of the numbers drawn.
+      num_to_sample: how many; int64.
+      seed: of the numbers drawn; int64.
       num_retries_per_sample: how many more are drawn of which the best is taken; below 0, 2 + log(num_to_sample).
 
     Returns:
@@ -44,8 +42,10 @@ def kmeans_plus_plus_initialization(points, num_to_sample, seed, num_retries_per
     Raises:
       InvalidArgumentError: for other shapes, and for more than there are.
     """
-    numbers = [v1.cast(x, v1.int64) for x in (num_to_sample, seed, num_retries_per_sample)]
-    return KmeansPlusPlusInitialization(points, *numbers)
+    return v1.raw_ops.KmeansPlusPlusInitialization(
+        points=points, num_to_sample=num_to_sample, seed=seed, num_retries_per_sample=num_retries_per_sample,
+        name=name,
+    )  # fmt: skip
 
 
 def kmc2_chain_initialization(distances, seed, name=None):
@@ -53,7 +53,7 @@ def kmc2_chain_initialization(distances, seed, name=None):
 
     Args:
       distances: float32 (n,).
-      seed: of the numbers drawn.
+      seed: of the numbers drawn; int64.
 
     Returns:
       An int64 scalar.
@@ -61,7 +61,7 @@ def kmc2_chain_initialization(distances, seed, name=None):
     Raises:
       InvalidArgumentError: for other shapes, and for no distance.
     """
-    return KMC2ChainInitialization(distances, v1.cast(seed, v1.int64))
+    return v1.raw_ops.KMC2ChainInitialization(distances=distances, seed=seed, name=name)
 
 
 class KMeans:
@@ -260,7 +260,7 @@ class _Start:
                 return v1.cond(self._offered <= self._missing, lambda: everything, lambda: self._random(everything))
             with v1.control_dependencies([v1.assert_greater_equal(self._offered, self._missing)]):
                 return kmeans_plus_plus_initialization(
-                    self._unit(self._inputs[0]), self._missing, self._seed, self._retries
+                    self._unit(self._inputs[0]), v1.cast(self._missing, v1.int64), self._seed, self._retries
                 )
         with v1.control_dependencies([v1.assert_equal(self._missing, v1.shape(given)[0])]):
             return v1.identity(given)

@@ -77,7 +77,7 @@ def optimize_loss(
       clip_gradients: the largest global norm, or a function of the pairs.
       update_ops: what is to run first; None: the collection of updates.
 
-    Raises ValueError for an optimizer that is none of these.
+    Raises ValueError for an unknown optimizer.
     """
     loss = convert_to_tensor(loss)
     if global_step is None:

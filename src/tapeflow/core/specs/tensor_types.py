@@ -11,6 +11,8 @@ from tapeflow import _native
 class Tensor(metaclass=abc.ABCMeta):  # noqa: B024 (instances of subclasses only)
     """Base of what is like a tensor; tensors are instances of it too."""
 
+    _counts_as_tensor = True  # for tf.is_tensor
+
     @property
     def dtype(self) -> Any:
         """The dtype of the elements. Raises NotImplementedError where a class does not say."""

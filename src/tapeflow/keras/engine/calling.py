@@ -133,7 +133,7 @@ def call_layer(layer, args, kwargs):
             _remember_inputs(layer, inputs)
             with name_scope(layer._scope_name()):
                 if not layer.built:
-                    build_from_inputs(layer, inputs)
+                    build_from_inputs(layer, inputs, rest, kwargs)
                 outputs = _call_of(layer)(inputs, *rest, **kwargs)
     except Exception as error:
         _note(error, layer)
@@ -224,9 +224,22 @@ def _spec_of(x):
     return TensorSpec(x.shape, x.dtype) if isinstance(x, Tensor) else x
 
 
-def build_from_inputs(layer, inputs):
-    """Makes the weights of a layer for these inputs."""
+@functools.cache
+def _shape_arguments(build):
+    """The arguments of a class's `build` where it takes one for each input of `call`: "query_shape", "value_shape"."""
+    names = CallSignature(build).names[1:]
+    return tuple(names) if len(names) > 1 and all(name.endswith("_shape") for name in names) else ()
+
+
+def build_from_inputs(layer, inputs, rest, kwargs):
+    """Makes the weights of a layer for a call with these inputs."""
     layer.__dict__.setdefault("_first_inputs", nest.map_structure(_spec_of, inputs))
+    if wanted := _shape_arguments(type(layer).build):
+        named = {**dict(zip(signature_of(layer).names, (inputs, *rest), strict=False)), **kwargs}
+        given = {name: named.get(name.removesuffix("_shape")) for name in wanted}
+        if given[wanted[0]] is not None:
+            shapes = {name: shapes_of(x) for name, x in given.items() if x is not None}
+            layer.__dict__["_shapes_by_name"] = shapes
     build_for_shapes(layer, shapes_of(inputs))
     if layer._input_spec is not None:
         assert_input_compatibility(layer._input_spec, inputs, layer.name)
@@ -237,7 +250,10 @@ def build_for_shapes(layer, shapes):
     layer._input_shape_seen = shapes
     if layer._path is None and not keras_2():
         layer.__dict__["_path"] = current_name_scope().rstrip("/")
-    layer.build(shapes)
+    if layer._shapes_by_name is None:
+        layer.build(shapes)
+    else:
+        layer.build(**layer._shapes_by_name)
     layer.built = True
     layer._load_initial_weights()
     if trackable.waiting:

@@ -56,6 +56,8 @@ class Protocol(LayerWeights, LayerLosses):
     compute_output_shape: Any
     name: str
     _input_shape_seen: Any
+    # Of a layer whose `build` takes a shape for each input.
+    _shapes_by_name: Any = None
     _policy: Any
     _compute_dtype_object: Any
     _autocast: bool
@@ -129,6 +131,8 @@ class Protocol(LayerWeights, LayerLosses):
 
     def get_build_config(self):
         """What `build_from_config` makes the weights from: the shape of the inputs; None before that is known."""
+        if self._shapes_by_name is not None:
+            return {"shapes_dict": {name: _plain(shape) for name, shape in self._shapes_by_name.items()}}
         shape = self._input_shape_seen
         return None if shape is None else {"input_shape": _plain(shape)}
 
@@ -140,7 +144,9 @@ class Protocol(LayerWeights, LayerLosses):
         if shape is not None:
             self._build_for(shape)
         elif "shapes_dict" in config:
-            self.build(**config["shapes_dict"])
+            shapes = {name: tuple(shape) for name, shape in config["shapes_dict"].items()}
+            self.__dict__["_shapes_by_name"] = shapes
+            self._build_for(next(iter(shapes.values())))
 
     def _build_for(self, shape):
         from tapeflow.keras.engine.base_layer import _as_shapes

@@ -348,10 +348,14 @@ class MultiHeadAttention(Layer):
             **self._settings(),
         )
 
-    def _build(self, query, value, key):
+    def build(self, query_shape, value_shape, key_shape=None):
+        """Make the weights for inputs of these shapes; keys have that of the values by default."""
+        if self._built_from_signature:
+            return
         self._built_from_signature = True
         heads = self._num_heads
-        q, k, v = (TensorShape(x.shape).as_list() for x in (query, key, value))
+        key_shape = value_shape if key_shape is None else key_shape
+        q, k, v = (TensorShape(x).as_list() for x in (query_shape, key_shape, value_shape))
         self._query_dense = self._projection(len(q), (heads, self._key_dim), "query")
         self._key_dense = self._projection(len(k), (heads, self._key_dim), "key")
         self._value_dense = self._projection(len(v), (heads, self._value_dim), "value")
@@ -438,7 +442,7 @@ class MultiHeadAttention(Layer):
         masks.append(_mask_of(None if key is value else key, key_mask))
         attention_mask = self._with_masks(query, value, masks, attention_mask, use_causal_mask)
         if not self._built_from_signature:
-            self._build(query, value, key)
+            self.build(query.shape, value.shape, key.shape)
         gate = None if self._gate_dense is None else self._gate_dense(query)
         query = self._query_dense(query)
         key = self._key_dense(key)

@@ -119,9 +119,13 @@ class GroupQueryAttention(Layer):
             for weight in ("kernel", "bias")
         }
 
-    def _make(self, query, value, key):
+    def build(self, query_shape, value_shape, key_shape=None):
+        """Make the weights for inputs of these shapes; keys have that of the values by default."""
+        if self._made:
+            return
         self.__dict__["_made"] = True
-        query, value, key = (TensorShape(x.shape) for x in (query, value, key))
+        shapes = (query_shape, value_shape, value_shape if key_shape is None else key_shape)
+        query, value, key = map(TensorShape, shapes)
         queries = (None, self.num_query_heads, self.head_dim)
         others = (None, self.num_key_value_heads, self.head_dim)
         self._query_dense = self._dense("bqm,muh->bquh", queries, "uh", "query")
@@ -158,7 +162,7 @@ class GroupQueryAttention(Layer):
         use_causal_mask=False,
     ):
         if not self._made:
-            self._make(query, value, value if key is None else key)
+            self.build(query.shape, value.shape, None if key is None else key.shape)
         shared = key is None
         key = value if shared else key
         mask = self._mask(

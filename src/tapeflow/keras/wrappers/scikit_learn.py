@@ -24,7 +24,7 @@ class BaseWrapper:
       **sk_params: arguments of `build_fn`, and of the model's `fit`, `predict` and `evaluate`.
 
     Raises:
-      ValueError: for an argument that is none of these.
+      ValueError: for an unknown argument.
     """
 
     _kind = ""

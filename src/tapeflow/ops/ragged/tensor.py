@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import dispatched_class_methods, public_methods
+from tapeflow.core.public import dispatched_class_methods, public_methods, served_as
 from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
 from tapeflow.core.structures import nest
@@ -63,6 +63,7 @@ class RaggedTensor:
     """A tensor with rows of different lengths; made by `tf.ragged.constant` or `RaggedTensor.from_...`."""
 
     _counts_as_tensor = True  # for tf.is_tensor
+    __module__ = served_as.get("RaggedTensor", __name__)
 
     __slots__ = ("__weakref__", "_row_splits", "_uniform_row_length", "_values")
     __array_priority__ = 100

@@ -108,6 +108,14 @@ class VariableAttributes:
     def _convert_variables_to_tensors(self) -> Any:
         return self.read_value()  # type: ignore[attr-defined]
 
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What a checkpoint holds of it: a function that reads the value."""
+        return {"VARIABLE_VALUE": self.read_value}  # type: ignore[attr-defined]
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> Any:
+        """Takes what `_serialize_to_tensors` gave, read."""
+        return self.assign(restored_tensors["VARIABLE_VALUE"], read_value=False)  # type: ignore[attr-defined]
+
     @classmethod
     def _OverloadAllOperators(cls) -> None:
         """Gives a subclass the operators of tensors, applied to what its `value()` is."""

@@ -349,7 +349,7 @@ def call_symbolically(layer, inputs, args, kwargs):
     calling.assert_input_compatibility(layer._input_spec, inputs, layer.name)
     if not layer.built:
         with name_scope(layer._scope_name()):
-            calling.build_from_inputs(layer, inputs)
+            calling.build_from_inputs(layer, inputs, args, kwargs)
     calling.assert_input_compatibility(layer._input_spec, inputs, layer.name)
     outputs = layer._symbolic_outputs(inputs, args, kwargs)
     node = Node(layer, inputs, args, kwargs, outputs)
