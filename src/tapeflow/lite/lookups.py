@@ -16,13 +16,25 @@ from tapeflow.graph.operation import Operation
 from tapeflow.lite.emitter import Emitter, Known, emits, refused
 from tapeflow.lite.mlir_text import element_type, quoted
 from tapeflow.lite.values import Value
-from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.array.gather import GatherV2
+from tapeflow.ops.array.layout import ExpandDims
+from tapeflow.ops.array.selection import LowerBound, UpperBound
+from tapeflow.ops.lookup.rows import (
+    LookupTableExportV2,
+    LookupTableFindV2,
+    LookupTableSizeV2,
+    Table,
+)
+from tapeflow.ops.math.arithmetic import Mul
+from tapeflow.ops.math.casting import Cast
+from tapeflow.ops.math.comparison import Equal, Less, LessEqual, SelectV2
+from tapeflow.ops.math.reduction import Sum
 from tapeflow.ops.state.resource_op import object_of
 
 _OF_THE_RUNTIME = {(dtypes.string, dtypes.int64), (dtypes.int64, dtypes.string)}
 
 
-@emits("LookupTableFindV2")
+@emits(LookupTableFindV2)
 def _find(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     table, keys, default = _table(emitter, op, inputs), inputs[1], inputs[2]
     if table.key_shape:
@@ -39,35 +51,35 @@ def _find(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]
     every = Value.of_array(np.concatenate([np.asarray(missing, values.dtype)[None], values]), table.value_dtype)
     shape = None if keys.shape_tuple is None else (*keys.shape_tuple, *table.value_shape)
     axis = Value.of_array(0, dtypes.int32)
-    found = emitter.op("GatherV2", [every, place, axis], table.value_dtype, shape, op, batch_dims="0 : i64")
+    found = emitter.op(GatherV2, [every, place, axis], table.value_dtype, shape, op, batch_dims="0 : i64")
     if one:
         return [found]
     if table.value_shape:
         raise refused(emitter, op, "has vectors for defaults that are not constant")
-    lacks = emitter.op("Equal", [place, Value.of_array(0, dtypes.int64)], dtypes.bool, keys.shape_tuple, op)
-    return [emitter.op("SelectV2", [lacks, default, found], table.value_dtype, shape, op)]
+    lacks = emitter.op(Equal, [place, Value.of_array(0, dtypes.int64)], dtypes.bool, keys.shape_tuple, op)
+    return [emitter.op(SelectV2, [lacks, default, found], table.value_dtype, shape, op)]
 
 
-@emits("LookupTableSizeV2")
+@emits(LookupTableSizeV2)
 def _size(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     return [Value.of_array(len(_table(emitter, op, inputs).contents()), dtypes.int64)]
 
 
-@emits("LookupTableExportV2")
+@emits(LookupTableExportV2)
 def _export(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     table = _table(emitter, op, inputs)
     return [Value.of_array(x, y.dtype) for x, y in zip(table.export(), op.outputs, strict=True)]
 
 
-@emits("LowerBound", "UpperBound")
+@emits(LowerBound, UpperBound)
 def _bound(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Known]:
     """How many of the sorted numbers are less, by comparing each with each."""
     (rows, count), (_, wanted) = ((None, None) if x.shape_tuple is None else x.shape_tuple for x in inputs)
     row = _wider(emitter, op, inputs[0], 1, (rows, 1, count))
     column = _wider(emitter, op, inputs[1], 2, (rows, wanted, 1))
-    kind = "Less" if op.type == "LowerBound" else "LessEqual"
+    kind = Less if op.row is LowerBound else LessEqual
     less = emitter.op(kind, [row, column], dtypes.bool, (rows, wanted, count), op)
-    return [_count(emitter, op, emitter.op("Cast", [less], op.outputs[0].dtype, less.shape_tuple, op))]
+    return [_count(emitter, op, emitter.op(Cast, [less], op.outputs[0].dtype, less.shape_tuple, op))]
 
 
 def _table(emitter: Emitter, op: Operation, inputs: Sequence[Value]) -> Table:
@@ -87,9 +99,9 @@ def _looked_up(emitter: Emitter, op: Operation, table: Table, values: np.ndarray
         "shared_name": quoted(tables.setdefault(id(table), f"table_{len(tables)}")), "use_node_name_sharing": "false",
     }  # fmt: skip
     # The runtime fills a table once: another import, by a later call or another function, does nothing.
-    handle = emitter.op("HashTableV2", [], dtypes.resource, (), op, **attrs)
+    (handle,) = emitter.instruction("tf.HashTableV2", [], attrs, [Value(dtypes.resource, ())], op)
     emitter.instruction("tf.LookupTableImportV2", [handle, *constants], {}, [], op)
-    return emitter.op("LookupTableFindV2", [handle, keys, default], kinds[1], keys.shape_tuple, op)
+    return emitter.op(LookupTableFindV2, [handle, keys, default], kinds[1], keys.shape_tuple, op)
 
 
 def _place(emitter: Emitter, op: Operation, table: Table, keys: np.ndarray, asked: Value) -> Value:
@@ -101,20 +113,20 @@ def _place(emitter: Emitter, op: Operation, table: Table, keys: np.ndarray, aske
         raise refused(emitter, op, "has keys of unknown rank")
     whole = (*shape, len(keys))
     column = _wider(emitter, op, asked, -1, (*shape, 1))
-    same = emitter.op("Equal", [column, Value.of_array(keys, table.key_dtype)], dtypes.bool, whole, op)
-    numbers = emitter.op("Cast", [same], dtypes.int64, whole, op)
+    same = emitter.op(Equal, [column, Value.of_array(keys, table.key_dtype)], dtypes.bool, whole, op)
+    numbers = emitter.op(Cast, [same], dtypes.int64, whole, op)
     return _count(
-        emitter, op, emitter.op("Mul", [numbers, Value.of_array(places, dtypes.int64)], dtypes.int64, whole, op)
+        emitter, op, emitter.op(Mul, [numbers, Value.of_array(places, dtypes.int64)], dtypes.int64, whole, op)
     )
 
 
 def _wider(emitter: Emitter, op: Operation, x: Value, axis: int, shape: Any) -> Value:
-    return emitter.op("ExpandDims", [x, Value.of_array(axis, dtypes.int32)], x.dtype, shape, op)
+    return emitter.op(ExpandDims, [x, Value.of_array(axis, dtypes.int32)], x.dtype, shape, op)
 
 
 def _count(emitter: Emitter, op: Operation, x: Value) -> Value:
     """The sums over the last axis."""
     assert x.shape_tuple is not None
     return emitter.op(
-        "Sum", [x, Value.of_array(-1, dtypes.int32)], x.dtype, x.shape_tuple[:-1], op, keep_dims="false"
+        Sum, [x, Value.of_array(-1, dtypes.int32)], x.dtype, x.shape_tuple[:-1], op, keep_dims="false"
     )

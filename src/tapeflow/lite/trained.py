@@ -22,6 +22,8 @@ from tapeflow.lite.interface import op_name, tensor_name, unpacked
 from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.mlir_text import number
 from tapeflow.lite.values import Value
+from tapeflow.ops.math.arithmetic import AddV2, Maximum, Minimum, Mul, RealDiv, Sub
+from tapeflow.ops.math.elementwise import Floor
 from tapeflow.ops.quantize.fake_quant import (
     FakeQuantWithMinMaxArgs,
     FakeQuantWithMinMaxVars,
@@ -66,7 +68,7 @@ def _rounding(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Kn
     if np.ndim(step):
         return [_by_channel(emitter, op, x, bottom, top, step)]
     if narrow:  # the runtime's FAKE_QUANT always has the lowest level, but does not reach it after this
-        x = _float(emitter, op, "Maximum", x, bottom)
+        x = _float(emitter, op, Maximum, x, bottom)
         bottom = bottom - step
     attrs = {"min": f"{number(bottom)} : f32", "max": f"{number(top)} : f32", "num_bits": f"{bits} : i32"}
     attrs["narrow_range"] = "false"
@@ -75,14 +77,14 @@ def _rounding(emitter: Emitter, op: Operation, inputs: list[Any]) -> Sequence[Kn
 
 def _by_channel(emitter: Emitter, op: Operation, x: Value, bottom: Any, top: Any, step: Any) -> Value:
     """The rounding by operations on floats: FAKE_QUANT has one range."""
-    y = _float(emitter, op, "Minimum", _float(emitter, op, "Maximum", x, bottom), top)
-    y = _float(emitter, op, "RealDiv", _float(emitter, op, "Sub", y, bottom), step)
-    y = emitter.op("Floor", [_float(emitter, op, "AddV2", y, 0.5)], x.dtype, x.shape_tuple, op)
-    return _float(emitter, op, "AddV2", _float(emitter, op, "Mul", y, step), bottom)
+    y = _float(emitter, op, Minimum, _float(emitter, op, Maximum, x, bottom), top)
+    y = _float(emitter, op, RealDiv, _float(emitter, op, Sub, y, bottom), step)
+    y = emitter.op(Floor, [_float(emitter, op, AddV2, y, 0.5)], x.dtype, x.shape_tuple, op)
+    return _float(emitter, op, AddV2, _float(emitter, op, Mul, y, step), bottom)
 
 
-def _float(emitter: Emitter, op: Operation, kind: str, x: Value, other: Any) -> Value:
-    return emitter.op(kind, [x, Value.of_array(other, dtypes.float32)], x.dtype, x.shape_tuple, op)
+def _float(emitter: Emitter, op: Operation, row: Any, x: Value, other: Any) -> Value:
+    return emitter.op(row, [x, Value.of_array(other, dtypes.float32)], x.dtype, x.shape_tuple, op)
 
 
 def take_ranges(model: Any, steps: Iterable[float], most_bits: int, kept: set[str]) -> tuple[set[str], Ranges]:
