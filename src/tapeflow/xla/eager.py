@@ -262,14 +262,14 @@ def _raise_exhausted(row: Any, error: Exception) -> None:
 
 
 def _explain(row: Any, error: Exception) -> None:
-    """Log once for each row why it runs on the host; as a warning where that was not foreseen."""
+    """Log once for each row why it runs on the host; as a warning where the row did not say so."""
     if row.name in _explained:
         return
     _explained.add(row.name)
-    expected = isinstance(error, OpError)
-    level = logging.INFO if expected else logging.WARNING
-    reason = error.message if expected else f"{type(error).__name__}: {error}"
-    _logger.log(level, "%s runs on the host: %s", row.name, reason)
+    if isinstance(error, OpError):
+        _logger.info("%s runs on the host: %s", row.name, error.message)
+    else:
+        _logger.warning("%s runs on the host: %s: %s", row.name, type(error).__name__, error)
 
 
 def _without_seeds(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:

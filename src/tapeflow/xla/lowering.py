@@ -16,6 +16,7 @@ from tapeflow.core import context
 from tapeflow.core.errors import OpError, UnimplementedError
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
+from tapeflow.graph.run.placement import Part
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.random import distributions as random
 from tapeflow.ops.random import philox
@@ -65,15 +66,31 @@ def _compiled(ops: list[Operation], outputs: Sequence[SymbolicTensor]) -> list[O
     return kept[::-1]
 
 
+def _ordered(graph: Any, outputs: Sequence[SymbolicTensor]) -> list[Operation]:
+    """The operations that a run of a graph, or of a part of one, takes."""
+    if isinstance(graph, Part):
+        return graph.operations
+    effects = [op for op in graph.operations if op.effects and op.type not in _DROPPED]
+    return needed(graph, outputs, effects, graph.inputs)
+
+
+def _own_attrs(op: Operation) -> dict[str, Any]:
+    return op.attrs
+
+
 class Lowering:
     """One trace of a graph.
 
     Attributes:
       state: what operations have changed so far.
       streams: the keys of the random streams that are used, with what identifies each to the host.
+      attrs_of: gives the attrs with which an operation runs.
     """
 
-    def __init__(self, state: dict[Any, Any], probing: bool = False):
+    def __init__(
+        self, state: dict[Any, Any], probing: bool = False, attrs_of: Callable[[Operation], Any] | None = None
+    ):
+        self.attrs_of = attrs_of or _own_attrs
         self.state = State(state)
         self.probing = probing
         self.streams: dict[tuple[Any, ...], None] = {}
@@ -82,13 +99,14 @@ class Lowering:
     def body(self, graph: Any, outputs: Sequence[SymbolicTensor], inputs: Sequence[Any]) -> list[Any]:
         """The values of `outputs` where the inputs of `graph` have these values."""
         values: dict[int, Any] = dict(zip(map(id, graph.inputs), inputs, strict=True))
-        effects = [op for op in graph.operations if op.effects and op.type not in _DROPPED]
-        for op in _compiled(needed(graph, outputs, effects, graph.inputs), outputs):
-            if op.outputs and id(op.outputs[0]) in values:
+        fed = set(values)
+        for op in _compiled(_ordered(graph, outputs), outputs):
+            if op.outputs and id(op.outputs[0]) in fed:
                 continue
             given = [values[id(x)] for x in op.inputs]
             for y, value in zip(op.outputs, self.operation(op, given), strict=False):
-                values[id(y)] = value
+                if id(y) not in fed:
+                    values[id(y)] = value
         return [values[id(y)] for y in outputs]
 
     def operation(self, op: Operation, inputs: list[Any]) -> Sequence[Any]:
@@ -127,7 +145,7 @@ class Lowering:
             return _run_now(row, inputs, op.attrs, sizes)
         random.streams.source = self._stream
         try:
-            return rows.run(row, inputs, op.attrs, sizes)
+            return rows.run(row, inputs, self.attrs_of(op), sizes)
         finally:
             random.streams.source = None
 
@@ -224,7 +242,7 @@ def _shape(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any
 
 @lowers("VarIsInitializedOp")
 def _is_initialized(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
-    return [np.array(True)]
+    return [np.array(inputs[0].is_initialized())]
 
 
 @lowers("Pack")
@@ -296,7 +314,7 @@ def _branches(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[
                 lowering.state = state
             inner_states.append(inner)
             flat = [_varying(v) for v in split(values, handles)]
-            return flat, [jnp.asarray(v) for v in inner.values.values()]
+            return flat, [None if v is None else jnp.asarray(v) for v in inner.values.values()]
 
         return run
 

@@ -61,7 +61,7 @@ def program(
     known = _kept(graph)
     key = (index, graph.version, *map(id, outputs))
     if key not in known:
-        attempt = _Attempt(Executable(graph, outputs, constants, DeviceMemory(index)))
+        attempt = Attempt(Executable(graph, outputs, constants, DeviceMemory(index)))
         if not drops_checks and any_operation(graph, checks):
             attempt.works = False
         known[key] = attempt
@@ -105,7 +105,7 @@ def _first_placed(graph: FuncGraph) -> int:
     return 0
 
 
-class _Attempt:
+class Attempt:
     """Runs an executable; returns None where that fails, and always once the graph turned out not to compile."""
 
     def __init__(self, executable: Executable):
