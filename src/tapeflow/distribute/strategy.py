@@ -17,8 +17,9 @@ from tapeflow.core.device import DeviceSpec, canonical_name
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
-from tapeflow.distribute import inputs
+from tapeflow.distribute import inputs, single_program
 from tapeflow.distribute.reducing import (
+    OwnValue,
     ReduceOp,
     reduce_over_axis,
     reduce_values,
@@ -28,7 +29,12 @@ from tapeflow.distribute.running import run_in_step
 from tapeflow.distribute.values import DistributedValues, PerReplica, regroup, select
 from tapeflow.function.autograph.operators.calls import cv
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.state.variable import Variable, VariableAggregation, variable_creator_scope
+from tapeflow.ops.state.variable import (
+    Variable,
+    VariableAggregation,
+    VariableV1,
+    variable_creator_scope,
+)
 
 __all__ = [
     "ReplicaContext",
@@ -196,17 +202,23 @@ class Strategy:
         kwargs = kwargs or {}
         fn = _converted(fn)
 
+        def replica(number: Any, merge: Any, given: Any) -> Any:
+            with _as_replica(ReplicaContext(self, number, merge)):
+                return fn(*given[0], **given[1])
+
         def body(i: int, merge: Any) -> Any:
-            with (
-                _as_replica(ReplicaContext(self, i, merge)),
-                self._placed(i),
-            ):
-                return fn(*select(i, tuple(args)), **select(i, dict(kwargs)))
+            with self._placed(i):
+                return replica(i, merge, select(i, (tuple(args), dict(kwargs))))
 
         with self._entered():
             n = self.num_replicas_in_sync
             if n == 1:
                 return body(0, None)
+            together = single_program.traced(
+                single_program.mesh(self._devices), replica, (tuple(args), dict(kwargs)), _is_mirrored
+            )
+            if together is not None:
+                return together.results
             bodies = [functools.partial(body, i) for i in range(n)]
             return regroup(run_in_step(bodies, select))
 
@@ -219,6 +231,10 @@ class Strategy:
         else:
             with self._scope():
                 yield
+
+    def _beside_variables(self) -> Any:
+        """The scope of the device of variables: the first of several accelerators, which all have copies."""
+        return context.device(self._devices[0]) if single_program.mesh(self._devices) else contextlib.nullcontext()
 
     def _placed(self, i: int) -> Any:
         if self.num_replicas_in_sync == 1:
@@ -239,6 +255,8 @@ class Strategy:
         op = reduction(reduce_op)
 
         def reduced(x: Any) -> Any:
+            if isinstance(x, OwnValue):
+                return x.reduced(op, axis)
             if isinstance(x, DistributedValues):
                 parts = x.values
             elif self.num_replicas_in_sync == 1 or op is ReduceOp.MEAN or _is_zero(x):
@@ -497,7 +515,7 @@ class MirroredVariable(Variable):
     """A variable that all replicas read. What replicas assign is aggregated first; once, for all of them."""
 
     def _merged(self, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
-        method = getattr(Variable, name)
+        method = getattr(super(), name)
         aggregation = self.aggregation
         if aggregation == VariableAggregation.NONE:
             raise ValueError(
@@ -513,7 +531,7 @@ class MirroredVariable(Variable):
             else:
                 op = ReduceOp.from_variable_aggregation(aggregation)
                 found = strategy.reduce(op, values, axis=None)
-            method(self, found, *args, **kwargs)
+            method(found, *args, **kwargs)
             return self
 
         return replicas.state.replica.merge_call(once, (value,))
@@ -534,18 +552,31 @@ class MirroredVariable(Variable):
         return super().assign_sub(delta, *args, **kwargs)
 
 
+@functools.cache
+def _mirrored(kind: type) -> type:
+    """The class of variables of a subclass of `Variable` that replicas share."""
+    return type(Variable)(kind.__name__, (MirroredVariable, kind), {})
+
+
+def _is_mirrored(variable: Any) -> bool:
+    return isinstance(variable, MirroredVariable)
+
+
 def _created_by(strategy: Strategy) -> Any:
     """The creator of variables in a strategy's scope."""
 
     def create(next_creator: Any, **kwargs: Any) -> Any:
-        variable = next_creator(**kwargs)
+        with strategy._beside_variables():
+            variable = next_creator(**kwargs)
         # The state of a generator of random numbers moves with each replica's draw: each gets others.
-        if (
-            strategy.num_replicas_in_sync > 1
-            and type(variable) is Variable
-            and kwargs.get("name") != "StateVar"
-        ):
-            variable.__class__ = MirroredVariable
+        if strategy.num_replicas_in_sync > 1 and kwargs.get("name") != "StateVar":
+            kind = type(variable)
+            if kind is Variable:
+                variable.__class__ = MirroredVariable
+            elif kind._by_creators and kind is not VariableV1:  # a weight of Keras
+                variable.__class__ = _mirrored(kind)
+                if variable.aggregation == VariableAggregation.NONE:
+                    variable.aggregation = VariableAggregation.MEAN
         with contextlib.suppress(AttributeError):
             variable._distribute_strategy = strategy
         return variable

@@ -97,6 +97,9 @@ class Executable:
             variables[slot].assign(self._memory.tensor_of(value, variables[slot].dtype))
         for key, blocks in moved:
             _native.random_reserve(*key[1:], blocks)
+        return self._tensors(results)
+
+    def _tensors(self, results: Sequence[Any]) -> list[Any]:
         return [
             self._memory.tensor_of(lists.as_payload(y) if shown and isinstance(y, ListValue) else y, dtype)
             for y, (dtype, shown) in zip(results, self._results, strict=True)
@@ -146,7 +149,7 @@ class Executable:
         found: dict[Any, None] = {}
 
         def run(arrays: Any, state: Any) -> Any:
-            lowering = Lowering(dict(enumerate(state)), probing=True, attrs_of=self._attrs_of)
+            lowering = self._lowering(dict(enumerate(state)), probing=True)
             self._body(lowering, arrays, binding)
             found.update(lowering.streams)
             return 0
@@ -156,12 +159,15 @@ class Executable:
 
     def _trace(self, binding: Any, arrays: Any, state: Any, positions: Any) -> Any:
         streams = dict(zip(self._streams or (), positions, strict=True))
-        lowering = Lowering({**dict(enumerate(state)), **streams}, attrs_of=self._attrs_of)
+        lowering = self._lowering({**dict(enumerate(state)), **streams})
         results = self._body(lowering, arrays, binding)
         values, changed = lowering.state.values, lowering.state.written
         written = {slot: values[slot] for slot in range(len(state)) if slot in changed}
         after = {i: values[key] for i, key in enumerate(streams) if key in changed}
         return results, written, after
+
+    def _lowering(self, values: dict[Any, Any], probing: bool = False) -> Lowering:
+        return Lowering(values, probing, self._attrs_of)
 
     def _body(self, lowering: Lowering, arrays: Any, binding: Any) -> list[Any]:
         slots, kinds = binding

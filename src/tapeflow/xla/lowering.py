@@ -85,11 +85,14 @@ class Lowering:
       state: what operations have changed so far.
       streams: the keys of the random streams that are used, with what identifies each to the host.
       attrs_of: gives the attrs with which an operation runs.
+      share: the number of a replica and how many there are: each draws its share of the numbers of a stream.
     """
 
     def __init__(
-        self, state: dict[Any, Any], probing: bool = False, attrs_of: Callable[[Operation], Any] | None = None
-    ):
+        self, state: dict[Any, Any], probing: bool = False, attrs_of: Callable[[Operation], Any] | None = None,
+        share: tuple[Any, int] | None = None,
+    ):  # fmt: skip
+        self.share = share
         self.attrs_of = attrs_of or _own_attrs
         self.state = State(state)
         self.probing = probing
@@ -181,11 +184,18 @@ class Lowering:
             position = jnp.zeros(3, np.uint64) + jnp.uint64(0)
             if not self.probing:
                 raise UnimplementedError(None, None, f"The random stream of {name} was not foreseen")
-        low = position[1] + np.uint64(blocks)
-        high = position[2] + (low < position[1]).astype(np.uint64)
+        mine, count = (None, 1) if self.share is None else self.share
         if key in self.state.values:
-            self.state.write(key, jnp.stack([position[0], low, high]))
-        return philox.Philox(position[0], position[1], position[2])
+            self.state.write(key, _moved(position, np.uint64(blocks * count)))
+        begin = position if self.share is None else _moved(position, np.uint64(blocks) * mine.astype(np.uint64))
+        return philox.Philox(begin[0], begin[1], begin[2])
+
+
+def _moved(position: Any, blocks: Any) -> Any:
+    """A position in a random stream, so many blocks on."""
+    low = position[1] + jnp.uint64(blocks)
+    high = position[2] + (low < position[1]).astype(np.uint64)
+    return jnp.stack([position[0], low, high])
 
 
 _NODES: dict[str, Callable[[Lowering, Operation, list[Any]], Sequence[Any]]] = {}
