@@ -224,3 +224,43 @@ def test_uneven_shares(two, steps):
     run = tf.function(lambda x: two.reduce("SUM", two.run(tf.reduce_sum, (x,)), axis=None))
     assert [run(x).numpy() for x in dataset] == [6, 4]
     assert steps == [[1]]
+
+
+def fitted(strategy, sizes=(32,)):
+    tf.keras.utils.set_random_seed(1)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(64, 4)).astype(np.float32)
+    y = np.sum(x, 1, keepdims=True)
+    with strategy.scope():
+        model = tf.keras.Sequential(
+            [tf.keras.Input([4]), tf.keras.layers.Dense(8, "relu"), tf.keras.layers.BatchNormalization(),
+             tf.keras.layers.Dense(1)]
+        )  # fmt: skip
+        model.compile(tf.keras.optimizers.Adam(0.05), "mse", metrics=["mae"])
+    history = model.fit(x, y, batch_size=24, epochs=3, verbose=0, shuffle=False).history  # the last batch has 16 rows
+    return model, history, model.evaluate(x, y, verbose=0), model.predict(x[:5], verbose=0)
+
+
+def test_keras_trains_on_two_devices_as_on_one(two, monkeypatch):
+    from tapeflow.xla.replicated import MeshMemory
+
+    parts = []
+    shared_out = MeshMemory.shared_out
+
+    def watch(self, given):
+        array = shared_out(self, given)
+        parts.append([shard.data.shape[0] for shard in array.addressable_shards] if array.ndim else [])
+        return array
+
+    _, want, evaluated, predicted = fitted(tf.distribute.OneDeviceStrategy("cpu:0"))
+    monkeypatch.setattr(MeshMemory, "shared_out", watch)
+    model, history, scores, outputs = fitted(two)
+    assert [12, 12] in parts
+    assert [8, 8] in parts
+    assert model.distribute_strategy is two
+    assert {v.device[-5:] for v in model.variables} == {"GPU:0"}
+    for name, values in want.items():
+        np.testing.assert_allclose(history[name], values, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(scores, evaluated, rtol=1e-4)
+    np.testing.assert_allclose(outputs, predicted, rtol=1e-4, atol=1e-5)
+    assert history["loss"][-1] < history["loss"][0]

@@ -232,6 +232,10 @@ class Strategy:
             with self._scope():
                 yield
 
+    def _shares_out(self) -> Any:
+        """A context in which functions run on the devices of all replicas, each with a part of every batch."""
+        return replicas.over(single_program.mesh(self._devices))
+
     def _beside_variables(self) -> Any:
         """The scope of the device of variables: the first of several accelerators, which all have copies."""
         return context.device(self._devices[0]) if single_program.mesh(self._devices) else contextlib.nullcontext()

@@ -126,8 +126,11 @@ class Executable:
                     None, None, f"Strings cannot be compiled, but {self.graph.name} takes some"
                 )
             else:
-                arrays.append(self._memory.array_of(x))
+                arrays.append(self._argument(x))
         return arrays, variables, tuple(slots)
+
+    def _argument(self, x: Any) -> Any:
+        return self._memory.array_of(x)
 
     def _run(self, binding: Any, arrays: list[Any], state: list[Any]) -> Any:
         """Results, new values of variables by number, and by how many blocks each random stream moved on."""

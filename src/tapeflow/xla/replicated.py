@@ -1,4 +1,4 @@
-"""A step of several replicas as one program over a mesh of their devices.
+"""Programs over a mesh of devices: a step of several replicas, or a function of batches that are shared out.
 
 Variables are replicated, what is given by replica is split along the mesh, and sums over the replicas are XLA's
 all-reduces. A random stream is shared out: each replica draws numbers of its own.
@@ -66,6 +66,19 @@ class MeshMemory:
         key, known = id(array), self._everywhere
         known[key] = (weakref.ref(array, lambda _: known.pop(key, None)), everywhere)
 
+    def shared_out(self, given: Any) -> Any:
+        """A tensor with a part of its first axis on each device; on all devices where that axis cannot be shared out."""
+        shape = given.shape.as_list()
+        if not device_memory.can_hold(given.dtype) or not shape or not shape[0] or shape[0] % len(self._indices):
+            return self.array_of(given)
+        where, array = _native.device_array(given)
+        with jax.enable_x64(True):
+            return jax.device_put(np.array(given.numpy()) if where == 0 else array, self._split)
+
+    def same_everywhere(self, value: Any) -> Any:
+        """A traced value that all devices are to have whole."""
+        return jax.lax.with_sharding_constraint(value, self._same)
+
     def _spread(self, parts: Sequence[Any]) -> Any:
         shape = parts[0].shape.as_list()
         if any(x.shape.as_list() != shape for x in parts):
@@ -97,6 +110,17 @@ class MeshMemory:
         """The arrays of the devices, in the order of the mesh."""
         by_device = {shard.device: shard.data for shard in value.addressable_shards}
         return [by_device[device_memory.jax_device(i)] for i in self._indices]
+
+
+class ShardedFunction(Executable):
+    """A function on the devices of a mesh, each with a part of its arguments' first axes: it computes what one does."""
+
+    def _argument(self, x: Any) -> Any:
+        return self._memory.shared_out(x)
+
+    def _trace(self, binding: Any, arrays: Any, state: Any, positions: Any) -> Any:
+        made = super()._trace(binding, arrays, state, positions)
+        return jax.tree.map(self._memory.same_everywhere, made)
 
 
 class ReplicatedStep(Executable):
