@@ -47,6 +47,14 @@ def mesh(names: Sequence[str]) -> tuple[int, ...]:
     return indices if distinct and device_calls.step_driver is not None else ()
 
 
+def is_accelerator(name: str) -> bool:
+    """Whether a device is there and is not the host."""
+    try:
+        return device.find(name).index != 0
+    except InvalidArgumentError:
+        return False
+
+
 def traced(
     indices: Sequence[int], replica: Callable[..., Any], arguments: Any, is_mirrored: Callable[[Any], bool]
 ) -> Together | None:
@@ -61,10 +69,17 @@ def traced(
     if not indices or context.executing_eagerly():
         return None
     try:
-        return Together(_Trace(indices, replica, arguments, is_mirrored).node())
+        return Together(node(indices, replica, arguments, is_mirrored))
     except Exception as error:  # what is wrong with the step is said when a replica is traced by itself
         _logger.info("The replicas of a step are traced one by one: %s", error)
         return None
+
+
+def node(
+    indices: Sequence[int], replica: Callable[..., Any], arguments: Any, is_mirrored: Callable[[Any], bool]
+) -> Any:
+    """The results of a step as `traced` makes it; raises what keeps the replicas from being traced together."""
+    return _Trace(indices, replica, arguments, is_mirrored).node()
 
 
 class _Trace:

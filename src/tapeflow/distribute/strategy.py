@@ -237,8 +237,9 @@ class Strategy:
         return replicas.over(single_program.mesh(self._devices))
 
     def _beside_variables(self) -> Any:
-        """The scope of the device of variables: the first of several accelerators, which all have copies."""
-        return context.device(self._devices[0]) if single_program.mesh(self._devices) else contextlib.nullcontext()
+        """The scope of the device of variables: the first accelerator; further ones have copies."""
+        accelerated = single_program.is_accelerator(self._devices[0])
+        return context.device(self._devices[0]) if accelerated else contextlib.nullcontext()
 
     def _placed(self, i: int) -> Any:
         if self.num_replicas_in_sync == 1:
@@ -380,6 +381,19 @@ class Strategy:
           session_config: accepted as in 1.x.
           **kwargs: accepted as in 1.x.
         """
+
+    def _run_as_one(self, fn: Any, args: tuple[Any, ...]) -> Any:
+        """As `run` in a graph; raises what keeps the replicas from being one program."""
+
+        def replica(number: Any, merge: Any, given: Any) -> Any:
+            with _as_replica(ReplicaContext(self, number, merge)):
+                return fn(*given)
+
+        with self._entered():
+            return single_program.node(single_program.mesh(self._devices), replica, args, _is_mirrored)
+
+    # What happens to values that replicas assign to a variable that does not say so.
+    _aggregation = VariableAggregation.NONE
 
     # Whether steps are handed to workers by a coordinator.
     _should_use_with_coordinator = False
@@ -557,9 +571,10 @@ class MirroredVariable(Variable):
 
 
 @functools.cache
-def _mirrored(kind: type) -> type:
+def _mirrored(kind: Any) -> Any:
     """The class of variables of a subclass of `Variable` that replicas share."""
-    return type(Variable)(kind.__name__, (MirroredVariable, kind), {})
+    metaclass: Any = type(kind)
+    return metaclass(kind.__name__, (MirroredVariable, kind), {})
 
 
 def _is_mirrored(variable: Any) -> bool:
@@ -574,13 +589,14 @@ def _created_by(strategy: Strategy) -> Any:
             variable = next_creator(**kwargs)
         # The state of a generator of random numbers moves with each replica's draw: each gets others.
         if strategy.num_replicas_in_sync > 1 and kwargs.get("name") != "StateVar":
-            kind = type(variable)
+            kind: Any = type(variable)
             if kind is Variable:
                 variable.__class__ = MirroredVariable
             elif kind._by_creators and kind is not VariableV1:  # a weight of Keras
                 variable.__class__ = _mirrored(kind)
-                if variable.aggregation == VariableAggregation.NONE:
-                    variable.aggregation = VariableAggregation.MEAN
+            if variable.aggregation == VariableAggregation.NONE:
+                default = strategy._aggregation if kind is Variable else VariableAggregation.MEAN
+                variable.aggregation = default
         with contextlib.suppress(AttributeError):
             variable._distribute_strategy = strategy
         return variable

@@ -63,7 +63,7 @@ class Executable:
         self._written: dict[Any, list[int]] = {}  # likewise: the numbers of those that a run assigns
         shown = {id(y) for y in graph.outputs}
         self._results = [(y.dtype, id(y) in shown) for y in self.outputs]
-        self._memory = HostMemory() if memory is None else memory
+        self._memory: Any = HostMemory() if memory is None else memory
         self._device = self._memory.device
 
     def __call__(self, *arguments: Any) -> list[Any]:

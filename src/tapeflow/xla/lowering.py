@@ -184,10 +184,12 @@ class Lowering:
             position = jnp.zeros(3, np.uint64) + jnp.uint64(0)
             if not self.probing:
                 raise UnimplementedError(None, None, f"The random stream of {name} was not foreseen")
-        mine, count = (None, 1) if self.share is None else self.share
         if key in self.state.values:
+            count = 1 if self.share is None else self.share[1]
             self.state.write(key, _moved(position, np.uint64(blocks * count)))
-        begin = position if self.share is None else _moved(position, np.uint64(blocks) * mine.astype(np.uint64))
+        begin = position
+        if self.share is not None:
+            begin = _moved(position, np.uint64(blocks) * self.share[0].astype(np.uint64))
         return philox.Philox(begin[0], begin[1], begin[2])
 
 

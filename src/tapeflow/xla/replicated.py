@@ -67,7 +67,7 @@ class MeshMemory:
         known[key] = (weakref.ref(array, lambda _: known.pop(key, None)), everywhere)
 
     def shared_out(self, given: Any) -> Any:
-        """A tensor with a part of its first axis on each device; on all devices where that axis cannot be shared out."""
+        """A tensor with a part of its first axis on each device; on all devices where it cannot be shared out."""
         shape = given.shape.as_list()
         if not device_memory.can_hold(given.dtype) or not shape or not shape[0] or shape[0] % len(self._indices):
             return self.array_of(given)
@@ -148,7 +148,9 @@ class ReplicatedStep(Executable):
     def _compiles(self) -> None:
         """Trace the step once without values, and find its random streams."""
         slots: dict[int, int] = {}
-        arrays, state, order, kinds = [], [], [], []
+        arrays: list[Any] = []
+        state: list[Any] = []
+        order, kinds = [], []
         for i, x in enumerate(self.graph.inputs):
             if x.dtype is dtypes.resource:
                 if x.handle_shape is None or None in x.handle_shape:
