@@ -2,7 +2,7 @@
 
 Ten thousand real handwritten digits come with the package: 8,000 to train with, 2,000 to test.
 
-    python examples/mnist.py [--epochs 8] [--batch 84] [--seed 1] [--device gpu] [--picture mnist.png]
+    python examples/mnist.py [--epochs 8] [--batch 84] [--images 8000] [--device gpu] [--picture mnist.png]
 """
 
 import argparse
@@ -95,6 +95,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=8, help="passes through the training images")
     parser.add_argument("--batch", type=int, default=84, help="images a step")
+    parser.add_argument("--images", type=int, help="how many images to train and test with; all by default")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cpu", help="where the model lives and operations run: cpu, gpu, gpu:1")
     parser.add_argument("--picture", type=Path, default=Path("mnist.png"), help="file to draw")
@@ -102,6 +103,7 @@ def main():
 
     tf.random.set_seed(options.seed)
     train_set, test_set = tf.keras.datasets.mnist.load_data()
+    train_set, test_set = ([part[: options.images] for part in each] for each in (train_set, test_set))
     images, labels = as_inputs(*train_set)
     test_images, test_labels = as_inputs(*test_set)
     print(f"{len(images):,} digits to train with, {len(test_images):,} to test")

@@ -10,8 +10,8 @@ REASONS: dict[str, str] = {
     "Layers of a quantized model beside those of the float one: not there yet":
         "lite.experimental.QuantizationDebug*",
     "TPUs are programmed through JAX here":
-        "tpu.PaddingSpec tpu.batch_parallel tpu.bfloat16_scope tpu.core tpu.initialize_system tpu.outside_compilation "
-        "tpu.replicate tpu.rewrite tpu.shard tpu.shutdown_system tpu.experimental.AdagradParameters "
+        "tpu.PaddingSpec tpu.initialize_system "
+        "tpu.shutdown_system tpu.experimental.AdagradParameters "
         "tpu.experimental.AdamParameters tpu.experimental.FtrlParameters "
         "tpu.experimental.StochasticGradientDescentParameters tpu.experimental.embedding_column "
         "tpu.experimental.shared_embedding_columns",

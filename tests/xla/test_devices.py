@@ -154,6 +154,42 @@ def test_checks_of_values_raise():
             tf.debugging.assert_equal(bad[0], 2.0)
 
 
+def test_a_row_says_once_why_it_runs_on_the_host(monkeypatch, caplog):
+    """Whatever keeps a kernel from being compiled: what was not foreseen is a warning."""
+    from tapeflow.xla import eager, rows
+
+    def fail(*_):
+        raise KeyError("a fault of the kernel")
+
+    monkeypatch.setattr(rows, "run", fail)
+    monkeypatch.setattr(eager, "_explained", set())
+    with caplog.at_level("INFO", "tensorflow"):
+        for width in (5, 6):
+            y = tf.math.erfc(tf.ones([width]).gpu())
+            assert y.device == HOST
+    assert [(r.levelname, r.message) for r in caplog.records] == [
+        ("WARNING", "Erfc runs on the host: KeyError: 'a fault of the kernel'")
+    ]
+
+
+@pytest.mark.parametrize("exhausted", [False, True])
+def test_a_lack_of_memory_is_not_remembered(exhausted, monkeypatch):
+    from tapeflow.xla import rows
+    from tapeflow.xla.importing import jax
+
+    lack = jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory") if exhausted else MemoryError()
+    x = tf.ones([7 + exhausted]).gpu()
+
+    def fail(*_):
+        raise lack
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rows, "run", fail)
+        with pytest.raises((MemoryError, tf.errors.ResourceExhaustedError)):
+            tf.math.erf(x)
+    assert tf.math.erf(x).device == FIRST
+
+
 # A tensor as Python sees it.
 
 

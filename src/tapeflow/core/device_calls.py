@@ -16,13 +16,19 @@ Call = Callable[[Any, tuple[Any, ...], dict[str, Any], int, tuple[int, ...]], tu
 driver: Call | None = None
 # Gives what runs a graph on an accelerator; see `tapeflow.xla.placed.program`.
 graph_driver: Callable[..., Any] | None = None
+# Gives what runs a part of a session's graph; see `tapeflow.xla.parts.program`.
+part_driver: Callable[..., Any] | None = None
+# Gives what runs a step of several replicas; see `tapeflow.xla.replicated.program`.
+step_driver: Callable[..., Any] | None = None
 _watcher: Call | None = None
 
 
-def use_driver(function: Call, graphs: Callable[..., Any]) -> None:
-    """Let `function` run the calls that run on accelerators, and what `graphs` gives the graphs."""
-    global driver, graph_driver
-    driver, graph_driver = function, graphs
+def use_driver(
+    function: Call, graphs: Callable[..., Any], parts: Callable[..., Any], steps: Callable[..., Any]
+) -> None:
+    """Let `function` run the calls that run on accelerators, and what the others give what they name."""
+    global driver, graph_driver, part_driver, step_driver
+    driver, graph_driver, part_driver, step_driver = function, graphs, parts, steps
     _native.set_hook("device_call", _call)
 
 

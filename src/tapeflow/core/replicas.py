@@ -4,7 +4,9 @@ and losses below it ask.
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from tapeflow import _native
@@ -14,6 +16,8 @@ class _State(threading.local):
     def __init__(self) -> None:
         self.strategies: tuple[Any, ...] = ()
         self.replica: Any = None
+        # The indices of the accelerators that functions share their batches out to.
+        self.mesh: tuple[int, ...] = ()
 
 
 state = _State()
@@ -26,6 +30,16 @@ def place(strategies: tuple[Any, ...], replica: Any) -> tuple[tuple[Any, ...], A
     # Traces of functions depend on it, which the core looks up by their arguments alone.
     _native.set_replica_scope(bool(strategies) or replica is not None)
     return before
+
+
+@contextlib.contextmanager
+def over(mesh: tuple[int, ...]) -> Iterator[None]:
+    """A block in which functions run on several accelerators, each with a part of every batch; () for none."""
+    before, state.mesh = state.mesh, mesh
+    try:
+        yield
+    finally:
+        state.mesh = before
 
 
 def strategy() -> Any:

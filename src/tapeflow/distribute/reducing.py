@@ -5,10 +5,17 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+import numpy as np
+
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.values import DistributedValues
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.construction import one_hot
+from tapeflow.ops.array.joining import unstack
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape, size
+from tapeflow.ops.control.cross_replica import CrossReplicaSum, XlaReplicaId
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import reduce_prod, reduce_sum
@@ -18,6 +25,7 @@ __all__ = [
     "CrossDeviceOps",
     "HierarchicalCopyAllReduce",
     "NcclAllReduce",
+    "OwnValue",
     "ReduceOp",
     "ReductionToOneDevice",
     "reduce_over_axis",
@@ -80,6 +88,40 @@ def reduce_over_axis(reduce_op: ReduceOp, values: Any, axis: Any) -> Any:
         dims = shape(part)
         sizes.append(reduce_prod([dims[each] for each in axes]))
     return total / cast(reduce_values(ReduceOp.SUM, sizes), total.dtype)
+
+
+class OwnValue(DistributedValues):
+    """A value of which each replica has its own, while the step of all replicas is traced once.
+
+    Args:
+      own: the tensor of the replica.
+      count: how many replicas there are.
+    """
+
+    def __init__(self, own: Any, count: int):
+        self.own, self._count = own, count
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The tensors of all replicas."""
+        x = convert_to_tensor(self.own)
+        sent = cast(x, dtypes.int32) if x.dtype == dtypes.bool else x
+        mine = one_hot(XlaReplicaId(), self._count, dtype=sent.dtype)
+        everyone = _over_replicas(reshape(mine, [-1] + [1] * x.shape.rank) * sent)
+        return tuple(unstack(cast(everyone, x.dtype), self._count))
+
+    def reduced(self, reduce_op: ReduceOp, axis: Any = None) -> Any:
+        """The sum or the mean over the replicas, and over `axis` of the value."""
+        x = convert_to_tensor(self.own)
+        total = _over_replicas(x if axis is None else reduce_sum(x, axis))
+        if reduce_op is ReduceOp.SUM:
+            return total
+        counted = size(x) // size(total) if axis is not None else 1  # of the same shape in all replicas
+        return total / cast(self._count * counted, total.dtype)
+
+
+def _over_replicas(x: Any) -> Any:
+    return CrossReplicaSum(x, np.zeros((0, 1), np.int32))
 
 
 class CrossDeviceOps:

@@ -18,8 +18,9 @@ from tapeflow.core.device import DeviceSpec, canonical_name
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
-from tapeflow.distribute import inputs
+from tapeflow.distribute import inputs, single_program
 from tapeflow.distribute.reducing import (
+    OwnValue,
     ReduceOp,
     reduce_over_axis,
     reduce_values,
@@ -30,7 +31,12 @@ from tapeflow.distribute.values import DistributedValues, PerReplica, regroup, s
 from tapeflow.function.autograph.operators.calls import cv
 from tapeflow.function.function import Function, function
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.state.variable import Variable, VariableAggregation, variable_creator_scope
+from tapeflow.ops.state.variable import (
+    Variable,
+    VariableAggregation,
+    VariableV1,
+    variable_creator_scope,
+)
 
 __all__ = [
     "ReplicaContext",
@@ -200,17 +206,23 @@ class Strategy:
             return self._of_all_replicas(fn)(tuple(args), dict(kwargs))
         fn = _converted(fn)
 
+        def replica(number: Any, merge: Any, given: Any) -> Any:
+            with _as_replica(ReplicaContext(self, number, merge)):
+                return fn(*given[0], **given[1])
+
         def body(i: int, merge: Any) -> Any:
-            with (
-                _as_replica(ReplicaContext(self, i, merge)),
-                self._placed(i),
-            ):
-                return fn(*select(i, tuple(args)), **select(i, dict(kwargs)))
+            with self._placed(i):
+                return replica(i, merge, select(i, (tuple(args), dict(kwargs))))
 
         with self._entered():
             n = self.num_replicas_in_sync
             if n == 1:
                 return body(0, None)
+            together = single_program.traced(
+                single_program.mesh(self._devices), replica, (tuple(args), dict(kwargs)), _is_mirrored
+            )
+            if together is not None:
+                return together.results
             bodies = [functools.partial(body, i) for i in range(n)]
             return regroup(run_in_step(bodies, select))
 
@@ -239,6 +251,15 @@ class Strategy:
             with self._scope():
                 yield
 
+    def _shares_out(self) -> Any:
+        """A context in which functions run on the devices of all replicas, each with a part of every batch."""
+        return replicas.over(single_program.mesh(self._devices))
+
+    def _beside_variables(self) -> Any:
+        """The scope of the device of variables: the first accelerator; further ones have copies."""
+        accelerated = single_program.is_accelerator(self._devices[0])
+        return context.device(self._devices[0]) if accelerated else contextlib.nullcontext()
+
     def _placed(self, i: int) -> Any:
         if self.num_replicas_in_sync == 1:
             return contextlib.nullcontext()
@@ -258,6 +279,8 @@ class Strategy:
         op = reduction(reduce_op)
 
         def reduced(x: Any) -> Any:
+            if isinstance(x, OwnValue):
+                return x.reduced(op, axis)
             if isinstance(x, DistributedValues):
                 parts = x.values
             elif self.num_replicas_in_sync == 1 or op is ReduceOp.MEAN or _is_zero(x):
@@ -377,6 +400,19 @@ class Strategy:
           session_config: accepted as in 1.x.
           **kwargs: accepted as in 1.x.
         """
+
+    def _run_as_one(self, fn: Any, args: tuple[Any, ...]) -> Any:
+        """As `run` in a graph; raises what keeps the replicas from being one program."""
+
+        def replica(number: Any, merge: Any, given: Any) -> Any:
+            with _as_replica(ReplicaContext(self, number, merge)):
+                return fn(*given)
+
+        with self._entered():
+            return single_program.node(single_program.mesh(self._devices), replica, args, _is_mirrored)
+
+    # What happens to values that replicas assign to a variable that does not say so.
+    _aggregation = VariableAggregation.NONE
 
     # Whether steps are handed to workers by a coordinator.
     _should_use_with_coordinator = False
@@ -516,7 +552,7 @@ class MirroredVariable(Variable):
     """A variable that all replicas read. What replicas assign is aggregated first; once, for all of them."""
 
     def _merged(self, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
-        method = getattr(Variable, name)
+        method = getattr(super(), name)
         aggregation = self.aggregation
         if aggregation == VariableAggregation.NONE:
             raise ValueError(
@@ -532,7 +568,7 @@ class MirroredVariable(Variable):
             else:
                 op = ReduceOp.from_variable_aggregation(aggregation)
                 found = strategy.reduce(op, values, axis=None)
-            method(self, found, *args, **kwargs)
+            method(found, *args, **kwargs)
             return self
 
         return replicas.state.replica.merge_call(once, (value,))
@@ -553,18 +589,33 @@ class MirroredVariable(Variable):
         return super().assign_sub(delta, *args, **kwargs)
 
 
+@functools.cache
+def _mirrored(kind: Any) -> Any:
+    """The class of variables of a subclass of `Variable` that replicas share."""
+    metaclass: Any = type(kind)
+    return metaclass(kind.__name__, (MirroredVariable, kind), {})
+
+
+def _is_mirrored(variable: Any) -> bool:
+    return isinstance(variable, MirroredVariable)
+
+
 def _created_by(strategy: Strategy) -> Any:
     """The creator of variables in a strategy's scope."""
 
     def create(next_creator: Any, **kwargs: Any) -> Any:
-        variable = next_creator(**kwargs)
+        with strategy._beside_variables():
+            variable = next_creator(**kwargs)
         # The state of a generator of random numbers moves with each replica's draw: each gets others.
-        if (
-            strategy.num_replicas_in_sync > 1
-            and type(variable) is Variable
-            and kwargs.get("name") != "StateVar"
-        ):
-            variable.__class__ = MirroredVariable
+        if strategy.num_replicas_in_sync > 1 and kwargs.get("name") != "StateVar":
+            kind: Any = type(variable)
+            if kind is Variable:
+                variable.__class__ = MirroredVariable
+            elif kind._by_creators and kind is not VariableV1:  # a weight of Keras
+                variable.__class__ = _mirrored(kind)
+            if variable.aggregation == VariableAggregation.NONE:
+                default = strategy._aggregation if kind is Variable else VariableAggregation.MEAN
+                variable.aggregation = default
         with contextlib.suppress(AttributeError):
             variable._distribute_strategy = strategy
         return variable

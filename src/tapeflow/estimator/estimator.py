@@ -165,14 +165,17 @@ class Estimator:
         return result, None, hooks
 
     def _spec(self, features, labels, mode):
-        offered = {"labels": labels, "mode": mode, "params": self._params_for(mode), "config": self._config}
+        return self._spec_of(self._called(features, labels, mode, self._params_for(mode)))
+
+    def _called(self, features, labels, mode, params):
+        """What the model function returns."""
+        offered = {"labels": labels, "mode": mode, "params": params, "config": self._config}
         wanted = _arguments(self._model_fn)
         if "labels" not in wanted and labels is not None:
             raise ValueError("model_fn does not take labels, but input_fn returns labels.")
-        spec = self._model_fn(
+        return self._model_fn(
             features=features, **{name: offered[name] for name in offered if name in wanted}
         )
-        return self._spec_of(spec)
 
     def _params_for(self, mode):
         """What functions are given as `params`."""

@@ -1,4 +1,4 @@
-"""`tf.compat.v1.estimator.tpu`: the estimator of programs written for TPUs, which runs on the device that there is."""
+"""`tf.compat.v1.estimator.tpu`: the estimator of programs written for TPUs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ import inspect
 import logging
 
 from tapeflow.core.public import boundaries, public_methods
+from tapeflow.core.structures import nest
+from tapeflow.distribute.values import PerReplica
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.run_config import RunConfig as _RunConfig
 from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
-from tapeflow.ops.control.flow import group
+from tapeflow.graph.graph import get_default_graph
+from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.tpu import replication
 
 __all__ = ["InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec"]
 
@@ -134,7 +140,9 @@ def _called(given):
 class TPUEstimator(Estimator):
     """An estimator whose functions receive the size of batches, as `params["batch_size"]`.
 
-    There are no TPUs here: it trains, evaluates and predicts on one device, and says so where a TPU was asked for.
+    It trains on the cores of a TPU, or on GPUs: a step is one program, each core takes its part of the batch, and the
+    loss is the mean of theirs. Where there are fewer cores than the config asks for, it trains on one device, and says
+    so; there it evaluates and predicts, too.
 
     Args:
       model_fn: takes `features`, and as it wishes `labels`, `mode`, `params` and `config`; returns a
@@ -172,8 +180,14 @@ class TPUEstimator(Estimator):
                 raise ValueError(f"{name} is a reserved key of params: it is set by TPUEstimator.")
         if embedding_config_spec is not None:
             raise NotImplementedError("TPUEstimator has no embeddings of TPUs here: use tf.nn.embedding_lookup")
-        if use_tpu:
+        self._cores = self._found_cores(config.tpu_config.num_shards) if use_tpu else None
+        if use_tpu and self._cores is None:
             _logger.warning("TPUEstimator: there is no TPU; the model runs on the default device.")
+        if self._cores is not None and (train_batch_size or 0) % self._cores.num_replicas_in_sync:
+            raise ValueError(
+                f"train batch size {train_batch_size} must be divisible by number of shards "
+                f"{self._cores.num_replicas_in_sync}"
+            )
         self._batch_sizes = {
             ModeKeys.TRAIN: train_batch_size, ModeKeys.EVAL: eval_batch_size, ModeKeys.PREDICT: predict_batch_size,
         }  # fmt: skip
@@ -181,9 +195,60 @@ class TPUEstimator(Estimator):
         super().__init__(model_fn, model_dir, config, params if takes_params else None, warm_start_from)
         self._params = dict(params or {})
 
-    def _params_for(self, mode):
+    @staticmethod
+    def _found_cores(count):
+        """The strategy of as many cores as a config asks for; None where there is one core or too few."""
+        cores = replication.Cores(count)
+        return cores if cores.num_replicas_in_sync > 1 and cores.on_accelerators else None
+
+    def _params_for(self, mode, shards=1):
         size = self._batch_sizes[mode]
-        return self.params if size is None else {**self.params, "batch_size": size}
+        return self.params if size is None else {**self.params, "batch_size": size // shards}
+
+    def _spec(self, features, labels, mode):
+        if mode != ModeKeys.TRAIN or self._cores is None:
+            return super()._spec(features, labels, mode)
+        return self._sharded_spec(features, labels)
+
+    def _sharded_spec(self, features, labels):
+        """The training of a model on the cores, each of which has a part of the batch; the loss is the mean."""
+        count, made = self._cores.num_replicas_in_sync, []
+
+        def step(features, labels):
+            spec = self._called(features, labels, ModeKeys.TRAIN, self._params_for(ModeKeys.TRAIN, count))
+            made.append(spec)
+            with control_dependencies([spec.train_op]):
+                loss = identity(spec.loss)
+            call = getattr(spec, "host_call", None)
+            return loss, call[1] if call else ()
+
+        summaries = get_default_graph().get_collection_ref("summaries")
+        before = list(summaries)
+        losses, tensors = replication.together(self._cores, step, self._split((features, labels), count))
+        summaries[:] = before  # those of a core are not seen outside
+        spec = made[-1]
+        loss = self._cores.reduce("MEAN", losses)
+        train_op = losses.values[0].op
+        if getattr(spec, "host_call", None):
+            joined = nest.map_structure(lambda x: concat(list(self._cores.experimental_local_results(x)), 0), tensors)
+            train_op = group(train_op, _called((spec.host_call[0], joined)))
+        makes_scaffold = getattr(spec, "scaffold_fn", None)
+        return EstimatorSpec(
+            ModeKeys.TRAIN, loss=loss, train_op=train_op, scaffold=makes_scaffold() if makes_scaffold else None,
+            training_hooks=spec.training_hooks,
+        )  # fmt: skip
+
+    def _split(self, structure, count):
+        """Tensors of a batch as those of the shards."""
+        size = self._batch_sizes[ModeKeys.TRAIN]
+
+        def parts(x):
+            if x is None:
+                return None
+            x.set_shape([size, *x.shape.as_list()[1:]])
+            return PerReplica(split(x, count))
+
+        return nest.map_structure(parts, structure)
 
     def _spec_of(self, returned):
         if isinstance(returned, TPUEstimatorSpec):

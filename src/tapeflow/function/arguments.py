@@ -284,10 +284,16 @@ def context_keys() -> tuple[Any, Any]:
     place = (
         context.device_name(),
         None if strategy is None else _Identity(strategy),
-        None if replica is None else replica.replica_id_in_sync_group,
+        None if replica is None else _of_replica(replica),
     )
     shared = (None if outside is None else _Identity(outside)), place
     return shared, (shared if graph is outside else (_Identity(graph), place))
+
+
+def _of_replica(replica: Any) -> Any:
+    """What a trace in a replica depends on: its number, or the graph of the step of all."""
+    number = replica.replica_id_in_sync_group
+    return number if isinstance(number, int) else _Identity(number)
 
 
 def of_input(spec: Any) -> tuple[Any, tuple[int | None, ...] | None]:

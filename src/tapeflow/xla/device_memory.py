@@ -22,7 +22,7 @@ _OF_THE_HOST = (dtypes.int32, dtypes.string, dtypes.resource, dtypes.variant)
 
 def add_devices(found: list[tuple[str, Any]]) -> None:
     """Let programs use devices of jax: (type, device) of each."""
-    from tapeflow.xla import eager, placed  # which look devices up here
+    from tapeflow.xla import eager, parts, placed, replicated  # which look devices up here
 
     for kind, each in found:
         memory = _Memory(each)
@@ -37,7 +37,7 @@ def add_devices(found: list[tuple[str, Any]]) -> None:
     _native.set_device_names([device.host().name, *(names[i] for i in sorted(names))])
     _native.set_copy_to_device(copy)
     convert.place = place
-    device_calls.use_driver(eager.call, placed.program)
+    device_calls.use_driver(eager.call, placed.program, parts.program, replicated.program)
     context.reset_devices()
 
 

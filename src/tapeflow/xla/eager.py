@@ -7,6 +7,7 @@ on the host with copies, and its results stay there.
 
 from __future__ import annotations
 
+import logging
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.core.errors import OpError
+from tapeflow.core.errors import OpError, ResourceExhaustedError
 from tapeflow.ops import shape_inference
 from tapeflow.ops.random import distributions as random
 from tapeflow.ops.random import philox
@@ -34,6 +35,9 @@ _ready: dict[Any, Program] = {}
 _static: dict[Any, tuple[int, ...]] = {}
 # How many kinds of calls are remembered; then the oldest are forgotten.
 _MOST = 10_000
+# The rows of which the log says why they run on the host.
+_explained: set[str] = set()
+_logger = logging.getLogger("tensorflow")
 
 
 def _remember(known: dict[Any, Any], key: Any, value: Any) -> None:
@@ -196,7 +200,11 @@ class Program:
             position = np.array(_native.random_reserve(name, a, b, *seeds, blocks), np.uint64)
             with jax.enable_x64(True):
                 positions.append(jax.device_put(position, device_memory.jax_device(index)))
-        results = self.compiled(*arrays, *positions)
+        try:
+            results = self.compiled(*arrays, *positions)
+        except jax.errors.JaxRuntimeError as error:
+            _raise_exhausted(self._row, error)
+            raise
         for i, value in zip(self._written, results[len(self._numbers) :], strict=True):
             variable = variables[i]
             variable._set(device_memory.tensor_of(value, variable.dtype, index))
@@ -238,10 +246,31 @@ def _program(
         return _programs[key]
     try:
         program = Program(row, inputs, variables, attrs, index, sizes, static)
-    except Exception:  # the host says what is wrong, or can do what compiled code cannot
+    except Exception as error:  # the host says what is wrong, or can do what compiled code cannot
+        _raise_exhausted(row, error)
+        _explain(row, error)
         program = None
     _remember(_programs, key, program)
     return program
+
+
+def _raise_exhausted(row: Any, error: Exception) -> None:
+    """Raise for a lack of memory, which says nothing of the next call."""
+    if isinstance(error, MemoryError):
+        raise error
+    if isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error):
+        raise ResourceExhaustedError(None, None, f"{row.name}: {error}") from error
+
+
+def _explain(row: Any, error: Exception) -> None:
+    """Log once for each row why it runs on the host; as a warning where the row did not say so."""
+    if row.name in _explained:
+        return
+    _explained.add(row.name)
+    if isinstance(error, OpError):
+        _logger.info("%s runs on the host: %s", row.name, error.message)
+    else:
+        _logger.warning("%s runs on the host: %s: %s", row.name, type(error).__name__, error)
 
 
 def _without_seeds(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
+from tapeflow.graph.run.placement import Part
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.xla import (
     lists,
@@ -41,13 +42,17 @@ class Executable:
     """A graph compiled by XLA, called with eager tensors for its inputs.
 
     Args:
+      graph: a `FuncGraph`, or a `Part` of a graph.
       constants: id of an input -> eager tensor, for those that a call does not give.
+      attrs_of: gives the attrs with which an operation runs; None: those of the operation.
       memory: where it runs, the host's or that of an accelerator: what makes arrays of tensors, and tensors of arrays.
     """
 
     def __init__(
-        self, graph: FuncGraph, outputs: Sequence[SymbolicTensor], constants: dict[int, Any], memory: Any = None
-    ):
+        self, graph: FuncGraph | Part, outputs: Sequence[SymbolicTensor], constants: dict[int, Any],
+        memory: Any = None, attrs_of: Callable[[Operation], dict[str, Any]] | None = None,
+    ):  # fmt: skip
+        self._attrs_of = attrs_of
         self.graph = graph
         self.outputs = list(outputs)
         self._constants = [constants.get(id(x)) for x in graph.inputs]
@@ -57,7 +62,7 @@ class Executable:
         self._written: dict[Any, list[int]] = {}  # likewise: the numbers of those that a run assigns
         shown = {id(y) for y in graph.outputs}
         self._results = [(y.dtype, id(y) in shown) for y in self.outputs]
-        self._memory = HostMemory() if memory is None else memory
+        self._memory: Any = HostMemory() if memory is None else memory
         self._device = self._memory.device
 
     def __call__(self, *arguments: Any) -> list[Any]:
@@ -67,12 +72,15 @@ class Executable:
         assigned = self._written.get(binding, range(len(variables)))
         if not assigned:
             return self._call(binding, arrays, variables)
-        return _native.update_locked(
-            tuple([variables[i] for i in assigned]), partial(self._call, binding, arrays, variables)
-        )
+        held = tuple([variables[i] for i in assigned if variables[i]._is_set])
+        return _native.update_locked(held, partial(self._call, binding, arrays, variables))
 
     def _call(self, binding: Any, arrays: list[Any], variables: list[Any]) -> list[Any]:
-        state = [self._memory.array_of(_native.Variable.read_value(v)) for v in variables]
+        first = isinstance(self.graph, Part)  # which may give variables their first values
+        state = [
+            None if first and not v._is_set else self._memory.array_of(_native.Variable.read_value(v))
+            for v in variables
+        ]
         with jax.enable_x64(True):
             if self._device is None:
                 results, written, moved = self._run(binding, arrays, state)
@@ -88,6 +96,9 @@ class Executable:
             variables[slot].assign(self._memory.tensor_of(value, variables[slot].dtype))
         for key, blocks in moved:
             _native.random_reserve(*key[1:], blocks)
+        return self._tensors(results)
+
+    def _tensors(self, results: Sequence[Any]) -> list[Any]:
         return [
             self._memory.tensor_of(lists.as_payload(y) if shown and isinstance(y, ListValue) else y, dtype)
             for y, (dtype, shown) in zip(results, self._results, strict=True)
@@ -114,8 +125,11 @@ class Executable:
                     None, None, f"Strings cannot be compiled, but {self.graph.name} takes some"
                 )
             else:
-                arrays.append(self._memory.array_of(x))
+                arrays.append(self._argument(x))
         return arrays, variables, tuple(slots)
+
+    def _argument(self, x: Any) -> Any:
+        return self._memory.array_of(x)
 
     def _run(self, binding: Any, arrays: list[Any], state: list[Any]) -> Any:
         """Results, new values of variables by number, and by how many blocks each random stream moved on."""
@@ -137,7 +151,7 @@ class Executable:
         found: dict[Any, None] = {}
 
         def run(arrays: Any, state: Any) -> Any:
-            lowering = Lowering(dict(enumerate(state)), probing=True)
+            lowering = self._lowering(dict(enumerate(state)), probing=True)
             self._body(lowering, arrays, binding)
             found.update(lowering.streams)
             return 0
@@ -147,12 +161,15 @@ class Executable:
 
     def _trace(self, binding: Any, arrays: Any, state: Any, positions: Any) -> Any:
         streams = dict(zip(self._streams or (), positions, strict=True))
-        lowering = Lowering({**dict(enumerate(state)), **streams})
+        lowering = self._lowering({**dict(enumerate(state)), **streams})
         results = self._body(lowering, arrays, binding)
         values, changed = lowering.state.values, lowering.state.written
         written = {slot: values[slot] for slot in range(len(state)) if slot in changed}
         after = {i: values[key] for i, key in enumerate(streams) if key in changed}
         return results, written, after
+
+    def _lowering(self, values: dict[Any, Any], probing: bool = False) -> Lowering:
+        return Lowering(values, probing, self._attrs_of)
 
     def _body(self, lowering: Lowering, arrays: Any, binding: Any) -> list[Any]:
         slots, kinds = binding
@@ -167,7 +184,7 @@ class Executable:
         return [traced(y) for y in lowering.body(self.graph, self.outputs, inputs)]
 
 
-def any_operation(graph: FuncGraph, holds: Callable[[Operation], bool]) -> bool:
+def any_operation(graph: FuncGraph | Part, holds: Callable[[Operation], bool]) -> bool:
     """Whether something holds of an operation of the graph or of the bodies in it."""
     for op in graph.operations:
         if holds(op):

@@ -7,6 +7,7 @@ import os
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.xla import virtual
 
+_CACHE = "TAPEFLOW_CACHE_DIR"
 _LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 _silenced = _LEVEL in os.environ
 virtual.request()
@@ -21,6 +22,11 @@ except ImportError as error:
         "Compiling with XLA (jit_compile=True) needs jax, which is not installed: "
         "pip install 'tapeflow[xla]'",
     ) from error
+
+if _CACHE in os.environ:  # what was compiled is kept there, and found by later processes
+    jax.config.update("jax_compilation_cache_dir", os.environ[_CACHE])
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 if not _silenced:  # jax silences its own logs by a variable that programs silence ours by
     os.environ.pop(_LEVEL, None)

@@ -16,6 +16,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.errors import OpError, UnimplementedError
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
+from tapeflow.graph.run.placement import Part
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array.construction import ZerosLike
 from tapeflow.ops.array.joining import Pack
@@ -67,15 +68,34 @@ def _compiled(ops: list[Operation], outputs: Sequence[SymbolicTensor]) -> list[O
     return kept[::-1]
 
 
+def _ordered(graph: Any, outputs: Sequence[SymbolicTensor]) -> list[Operation]:
+    """The operations that a run of a graph, or of a part of one, takes."""
+    if isinstance(graph, Part):
+        return graph.operations
+    effects = [op for op in graph.operations if op.effects and op.type not in _DROPPED]
+    return needed(graph, outputs, effects, graph.inputs)
+
+
+def _own_attrs(op: Operation) -> dict[str, Any]:
+    return op.attrs
+
+
 class Lowering:
     """One trace of a graph.
 
     Attributes:
       state: what operations have changed so far.
       streams: the keys of the random streams that are used, with what identifies each to the host.
+      attrs_of: gives the attrs with which an operation runs.
+      share: the number of a replica and how many there are: each draws its share of the numbers of a stream.
     """
 
-    def __init__(self, state: dict[Any, Any], probing: bool = False):
+    def __init__(
+        self, state: dict[Any, Any], probing: bool = False, attrs_of: Callable[[Operation], Any] | None = None,
+        share: tuple[Any, int] | None = None,
+    ):  # fmt: skip
+        self.share = share
+        self.attrs_of = attrs_of or _own_attrs
         self.state = State(state)
         self.probing = probing
         self.streams: dict[tuple[Any, ...], None] = {}
@@ -84,13 +104,14 @@ class Lowering:
     def body(self, graph: Any, outputs: Sequence[SymbolicTensor], inputs: Sequence[Any]) -> list[Any]:
         """The values of `outputs` where the inputs of `graph` have these values."""
         values: dict[int, Any] = dict(zip(map(id, graph.inputs), inputs, strict=True))
-        effects = [op for op in graph.operations if op.effects and op.type not in _DROPPED]
-        for op in _compiled(needed(graph, outputs, effects, graph.inputs), outputs):
-            if op.outputs and id(op.outputs[0]) in values:
+        fed = set(values)
+        for op in _compiled(_ordered(graph, outputs), outputs):
+            if op.outputs and id(op.outputs[0]) in fed:
                 continue
             given = [values[id(x)] for x in op.inputs]
             for y, value in zip(op.outputs, self.operation(op, given), strict=False):
-                values[id(y)] = value
+                if id(y) not in fed:
+                    values[id(y)] = value
         return [values[id(y)] for y in outputs]
 
     def operation(self, op: Operation, inputs: list[Any]) -> Sequence[Any]:
@@ -129,7 +150,7 @@ class Lowering:
             return _run_now(row, inputs, op.attrs, sizes)
         random.streams.source = self._stream
         try:
-            return rows.run(row, inputs, op.attrs, sizes)
+            return rows.run(row, inputs, self.attrs_of(op), sizes)
         finally:
             random.streams.source = None
 
@@ -165,11 +186,20 @@ class Lowering:
             position = jnp.zeros(3, np.uint64) + jnp.uint64(0)
             if not self.probing:
                 raise UnimplementedError(None, None, f"The random stream of {name} was not foreseen")
-        low = position[1] + np.uint64(blocks)
-        high = position[2] + (low < position[1]).astype(np.uint64)
         if key in self.state.values:
-            self.state.write(key, jnp.stack([position[0], low, high]))
-        return philox.Philox(position[0], position[1], position[2])
+            count = 1 if self.share is None else self.share[1]
+            self.state.write(key, _moved(position, np.uint64(blocks * count)))
+        begin = position
+        if self.share is not None:
+            begin = _moved(position, np.uint64(blocks) * self.share[0].astype(np.uint64))
+        return philox.Philox(begin[0], begin[1], begin[2])
+
+
+def _moved(position: Any, blocks: Any) -> Any:
+    """A position in a random stream, so many blocks on."""
+    low = position[1] + jnp.uint64(blocks)
+    high = position[2] + (low < position[1]).astype(np.uint64)
+    return jnp.stack([position[0], low, high])
 
 
 _NODES: dict[str, Callable[[Lowering, Operation, list[Any]], Sequence[Any]]] = {}
@@ -226,7 +256,7 @@ def _shape(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any
 
 @lowers(VarIsInitializedOp)
 def _is_initialized(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
-    return [np.array(True)]
+    return [np.array(inputs[0].is_initialized())]
 
 
 @lowers(Pack)
@@ -298,7 +328,7 @@ def _branches(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[
                 lowering.state = state
             inner_states.append(inner)
             flat = [_varying(v) for v in split(values, handles)]
-            return flat, [jnp.asarray(v) for v in inner.values.values()]
+            return flat, [None if v is None else jnp.asarray(v) for v in inner.values.values()]
 
         return run
 

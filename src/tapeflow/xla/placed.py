@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import context, device, dtypes
+from tapeflow.core import context, device, dtypes, replicas
 from tapeflow.core.errors import OpError, UnimplementedError
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
@@ -19,6 +19,7 @@ from tapeflow.xla import device_memory
 from tapeflow.xla.boundary import array_of, tensor_of
 from tapeflow.xla.executable import Executable, any_operation
 from tapeflow.xla.lowering import checks
+from tapeflow.xla.replicated import MeshMemory, ShardedFunction
 
 
 class DeviceMemory:
@@ -59,9 +60,13 @@ def program(
     if not index:
         return None
     known = _kept(graph)
-    key = (index, graph.version, *map(id, outputs))
+    mesh = replicas.state.mesh if index in replicas.state.mesh else ()
+    key = (index, mesh, graph.version, *map(id, outputs))
     if key not in known:
-        attempt = _Attempt(Executable(graph, outputs, constants, DeviceMemory(index)))
+        attempt = Attempt(
+            ShardedFunction(graph, outputs, constants, MeshMemory(mesh)) if mesh
+            else Executable(graph, outputs, constants, DeviceMemory(index))
+        )  # fmt: skip
         if not drops_checks and any_operation(graph, checks):
             attempt.works = False
         known[key] = attempt
@@ -105,7 +110,7 @@ def _first_placed(graph: FuncGraph) -> int:
     return 0
 
 
-class _Attempt:
+class Attempt:
     """Runs an executable; returns None where that fails, and always once the graph turned out not to compile."""
 
     def __init__(self, executable: Executable):

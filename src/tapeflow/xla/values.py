@@ -11,7 +11,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
+from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.xla.importing import jax, jnp
 
@@ -47,14 +47,17 @@ class VariableHandle:
         self.dtype = dtype
 
     def numpy(self) -> Any:
-        return self._lowering.state.values[self.key]
+        value = self._lowering.state.values[self.key]
+        if value is None:
+            raise FailedPreconditionError(None, None, "The variable is not initialized.")
+        return value
 
     def assign(self, value: Any, *_: Any, **__: Any) -> VariableHandle:
         self._lowering.state.write(self.key, jnp.asarray(value, self.dtype.as_numpy_dtype))
         return self
 
     def is_initialized(self) -> bool:
-        return True
+        return self._lowering.state.values[self.key] is not None
 
     @property
     def shape(self) -> TensorShape:

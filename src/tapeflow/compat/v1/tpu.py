@@ -1,14 +1,27 @@
-"""`tf.compat.v1.tpu`: what programs written for TPUs train with, on one device."""
+"""`tf.compat.v1.tpu`: what programs written for TPUs compute and train with."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-from tapeflow.contrib.tpu import CrossShardOptimizer, cross_replica_sum
 from tapeflow.tpu import XLAOptions
+from tapeflow.tpu.replication import (
+    CrossShardOptimizer,
+    batch_parallel,
+    bfloat16_scope,
+    core,
+    cross_replica_sum,
+    outside_compilation,
+    replicate,
+    rewrite,
+    shard,
+)
 
-__all__ = ["CrossShardOptimizer", "XLAOptions", "cross_replica_sum"]
+__all__ = [
+    "CrossShardOptimizer", "XLAOptions", "batch_parallel", "bfloat16_scope", "core", "cross_replica_sum",
+    "outside_compilation", "replicate", "rewrite", "shard",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -75,6 +75,7 @@ for _kind in (
     "PyFuncStateless",
     "Assert",
     "EagerPyFuncGrad",
+    "ReplicatedStep",
 ):
     planning.emits(_kind)(_emit)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import context, device, dtypes, errors
+from tapeflow.core import context, device, device_calls, dtypes, errors
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.threads.waiting import Cancellation
@@ -20,8 +21,9 @@ from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.interchange import graph_def
 from tapeflow.graph.nodes import resource_nodes
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.run import order, planning, server, session_handles
+from tapeflow.graph.run import order, placement, planning, server, session_handles
 from tapeflow.graph.run.fetching import Fetches, fed, feed_tensors
+from tapeflow.graph.run.program import Instruction
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
@@ -98,6 +100,8 @@ class BaseSession:
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         shared = _shared_of(target)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
+        self._soft_placement = config is not None and config.allow_soft_placement
+        self._logs_placement = config is not None and config.log_device_placement
         self._target = target if isinstance(target, bytes) else (target or "").encode()
         self._config = config
         self._closed = False
@@ -259,11 +263,40 @@ class BaseSession:
         given = {id(x) for x in feeds}
         ops = order.needed(self._graph, tensors, targets, feeds)
         emitter.wanted = planning.taken(ops, tensors)
-        for op in ops:
-            if op.outputs and all(id(y) in given for y in op.outputs):
-                continue
-            emitter.emit_around(op, given)
+        ops = [op for op in ops if not (op.outputs and all(id(y) in given for y in op.outputs))]
+        indices = placement.device_indices(ops, self._soft_placement)
+        if self._logs_placement:
+            placement.log(ops, indices, sys.stderr.write)
+        for part in placement.parts(ops, tensors, given, indices):
+            self._emit(emitter, part, given)
         emitter.program.outputs = [emitter.number(x) for x in tensors]
+        return planning.compile_program(emitter.program)
+
+    def _emit(self, emitter: planning.Emitter, part: placement.Part, given: set[int]) -> None:
+        """The instructions of an operation of the host, or the one of a program of an accelerator."""
+        if not part.index:
+            emitter.emit_around(part.operations[0], given)
+            return
+        assert device_calls.part_driver is not None  # else all are on the host
+        run = device_calls.part_driver(
+            part, lambda op: streams.attrs_of(op, self._streams), lambda: self._host_plan(part, given)
+        )
+        inputs = [emitter.number(x) for x in part.inputs]
+        outputs = [emitter.output(y) for y in part.outputs]
+        stateful = any(op.stateful for op in part.operations)
+        emitter.program.instructions.append(
+            Instruction("python", run, inputs, outputs, part.operations[-1], stateful)
+        )
+
+    def _host_plan(self, part: placement.Part, given: set[int]) -> Any:
+        emitter = planning.Emitter(part.name, self._resolve)
+        emitter.program.limits = self._graph.limits
+        emitter.streams = self._streams
+        for x in part.inputs:
+            emitter.input(x)
+        for op in part.operations:
+            emitter.emit_around(op, given)
+        emitter.program.outputs = [emitter.number(y) for y in part.outputs]
         return planning.compile_program(emitter.program)
 
     def _resolve(self, op: Operation) -> Any:

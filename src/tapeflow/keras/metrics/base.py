@@ -28,6 +28,7 @@ from tapeflow.ops.control.flow import group
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.state.variable import VariableAggregation
 
 
 def _building_graph():
@@ -120,7 +121,9 @@ class Metric(Tracked):
             return zeros(sizes, kind) if start is None else start(sizes, dtype=kind)
 
         with context.init_scope():
-            variable = make_weight(self, first, name, trainable=False, dtype=kind)
+            variable = make_weight(
+                self, first, name, trainable=False, dtype=kind, aggregation=VariableAggregation.SUM
+            )
         self._own_weights.append(variable)
         self.__dict__.setdefault("_named_weights", {})[name] = variable
         return variable

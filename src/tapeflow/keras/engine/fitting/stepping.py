@@ -26,6 +26,7 @@ class Step:
 
     def __init__(self, method, eagerly=False, jit_compile=False):
         self._method, self._eagerly = method, eagerly
+        self._strategy = getattr(getattr(method, "__self__", None), "distribute_strategy", None)
         self._jit = jit_compile is True and importlib.util.find_spec("jax") is not None
         self._functions: dict = {}  # by structure; for tuples of tensors, by how many there are
         self._in_graphs: dict = {}
@@ -52,7 +53,10 @@ class Step:
             if self.batch_varies and all(type(leaf) is EagerTensor for leaf in leaves):
                 found[0].get_concrete_function(*map(_any_batch, leaves))
         function, results = found
-        return results.packed(function(*leaves))
+        if self._strategy is None:
+            return results.packed(function(*leaves))
+        with self._strategy._shares_out():
+            return results.packed(function(*leaves))
 
     def _compile(self, key):
         """(function, results): it returns flat tensors, which is quicker; what they are is known once traced."""

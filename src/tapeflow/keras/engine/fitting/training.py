@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.checkpoint.following import attached
+from tapeflow.core import replicas
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -53,6 +54,8 @@ class Training:
     def _start_training_state(self):
         state = self.__dict__
         state["optimizer"] = None
+        if replicas.strategy() is not None:
+            state["distribute_strategy"] = replicas.strategy()
         state["loss"] = None
         state["compiled_loss"] = state["compiled_metrics"] = None
         state["stop_training"] = False

@@ -1,0 +1,71 @@
+"""Operations across the replicas of a step that is one program: their sum, and the number of each.
+
+Anywhere else there is one replica, with number 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.ops import shapes
+from tapeflow.ops.table import Sample, op
+
+# The axis of the mesh that the replicas are on.
+AXIS = "replicas"
+_SUMMED = (
+    dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16, dtypes.int32, dtypes.uint32, dtypes.int64,
+)  # fmt: skip
+
+
+@op("CrossReplicaSum", "input: T, group_assignment: int32 -> output: T", types={"T": _SUMMED},
+    shape=shapes.same_as_first, stateful=True)  # fmt: skip
+def CrossReplicaSum(xp, input, group_assignment):
+    """The sum over the replicas of each group, a row of numbers; without rows over all."""
+    return np.array(input)
+
+
+@CrossReplicaSum.compiled(static="group_assignment")
+def _(xp, input, group_assignment):
+    from jax import lax
+
+    groups = group_assignment.tolist() if len(group_assignment) > 1 else None
+    try:
+        return lax.psum(input, AXIS, axis_index_groups=groups)
+    except NameError:  # outside of replicas
+        return input
+
+
+@CrossReplicaSum.gradient(needs="group_assignment")
+def _(call, dy):
+    return CrossReplicaSum(dy, call.group_assignment), None
+
+
+@CrossReplicaSum.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3).astype(np.float32), np.array([[0]], np.int32))
+    yield Sample(np.arange(3, dtype=np.int32), np.zeros((0, 1), np.int32))
+
+
+@op("XlaReplicaId", "-> id: int32", shape=lambda call: [()], stateful=True)
+def XlaReplicaId(xp):
+    """The number of the replica."""
+    return np.int32(0)
+
+
+@XlaReplicaId.compiled
+def _(xp):
+    from jax import lax
+
+    try:
+        return lax.axis_index(AXIS).astype(np.int32)
+    except NameError:  # outside of replicas
+        return np.int32(0)
+
+
+XlaReplicaId.gradient(None)
+
+
+@XlaReplicaId.samples
+def _(rng):
+    yield Sample(expect=np.int32(0))
