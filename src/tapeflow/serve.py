@@ -15,6 +15,8 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from tapeflow.core.errors import OpError
+
 _NEEDED = ("grpc", "grpc_health", "prometheus_client", "starlette", "uvicorn")
 
 
@@ -95,7 +97,6 @@ def _ssl(options: argparse.Namespace) -> object:
 def _serve(options: argparse.Namespace) -> int:
     from google.protobuf.text_format import ParseError  # the extra was looked for before
 
-    from tapeflow.core.errors import OpError
     from tapeflow.serving.server import Server
 
     stop = threading.Event()

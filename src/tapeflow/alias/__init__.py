@@ -11,7 +11,9 @@ import pkgutil
 import sys
 from typing import Any
 
+from tapeflow import _native
 from tapeflow.alias.finder import Finder
+from tapeflow.ops.state.variable import Variable
 
 __all__ = ["install_as_tensorflow"]
 
@@ -44,7 +46,6 @@ def install_as_tensorflow(v1: bool = False) -> Any:
             "`import tensorflow`"
         )
     if v1:
-        from tapeflow import _native
         from tapeflow.compat.v1 import disable_v2_behavior
 
         # Libraries of 1.x that give their classes the operators of tensors keep an equality of their own.
@@ -62,8 +63,6 @@ def install_as_tensorflow(v1: bool = False) -> Any:
 
 def _name_modules() -> None:
     """Lets tensors and variables be of modules of TensorFlow: libraries tell by that which package made a value."""
-    from tapeflow import _native
-    from tapeflow.ops.state.variable import Variable
 
     _native.Tensor.__module__ = "tensorflow.python.framework.tensor"
     _native.EagerTensor.__module__ = "tensorflow.python.framework.ops"

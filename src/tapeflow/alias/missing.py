@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import tapeflow
 from tapeflow.core.spelling import nearest
 
 _SINCE = {
@@ -106,7 +107,6 @@ def _nearest(space: str, name: str, present: Any, era: str | None, v1: bool) -> 
         for each in sorted(names(), key=_distance)
         if each != space and name in names()[each]
     ]
-    import tapeflow
 
     for full in elsewhere[:60]:
         if _has(tapeflow, "", full[3:]) and len(found) < 3:

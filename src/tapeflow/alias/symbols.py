@@ -6,6 +6,7 @@ import functools
 import sys
 from typing import Any
 
+import tapeflow
 from tapeflow.core.decorator import unwrap
 
 
@@ -78,7 +79,6 @@ def get_canonical_name_for_symbol(
     plain = getattr(symbol, "__name__", None)
     if plain is None or api_name != "tensorflow":
         return None
-    import tapeflow
     from tapeflow.compat import v1
 
     operators = getattr(tapeflow, "__operators__", None)
@@ -104,7 +104,6 @@ def get_symbol_from_name(name: str) -> Any:
     """What has a public name, such as "math.add" or "compat.v1.layers.Dense"; None where nothing has."""
     if name in _registered:
         return _registered[name]
-    import tapeflow
 
     return _found(tapeflow, name)
 

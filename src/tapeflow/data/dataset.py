@@ -8,7 +8,9 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.data import element, leaves, options
 from tapeflow.data.building import build, in_graphs
+from tapeflow.data.fingerprint import fingerprint
 from tapeflow.data.iteration import iterating, passes
+from tapeflow.data.iteration.graph_iterating import GraphIterator
 from tapeflow.data.making import Making
 from tapeflow.data.nodes import deferring
 from tapeflow.data.transform import mapping
@@ -205,7 +207,6 @@ class Dataset(_WithOptions, Making, Transforming, DatasetV2):
                     "enabled. Consider using `for element in dataset` instead."
                 )
             return iterating.Iterator(self)
-        from tapeflow.data.iteration.graph_iterating import GraphIterator
 
         return GraphIterator.over(self, started, None, shared_name)
 
@@ -256,7 +257,6 @@ class Dataset(_WithOptions, Making, Transforming, DatasetV2):
 
     def fingerprint(self):
         """A scalar uint64 tensor, equal for datasets made by the same steps of equal values."""
-        from tapeflow.data.fingerprint import fingerprint
 
         return fingerprint(self)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.context import current_graph, name_scope
+from tapeflow.graph.build.placeholders import placeholder_with_default
 
 _settings = {
     "floatx": "float32",
@@ -103,8 +104,6 @@ def learning_phase():
     if graph is None or graph.building_function:
         return 0
     if graph not in _phases_of_graphs:
-        from tapeflow.graph.build.placeholders import placeholder_with_default
-
         with graph.as_default(), name_scope(""):
             _phases_of_graphs[graph] = placeholder_with_default(
                 False, shape=(), name="keras_learning_phase"

@@ -19,10 +19,12 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element, leaves
+from tapeflow.data.iteration import saveable
 from tapeflow.data.iteration.iterating import Iterator, class_of
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.nodes import deferring
 from tapeflow.data.optional import Optional
+from tapeflow.function.autograph.operators import dataset_loop
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.graph import get_default_graph
@@ -148,7 +150,6 @@ class GraphIterator(Iterator):
 
     def get_next_as_optional(self):
         """The next element in an Optional, which is empty at the end."""
-        from tapeflow.function.autograph.operators import dataset_loop
 
         there, value = dataset_loop.next_if_any(self)
         return Optional(value, self._spec, there)
@@ -187,13 +188,10 @@ class GraphIterator(Iterator):
 
     def _save(self):
         """The state in the default session, where checkpoints of objects read it."""
-        from tapeflow.data.iteration import saveable
 
         return _session().run(saveable.serialized(self._handle))
 
     def _restore(self, state):
-        from tapeflow.data.iteration import saveable
-
         with self._handle.op.graph.as_default():
             _session().run(saveable.deserialized(self._handle, convert_to_tensor(bytes(state))))
 

@@ -31,6 +31,7 @@ from tapeflow.data.transform import (
     selecting,
     windows,
 )
+from tapeflow.data.transformations import assert_cardinality
 
 # What makes the dataset of an op: (attrs, function, *inputs); inputs are datasets, eager tensors or lists of them.
 KERNELS: dict[str, Callable[..., Any]] = {}
@@ -291,8 +292,6 @@ def _concatenate(attrs: Any, fn: Any, dataset: Any, another: Any) -> Any:
 
 @_kernel("AssertCardinalityDataset")
 def _assert_cardinality(attrs: Any, fn: Any, dataset: Any, size: Any) -> Any:
-    from tapeflow.data.transformations import assert_cardinality
-
     return dataset.apply(assert_cardinality(_int(size)))
 
 

@@ -7,6 +7,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.dataset import Dataset
+from tapeflow.data.transformations import assert_cardinality
 from tapeflow.ops.array.joining import stack
 from tapeflow.ops.lookup.buckets import FastHashSpec, IdTableWithHashBuckets
 from tapeflow.ops.lookup.tables import KeyValueTensorInitializer, StaticHashTable, _Initializer
@@ -97,8 +98,6 @@ def table_from_dataset(
 
 
 def _exactly(size):
-    from tapeflow.data.transformations import assert_cardinality
-
     return assert_cardinality(size)
 
 

@@ -12,6 +12,7 @@ from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.transform import stacking
+from tapeflow.data.transform.rebatching import Rebatched
 from tapeflow.data.transform.windows import integer_or_bool
 from tapeflow.ops.ragged.tensor import RaggedTensorSpec
 
@@ -374,7 +375,6 @@ def _divides(size, specs):
 
 def rebatched(dataset, batch_size, drop_remainder):
     """Dataset arguments for the same rows in batches of other sizes: of a list of sizes, in turn."""
-    from tapeflow.data.transform.rebatching import Rebatched
 
     given = batch_size.numpy() if hasattr(batch_size, "numpy") else batch_size
     sizes = [int(n) for n in (given if hasattr(given, "__len__") else [given])]

@@ -18,6 +18,7 @@ from tapeflow import _native
 from tapeflow.core import context, device_calls
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.graph.build import building
 from tapeflow.ops.math.check import CheckNumericsV2
 from tapeflow.ops.table import arguments
 
@@ -166,7 +167,6 @@ def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
       InvalidArgumentError: by the operations.
     """
     global _checking_graphs, _plain_builder
-    from tapeflow.graph.build import building
 
     if _plain_builder is None:
         _plain_builder = building.build

@@ -20,7 +20,7 @@ from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.interchange import graph_def
 from tapeflow.graph.nodes import resource_nodes
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.run import order, planning, server, session_handles
+from tapeflow.graph.run import order, planning, server, session_handles, timeline
 from tapeflow.graph.run.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
@@ -213,8 +213,6 @@ class BaseSession:
                 and metadata is not None
                 and getattr(options, "trace_level", False)
             ):
-                from tapeflow.graph.run import timeline
-
                 results, events = step.plan.timeline(*values)
                 timeline.fill(metadata, events)
                 return results

@@ -20,6 +20,7 @@ from tapeflow.keras import (
 )
 from tapeflow.keras.engine import calling, masking, rematerialization
 from tapeflow.keras.engine.functional.connections import Connections
+from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.protocol import Protocol
@@ -181,7 +182,6 @@ class Layer(Connections, Protocol, Tracked):
 
     def compute_output_shape(self, input_shape):
         """The shape of the outputs for a shape of inputs."""
-        from tapeflow.keras.engine.functional.inference import infer
 
         shapes = _as_shapes(input_shape)
         if not self.built:
@@ -278,7 +278,6 @@ class Layer(Connections, Protocol, Tracked):
             shape = self.compute_output_shape(shapes)
             dtype = self._compute_dtype_object
             return nest.map_structure(lambda s: KerasTensor.unnamed(s, dtype), _as_shapes(shape))
-        from tapeflow.keras.engine.functional.inference import infer
 
         return infer(self._call_plainly, inputs, args, kwargs)
 

@@ -9,6 +9,7 @@ from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.functional.network import Network
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node, any_symbolic
+from tapeflow.keras.layers.core import InputLayer
 
 
 class _OfLayers(type(Layer)):  # type: ignore[misc]
@@ -136,6 +137,5 @@ class Function(Operation):
 
 def _start(tensor):
     """Makes a symbolic tensor that comes from no call one where data enters."""
-    from tapeflow.keras.layers.core import InputLayer
 
     InputLayer(input_tensor=tensor)

@@ -16,12 +16,15 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine import calling, summary
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.files import saving, weight_files
+from tapeflow.keras.engine.files.model_files import save_model
 from tapeflow.keras.engine.fitting.training import Training
 from tapeflow.keras.engine.functional.inference import infer
+from tapeflow.keras.engine.functional.network_config import tensors_of
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.protocol import quantization_mode
 from tapeflow.keras.engine.tracking import Node, listed, unique
 from tapeflow.keras.quantizers import Float8QuantizationConfig, Int4QuantizationConfig
+from tapeflow.keras.saving import serialization
 from tapeflow.ops.state.variable import Variable
 
 
@@ -313,7 +316,6 @@ class Model(Training, Layer):
           A model with new weights.
         """
         from tapeflow.keras.engine.functional.model import Functional
-        from tapeflow.keras.engine.functional.network_config import tensors_of
 
         with deserializing():
             if not {"name", "layers", "input_layers", "output_layers"} <= set(config):
@@ -385,7 +387,6 @@ class Model(Training, Layer):
           save_format: "keras", "h5" or "tf", instead of what the name says.
           **kwargs: further arguments of `save_model`.
         """
-        from tapeflow.keras.engine.files.model_files import save_model
 
         save_model(self, filepath, overwrite, save_format=save_format, **kwargs)
 
@@ -422,7 +423,6 @@ class Model(Training, Layer):
 
     def get_build_config(self):
         """The shapes that the model was built for; None where it was not."""
-        from tapeflow.keras.saving import serialization
 
         return serialization.build_config(self)
 

@@ -18,7 +18,9 @@ from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.structures import nest
+from tapeflow.ops.array import joining
 from tapeflow.ops.array.rows import Identity, stop_gradient
+from tapeflow.ops.math import reduction
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import concrete_value
 from tapeflow.ops.table import op
@@ -157,9 +159,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
 
 def _staged_case(pairs, default, exclusive, strict, name):
     """Conditionals inside of each other; without a default, the last function's condition is asserted."""
-    from tapeflow.ops.array import joining
     from tapeflow.ops.control import assertions
-    from tapeflow.ops.math import reduction
 
     if not pairs:
         if default is None:

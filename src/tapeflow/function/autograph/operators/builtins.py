@@ -11,6 +11,8 @@ from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.core.dtypes import float32, int32, string
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
+from tapeflow.function.autograph.operators.conditional import choose
+from tapeflow.function.autograph.operators.dataset_loop import next_element, next_or
 from tapeflow.function.autograph.operators.iteration import (
     Enumerated,
     Zipped,
@@ -29,6 +31,7 @@ from tapeflow.ops.math import arithmetic, comparison, reduction
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import reduce_all, reduce_any, reduce_sum
+from tapeflow.ops.math.sorting import argsort, sort
 from tapeflow.ops.string.numbers import to_number
 
 _NOTHING: Any = object()
@@ -173,8 +176,6 @@ def filter_(function: Any, iterable: Any) -> Any:
 def next_(iterator: Any, default: Any = _NOTHING) -> Any:
     if not (staging.in_graph() and hasattr(iterator, "get_next_as_optional")):
         return next(iterator) if default is _NOTHING else next(iterator, default)
-    from tapeflow.function.autograph.operators.conditional import choose
-    from tapeflow.function.autograph.operators.dataset_loop import next_element, next_or
 
     if default is _NOTHING:
         return next_element(iterator)
@@ -206,7 +207,6 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: Any = False) -> Any:
 
     if not staging.is_staged(iterable):
         return sorted(iterable, key=key if key is None else cv(key), reverse=reverse)
-    from tapeflow.ops.math.sorting import argsort, sort
 
     direction = "DESCENDING" if reverse else "ASCENDING"
     if key is None:
