@@ -23,6 +23,7 @@ from tapeflow.keras import (
     optimizers,
     quantizers,
     random,
+    registry,
     regularizers,
     saving,
     tree,
@@ -32,6 +33,7 @@ from tapeflow.keras.dtype_policy import DTypePolicy, FloatDTypePolicy
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.fitting.stateless import StatelessScope, SymbolicScope
 from tapeflow.keras.engine.function import Function, Operation
+from tapeflow.keras.engine.functional.model import Functional
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.functional.symbolic import make_input as Input
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -42,9 +44,11 @@ from tapeflow.keras.engine.weight import KerasVariable as Variable
 from tapeflow.keras.initializers import Initializer
 from tapeflow.keras.losses import Loss
 from tapeflow.keras.metrics import Metric
-from tapeflow.keras.optimizers import Optimizer
+from tapeflow.keras.optimizers import Optimizer, schedules
 from tapeflow.keras.quantizers import Quantizer
+from tapeflow.keras.registry import Namespace
 from tapeflow.keras.regularizers import Regularizer
+from tapeflow.keras.utils import feature_space
 
 __all__ = [
     "DTypePolicy",
@@ -119,6 +123,24 @@ def __getattr__(name):
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"{__name__}.{name}")
+
+
+registry.register_namespaces({
+    "keras.layers": Namespace(layers._named, layers.deserialize),
+    "keras.initializers": Namespace(initializers._NAMES.get, initializers.deserialize),
+    "keras.regularizers": Namespace(regularizers._NAMES.get, regularizers.deserialize),
+    "keras.constraints": Namespace(constraints._NAMES.get, constraints.deserialize),
+    "keras.losses": Namespace(losses._NAMES.get, losses.deserialize),
+    "keras.metrics": Namespace(metrics._NAMES.get, metrics.deserialize),
+    "keras.optimizers": Namespace(optimizers._NAMES.get, optimizers.deserialize),
+    "keras.optimizers.schedules": Namespace(schedules._NAMES.get, schedules.deserialize),
+    "keras.activations": Namespace(activations._NAMES.get, activations.deserialize),
+    "keras.dtype_policies": Namespace(dtype_policies.dtype_policy.CLASSES.get, dtype_policies.deserialize),
+    "keras.quantizers": Namespace(quantizers._NAMES.get, quantizers.deserialize),
+    "keras.utils": Namespace({"FeatureSpace": feature_space.FeatureSpace}.get),
+    feature_space.MODULE: Namespace({"Cross": feature_space.Cross, "Feature": feature_space.Feature}.get),
+    "keras": Namespace({"Sequential": Sequential, "Functional": Functional, "Model": Model}.get),
+})
 
 
 boundaries(globals())

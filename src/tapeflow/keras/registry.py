@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.public import boundaries
@@ -12,6 +14,29 @@ from tapeflow.keras import function_code
 from tapeflow.keras.unknown_arguments import name_of
 
 _custom: dict[str, object] = {}
+
+
+class Namespace(NamedTuple):
+    """What configs may name in a namespace of Keras."""
+
+    named: Callable[[str], Any]  # the class or function of that name, or None
+    deserialize: Callable[..., Any] | None = None  # makes an object of a config
+
+
+# By the module that Keras 3 writes. `tapeflow.keras` registers them, as classes of each may hold objects of the others.
+namespaces: dict[str, Namespace] = {}
+
+
+def register_namespaces(known: dict[str, Namespace]) -> None:
+    """Let configs name what these namespaces hold, looked through in this order."""
+    namespaces.update(known)
+
+
+def deserialize_in(module: str, config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
+    """The object of a config (or a name) in a namespace, such as "keras.layers"."""
+    deserialize = namespaces[module].deserialize
+    assert deserialize is not None, module
+    return deserialize(config, custom_objects)
 
 
 class CustomObjectScope:

@@ -17,10 +17,9 @@ from tapeflow.keras.engine.functional.symbolic import KerasTensor, make_input
 from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.tracking import Node, listed
-from tapeflow.keras.layers import deserialize
 from tapeflow.keras.layers.core import InputLayer
 from tapeflow.keras.layers.function_layer import Lambda
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 
 
 @public_methods
@@ -349,7 +348,7 @@ class Sequential(Model):
         layers = config["layers"] if isinstance(config, dict) else config
         model = cls(name=config.get("name") if isinstance(config, dict) else None)
         for layer in layers:
-            model.add(deserialize(layer, custom_objects))
+            model.add(deserialize_in("keras.layers", layer, custom_objects))
         shape = config.get("build_input_shape") if isinstance(config, dict) else None
         if shape is not None and not model.built:
             model.build(tuple(shape))

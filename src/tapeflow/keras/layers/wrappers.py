@@ -17,7 +17,7 @@ from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.rnn.base import standardize_args
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.reorder import reverse
@@ -55,10 +55,8 @@ class Wrapper(Layer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A wrapper around the layer of the config."""
-        from tapeflow.keras.layers import deserialize
-
         config = copy.deepcopy(config)
-        return cls(deserialize(config.pop("layer"), custom_objects), **config)
+        return cls(deserialize_in("keras.layers", config.pop("layer"), custom_objects), **config)
 
 
 class TimeDistributed(Wrapper):
@@ -376,13 +374,11 @@ class Bidirectional(Wrapper):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A wrapper around the layers of the config."""
-        from tapeflow.keras.layers import deserialize
-
         config = copy.deepcopy(config)
         constants = config.pop("num_constants", 0)
-        config["layer"] = deserialize(config["layer"], custom_objects)
+        config["layer"] = deserialize_in("keras.layers", config["layer"], custom_objects)
         if config.get("backward_layer") is not None:
-            config["backward_layer"] = deserialize(config["backward_layer"], custom_objects)
+            config["backward_layer"] = deserialize_in("keras.layers", config["backward_layer"], custom_objects)
         layer = cls(**config)
         layer.__dict__["_num_constants"] = constants
         return layer

@@ -15,7 +15,7 @@ from tapeflow.keras.classes_of_functions import class_of
 from tapeflow.keras.losses import functions, imbalanced
 from tapeflow.keras.losses.functions import squeeze_or_expand
 from tapeflow.keras.losses.reduction import Reduction, reduced
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.math.casting import cast
 
 _MEAN = Reduction.SUM_OVER_BATCH_SIZE
@@ -133,9 +133,7 @@ class LossFunctionWrapper(Loss):
     def from_config(cls, config):
         config = dict(config)
         if cls is LossFunctionWrapper and "fn" in config:
-            from tapeflow.keras.losses import get
-
-            config["fn"] = get(config["fn"])
+            config["fn"] = deserialize_in("keras.losses", config["fn"])
         return cls(**config)
 
 

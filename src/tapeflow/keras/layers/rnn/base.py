@@ -21,7 +21,7 @@ from tapeflow.keras.layers.rnn.cells import first_states, flat_sizes, is_number,
 from tapeflow.keras.layers.rnn.loop import rnn
 from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
 from tapeflow.keras.old_names import takes_old_names
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.state.variable import Variable
 from tapeflow.ops.static import size_of
@@ -433,10 +433,8 @@ class RNN(Layer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A layer from the constructor's arguments."""
-        from tapeflow.keras.layers import deserialize
-
         config = dict(config)
-        cell = deserialize(config.pop("cell"), custom_objects)
+        cell = deserialize_in("keras.layers", config.pop("cell"), custom_objects)
         constants = config.pop("num_constants", 0)
         layer = cls(cell, **config)
         layer.__dict__["_num_constants"] = constants
