@@ -6,7 +6,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
-from tapeflow.data import element, leaves, options
+from tapeflow.data import dataset_class, element, leaves, options
 from tapeflow.data.building import build, in_graphs
 from tapeflow.data.fingerprint import fingerprint
 from tapeflow.data.iteration import iterating, passes
@@ -54,6 +54,7 @@ class DatasetV2:
     __module__ = "tensorflow.python.types.data"
 
 
+@dataset_class.register
 @public_methods
 class Dataset(_WithOptions, Making, Transforming, DatasetV2):
     """A sequence of elements, each a nested structure of tensors, made anew on every pass.

@@ -15,6 +15,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
 from tapeflow.ops.lists.tensor_array import TensorArray
@@ -159,9 +160,7 @@ def _unpacked(spec: Any, tensor: Any) -> Any:
         return unboxed(tensor)
     if not isinstance(spec, DatasetSpec):
         raise TypeError(f"Elements of type {spec} cannot be taken apart in a graph.")
-    from tapeflow.data.dataset import Dataset
-
-    return Dataset.from_recipe("Variant", [tensor], unboxed, spec.element_spec, spec._dataset_shape)
+    return dataset_class().from_recipe("Variant", [tensor], unboxed, spec.element_spec, spec._dataset_shape)
 
 
 def blank(spec: Any) -> list[Any]:

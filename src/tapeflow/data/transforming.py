@@ -12,6 +12,7 @@ from tapeflow.data.transform import (
     flattening,
     grouping,
     mapping,
+    resampling,
     selecting,
     windows,
 )
@@ -537,8 +538,6 @@ class Transforming:
         Returns:
           A dataset of (class, element) pairs.
         """
-        from tapeflow.data.transform import resampling
-
         return resampling.resampled(self, class_func, target_dist, initial_dist, seed)
 
     # Files

@@ -4,8 +4,32 @@ Loading this package gives the native core and the packages below it their hooks
 loaded with all that building a graph needs.
 """
 
-from tapeflow.graph.build import building, recording, variables
+from types import ModuleType
+
+from tapeflow.graph import services
+from tapeflow.graph.build import building, derivatives, recording, variables
 from tapeflow.graph.control_flow import conditional, loop
 from tapeflow.graph.control_flow import flow as control
 from tapeflow.graph.nodes import python_ops
 from tapeflow.graph.run import errors_at, planning, session
+
+
+def _graph_def() -> ModuleType:
+    from tapeflow.graph.interchange import graph_def  # start-up time
+
+    return graph_def
+
+
+def _library_nodes() -> ModuleType:
+    from tapeflow.graph.op_defs import library_nodes  # start-up time
+
+    return library_nodes
+
+
+def _drawing() -> ModuleType:
+    from tapeflow.graph.interchange import drawing  # start-up time
+
+    return drawing
+
+
+services.register(services.Services(building, derivatives.gradients, _graph_def, _library_nodes, _drawing))

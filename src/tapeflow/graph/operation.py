@@ -13,6 +13,7 @@ from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.graph.interchange import attributes
+from tapeflow.graph.services import services
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
@@ -98,9 +99,7 @@ class Operation:
           TypeError: for arguments of the wrong type.
           ValueError: for a node that cannot be in the graph.
         """
-        from tapeflow.graph.op_defs import library_nodes
-
-        return library_nodes.from_node_def(node_def, g, inputs, output_types, control_inputs, original_op)
+        return services().library_nodes().from_node_def(node_def, g, inputs, output_types, control_inputs, original_op)
 
     @classmethod
     def from_node_def(cls, *args: Any, **kwargs: Any) -> Operation:
@@ -201,15 +200,11 @@ class Operation:
 
     @property
     def op_def(self) -> Any:
-        from tapeflow.graph.interchange import graph_def
-
-        return graph_def.op_def(self)
+        return services().graph_def().op_def(self)
 
     @property
     def node_def(self) -> Any:
-        from tapeflow.graph.interchange import graph_def
-
-        return graph_def.node_def(self)
+        return services().graph_def().node_def(self)
 
     # Attrs.
 
@@ -287,9 +282,7 @@ class Operation:
 
     def _add_input(self, tensor: SymbolicTensor, dtype: Any = None) -> None:
         """Gives an operation that was described without its inputs the next of them."""
-        from tapeflow.graph.op_defs import library_nodes
-
-        library_nodes.add_input(self, tensor)
+        services().library_nodes().add_input(self, tensor)
 
     def _update_input(self, index: int, tensor: SymbolicTensor) -> None:
         if not 0 <= index < len(self.inputs):

@@ -23,6 +23,7 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element, leaves
 from tapeflow.data.arguments import require_callable
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Raising
 from tapeflow.data.transform import mapping, stacking
@@ -158,14 +159,12 @@ def make(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
                 return method(*args2, **kwargs2)
             except (ValueError, TypeError) as error:  # it is the values that do not fit: the pass says so
                 failed = InvalidArgumentError(None, None, str(error))
-                return Dataset.of(kind, lambda: Raising(failed), spec)
+                return dataset_class().of(kind, lambda: Raising(failed), spec)
 
     name = method.__name__
     spec = _spec(name, method, args, kwargs)
-    from tapeflow.data.dataset import Dataset
-
     kind = "".join(word.capitalize() for word in name.split("_"))
-    return Dataset.from_recipe(kind, inputs, filled, spec)
+    return dataset_class().from_recipe(kind, inputs, filled, spec)
 
 
 def _inputs_of(place: Any) -> list[Any]:
@@ -264,9 +263,7 @@ def _stand_in(place: Any, size: int, number: int) -> Any:
     if isinstance(place, Traced):
         return place
     if not isinstance(place, SymbolicTensor):
-        from tapeflow.data.dataset import Dataset
-
-        return Dataset.of(place._kind, not_yet, place.element_spec)
+        return dataset_class().of(place._kind, not_yet, place.element_spec)
     shape = [size if d is None else d for d in (place.shape.as_list() if place.shape.rank is not None else [])]
     kind = place.dtype.as_numpy_dtype
     if place.dtype == dtypes.string:

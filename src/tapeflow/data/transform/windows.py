@@ -6,16 +6,15 @@ from collections import deque
 
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted, Over
 
 
 def in_memory(values, spec=None):
     """A dataset of the given elements."""
-    from tapeflow.data.dataset import Dataset
-
     values = list(values)
-    found = Dataset.of(
+    found = dataset_class().of(
         "Window",
         lambda: Counted(lambda: values),
         spec if spec is not None else lambda: element.spec_of(values[0]),
