@@ -8,7 +8,7 @@ import os
 import warnings
 
 from tapeflow.core.files.whole_files import replace_file
-from tapeflow.keras.engine.files.weight_files import h5py, hdf5
+from tapeflow.keras.engine.files.hdf5_files import h5py, hdf5
 from tapeflow.keras.saving.archive import opened
 
 

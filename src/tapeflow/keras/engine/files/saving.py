@@ -14,6 +14,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code
 from tapeflow.keras.registry import deserialize_in
+from tapeflow.keras.saving.network3 import deserialize_model, serialize_model
 
 
 def keras_version():
@@ -24,8 +25,6 @@ def keras_version():
 def to_json(model, **kwargs):
     """A JSON text of the model's class and config."""
     if not keras_2():
-        from tapeflow.keras.saving.network3 import serialize_model
-
         return json.dumps(serialize_model(model), default=plain, **kwargs)
     described = {
         "class_name": type(model).__name__,
@@ -93,8 +92,6 @@ def model_from_config(config, custom_objects=None):
         )
     if keras_2() or "module" not in config:
         return deserialize_in("keras.layers", config, custom_objects)
-    from tapeflow.keras.saving.network3 import deserialize_model
-
     return deserialize_model(config, custom_objects)
 
 
