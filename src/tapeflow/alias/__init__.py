@@ -11,6 +11,7 @@ import pkgutil
 import sys
 from typing import Any
 
+import tapeflow
 from tapeflow import _native
 from tapeflow.alias.finder import Finder
 from tapeflow.ops.state.variable import Variable
@@ -46,13 +47,11 @@ def install_as_tensorflow(v1: bool = False) -> Any:
             "`import tensorflow`"
         )
     if v1:
-        from tapeflow.compat.v1 import disable_v2_behavior
-
         # Libraries of 1.x that give their classes the operators of tensors keep an equality of their own.
         overloaded = _native.Tensor.OVERLOADABLE_OPERATORS  # type: ignore[attr-defined]
         _native.Tensor.OVERLOADABLE_OPERATORS = overloaded - {"__eq__", "__ne__"}  # type: ignore[attr-defined]
 
-        disable_v2_behavior()
+        tapeflow.compat.v1.disable_v2_behavior()
     _expected_of_the_import()
     _name_modules()
     finder = Finder(v1)

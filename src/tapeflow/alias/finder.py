@@ -98,8 +98,7 @@ class Finder:
             module = _thin("tensorflow", tapeflow)
             module.__dict__["__version__"] = tapeflow.version.VERSION
             return module
-        from tapeflow.compat import v1
-
+        v1 = tapeflow.compat.v1
         module = _served("tensorflow", _Of1x(v1))
         version = _thin("tensorflow.version", v1.version)
         for each, name in ((module, "__version__"), (module, "VERSION"), (version, "VERSION")):

@@ -79,12 +79,10 @@ def get_canonical_name_for_symbol(
     plain = getattr(symbol, "__name__", None)
     if plain is None or api_name != "tensorflow":
         return None
-    from tapeflow.compat import v1
-
     operators = getattr(tapeflow, "__operators__", None)
     if operators is not None and plain in operators.__all__ and getattr(operators, plain) is symbol:
         return f"__operators__.{plain}"
-    for root, prefix in ((tapeflow, ""), (v1, "compat.v1." if add_prefix_to_v1_names else "")):
+    for root, prefix in ((tapeflow, ""), (tapeflow.compat.v1, "compat.v1." if add_prefix_to_v1_names else "")):
         names = (plain, plain.removesuffix("_v1"), plain.removesuffix("_v2"), plain.rstrip("_"))
         for name in dict.fromkeys(names):
             for space in _spaces(name):

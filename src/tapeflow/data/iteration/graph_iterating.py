@@ -9,6 +9,7 @@ import functools
 import itertools
 import threading
 import weakref
+from types import ModuleType
 from typing import Any
 
 from tapeflow.core import dtypes
@@ -32,6 +33,13 @@ from tapeflow.graph.nodes import python_ops
 from tapeflow.graph.run import planning
 from tapeflow.graph.run.session import get_default_session
 from tapeflow.ops.state.resource_op import handle_of
+
+
+def _writing() -> ModuleType:
+    from tapeflow.data.nodes import writing  # a circle: it is made of this module
+
+    return writing
+
 
 # Passes by their string handles.
 _passes: weakref.WeakValueDictionary[str, _Pass] = weakref.WeakValueDictionary()
@@ -173,8 +181,7 @@ class GraphIterator(Iterator):
         _check_same(self._spec, dataset.element_spec)
 
         from tapeflow.data.nodes import nodes as dataset_nodes
-        from tapeflow.data.nodes import writing as dataset_writing
-
+        dataset_writing = _writing()
         return dataset_nodes.add("MakeIterator", [dataset_writing.variant(dataset), self._handle], {}, name)
 
     @property
@@ -246,8 +253,7 @@ class _Factory:
     @functools.cached_property
     def graph(self):
         """The function's graph."""
-        from tapeflow.data.nodes import writing as dataset_writing
-
+        dataset_writing = _writing()
         with init_scope():
             graph = FuncGraph("_make_dataset")
         with graph.as_default():

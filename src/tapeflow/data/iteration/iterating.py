@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import ModuleType
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context
@@ -14,6 +15,18 @@ from tapeflow.data import element, leaves
 from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.optional import Optional
+
+
+def _graph_iterating() -> ModuleType:
+    from tapeflow.data.iteration import graph_iterating  # a circle: it is made of this module
+
+    return graph_iterating
+
+
+def _dataset_loop() -> ModuleType:
+    from tapeflow.function.autograph.operators import dataset_loop  # start-up time
+
+    return dataset_loop
 
 
 class IteratorSpec(TypeSpec):
@@ -88,16 +101,12 @@ class Iterator:
     @staticmethod
     def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
         """An iterator of a graph without a dataset: run what `make_initializer(dataset)` returns (1.x)."""
-        from tapeflow.data.iteration import graph_iterating
-
-        return graph_iterating.from_structure(output_types, output_shapes, shared_name, output_classes)
+        return _graph_iterating().from_structure(output_types, output_shapes, shared_name, output_classes)
 
     @staticmethod
     def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
         """The iterator of a graph that a string tensor stands for; see `string_handle` (1.x)."""
-        from tapeflow.data.iteration import graph_iterating
-
-        return graph_iterating.from_string_handle(
+        return _graph_iterating().from_string_handle(
             string_handle, output_types, output_shapes, output_classes
         )
 
@@ -117,9 +126,7 @@ class Iterator:
     def get_next(self, name=None):
         """The next element; raises OutOfRangeError at the end."""
         if not context.executing_eagerly():
-            from tapeflow.function.autograph.operators import dataset_loop
-
-            return dataset_loop.next_element(self)
+            return _dataset_loop().next_element(self)
         try:
             return self.__next__()
         except StopIteration:
@@ -130,8 +137,7 @@ class Iterator:
     def get_next_as_optional(self):
         """The next element in an Optional, which is empty at the end."""
         if not context.executing_eagerly():
-            from tapeflow.function.autograph.operators import dataset_loop
-
+            dataset_loop = _dataset_loop()
             present, value = dataset_loop.next_if_any(self)
             return Optional(value, self.element_spec, present)
         try:

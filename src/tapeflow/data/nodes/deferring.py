@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,13 @@ from tapeflow.graph.run import order, planning
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.random.seed import get_seed
 from tapeflow.ops.state.variable import Variable
+
+
+def _folds_in_graphs() -> ModuleType:
+    from tapeflow.data.nodes import folds_in_graphs  # a circle: it is made of this module
+
+    return folds_in_graphs
+
 
 _KEY = TensorSpec([], dtypes.int64)
 
@@ -290,8 +298,7 @@ def fold(dataset: Any, initial_state: Any, fn: Any) -> tuple[Any, Traced]:
 
 def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
     """`Dataset.reduce` as a node."""
-    from tapeflow.data.nodes import folds_in_graphs
-
+    folds_in_graphs = _folds_in_graphs()
     require_callable(fn, "reduce_func")
     state = first_state(initial_state)
     traced, kept = with_state(fn, state, dataset.element_spec, "reduce")
@@ -312,8 +319,7 @@ def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
 
 def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
     """`Dataset.get_single_element` as a node."""
-    from tapeflow.data.nodes import folds_in_graphs
-
+    folds_in_graphs = _folds_in_graphs()
     spec = dataset.element_spec
     found = folds_in_graphs.single_element(dataset)
     if found is not None:
@@ -327,8 +333,7 @@ def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
 
 def cardinality(dataset: Any) -> Any:
     """The number of elements as a tensor of the graph."""
-    from tapeflow.data.nodes import folds_in_graphs
-
+    folds_in_graphs = _folds_in_graphs()
     found = folds_in_graphs.cardinality(dataset)
     if found is not None:
         return found

@@ -14,13 +14,14 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine import calling, summary
-from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.fitting.training import Training
 from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.functional.network_config import tensors_of
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.model_services import services
 from tapeflow.keras.engine.protocol import quantization_mode
+from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.tracking import Node, listed, unique
 from tapeflow.keras.quantizers import Float8QuantizationConfig, Int4QuantizationConfig
 from tapeflow.keras.saving import serialization
@@ -108,7 +109,7 @@ class Model(Training, Layer):
                 "instantiate and build your model, `call` your model on real tensor data with all expected "
                 "call arguments."
             )
-        shapes = _as_shapes(input_shape)
+        shapes = as_shapes(input_shape)
         inputs = nest.map_structure(lambda s: KerasTensor.unnamed(s, self.compute_dtype), shapes)
         for layer in self.layers if isinstance(inputs, dict) else ():
             # Features by name have the dtypes that their columns say.

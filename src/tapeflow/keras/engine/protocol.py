@@ -15,6 +15,7 @@ from tapeflow.keras.engine.fitting.stateless import values_after
 from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.layer_losses import LayerLosses
 from tapeflow.keras.engine.layer_weights import LayerWeights
+from tapeflow.keras.engine.shapes import as_shapes
 
 
 def _plain(shape):
@@ -145,9 +146,7 @@ class Protocol(LayerWeights, LayerLosses):
             self.build(**config["shapes_dict"])
 
     def _build_for(self, shape):
-        from tapeflow.keras.engine.base_layer import _as_shapes
-
-        build_for_shapes(self, _as_shapes(shape))
+        build_for_shapes(self, as_shapes(shape))
 
     def compute_output_spec(self, *args, **kwargs):
         """KerasTensors for the outputs of a call with KerasTensors."""

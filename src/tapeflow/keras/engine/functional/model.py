@@ -10,13 +10,13 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.added import AddLoss, AddMetric
-from tapeflow.keras.engine.base_layer import _as_shapes
 from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.functional.network import Network
 from tapeflow.keras.engine.functional.network_config import network_config
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
+from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.tracking import listed
 from tapeflow.keras.old_names import takes_old_names
 
@@ -207,7 +207,7 @@ class Functional(Model):
 
     def compute_output_shape(self, input_shape):
         inputs = nest.flatten(self._inputs)
-        shapes = nest.flatten(_as_shapes(input_shape))
+        shapes = nest.flatten(as_shapes(input_shape))
         outputs = self._outputs
         if any(TensorShape(shape) != x._shape for shape, x in zip(shapes, inputs, strict=True)):
             given = [
