@@ -6,12 +6,15 @@ loaded with all that building a graph needs.
 
 from types import ModuleType
 
-from tapeflow.graph import services
+from tapeflow.core import context
+from tapeflow.graph import graph, operation, services, tensor
 from tapeflow.graph.build import building, derivatives, recording, variables
 from tapeflow.graph.control_flow import conditional, loop
 from tapeflow.graph.control_flow import flow as control
-from tapeflow.graph.nodes import python_ops
+from tapeflow.graph.nodes import python_ops, resource_nodes
 from tapeflow.graph.run import errors_at, planning, session
+from tapeflow.ops.control import flow as eager_flow
+from tapeflow.ops.state import resource_op, variable
 
 
 def _graph_def() -> ModuleType:
@@ -33,3 +36,9 @@ def _drawing() -> ModuleType:
 
 
 services.register(services.Services(building, derivatives.gradients, _graph_def, _library_nodes, _drawing))
+context.register_default_graph(graph.default_graph)
+eager_flow.register_staging(control.Staging)
+variable.register_creation(variables.Creation)
+resource_op.register_build(resource_nodes.build)
+tensor.register_evaluation(session.evaluate)
+operation.register_run(session.run_operation)

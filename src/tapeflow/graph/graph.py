@@ -385,9 +385,6 @@ def known_default_graph() -> Graph | None:
     return _defaults.graph
 
 
-context.default_graph = default_graph
-
-
 def get_default_graph() -> Graph:
     """The graph that operations of this thread go to, or would if they were not eager."""
     graph = context.current_graph()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
@@ -22,6 +23,12 @@ PACKAGE = public.PACKAGE_DIRECTORY
 _CONTROL_FLOW = ("If", "Case", "While", "PartitionedCall")
 # Runs an operation in a session: (operation, feeds, session) -> None; set by `graph.session`.
 run_operation: Any = None
+
+
+def register_run(run: Callable[[Any, Any, Any], None]) -> None:
+    """Say what runs an operation."""
+    global run_operation
+    run_operation = run
 
 
 def user_frame() -> tuple[str, int, str]:

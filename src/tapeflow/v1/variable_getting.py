@@ -293,4 +293,4 @@ class _TemplateScoping:
         return [] if graph is None else list(graph.get_collection("trainable_variables"))
 
 
-template.scoping = _TemplateScoping
+template.register_scoping(_TemplateScoping)

@@ -390,4 +390,4 @@ def from_string_handle(string_handle, types, shapes=None, classes=None):
 
 
 for _kind in ("IteratorToStringHandle", "IteratorFromStringHandleV2"):
-    planning.emits(_kind)(python_ops._emit)
+    planning.emits(_kind)(python_ops.emit)

@@ -146,14 +146,14 @@ def _trace(name: str, arguments: dict[str, Any]) -> None:
 
 def make(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """method(*args, **kwargs): at once, or where tensors of a graph are among the arguments when these are known."""
-    args, kwargs = _replaced((args, kwargs), _known)
+    args, kwargs = replaced((args, kwargs), known)
     places: list[Any] = []
 
     def noted(place: Any) -> Any:
         places.append(place)
         return place
 
-    _replaced((args, kwargs), noted)
+    replaced((args, kwargs), noted)
     if not places:
         with context.eager_mode():
             return method(*args, **kwargs)
@@ -161,7 +161,7 @@ def make(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
     def filled(*values: Any) -> Any:
         given = iter(values)
-        args2, kwargs2 = _replaced((args, kwargs), lambda x: _filled(x, given))
+        args2, kwargs2 = replaced((args, kwargs), lambda x: _filled(x, given))
         with context.eager_mode():
             try:
                 return method(*args2, **kwargs2)
@@ -188,7 +188,7 @@ def _filled(place: Any, given: Any) -> Any:
     return place.with_inputs(values) if hasattr(place, "_inputs") else place.bound(values)
 
 
-def _known(place: Any) -> Any:
+def known(place: Any) -> Any:
     """The value of a constant in place of its tensor."""
     if not isinstance(place, SymbolicTensor):
         return place
@@ -199,7 +199,7 @@ def _known(place: Any) -> Any:
         return value if isinstance(value, _native.EagerTensor) else convert_to_tensor(value, place.dtype)
 
 
-def _replaced(value: Any, change: Callable[[Any], Any]) -> Any:
+def replaced(value: Any, change: Callable[[Any], Any]) -> Any:
     """`value` with `change` of each tensor, dataset and function in it that depends on the graph."""
     if isinstance(value, Variable):
         value = convert_to_tensor(value)
@@ -212,15 +212,15 @@ def _replaced(value: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, GraphSeeds):
         return value
     if isinstance(value, Mapping):
-        return element.rebuild(value, [_replaced(x, change) for x in value.values()])
+        return element.rebuild(value, [replaced(x, change) for x in value.values()])
     if isinstance(value, tuple):
-        return element.rebuild(value, [_replaced(x, change) for x in value])
+        return element.rebuild(value, [replaced(x, change) for x in value])
     if isinstance(value, list):
-        return [_replaced(x, change) for x in value]
+        return [replaced(x, change) for x in value]
     if isinstance(value, element.COMPOSITES):
         parts = nest.flatten(value, expand_composites=True)
         if any(isinstance(x, SymbolicTensor) for x in parts):
-            return nest.pack_sequence_as(value, [_replaced(x, change) for x in parts], expand_composites=True)
+            return nest.pack_sequence_as(value, [replaced(x, change) for x in parts], expand_composites=True)
     return value
 
 
@@ -238,7 +238,7 @@ def _spec(name: str, method: Any, args: Any, kwargs: Any) -> Any:
     found: Any = None
     for size, number in _STAND_INS:
         with context.eager_mode():
-            args2, kwargs2 = _replaced((args, kwargs), lambda x: _stand_in(x, size, number))  # noqa: B023 - used at once
+            args2, kwargs2 = replaced((args, kwargs), lambda x: _stand_in(x, size, number))  # noqa: B023 - used at once
             spec = method(*args2, **kwargs2).element_spec
         found = spec if found is None else element.map_leaves(element.merge_specs, found, spec)
     return found

@@ -418,7 +418,7 @@ def _emit_bare(emitter: Any, op: Operation) -> None:
 def _emitter_of(kind: str) -> Any:
     if _MAKERS[kind] is _named:
         return _emit_named
-    return _emit_bare if kind.startswith("Optional") else python_ops._emit
+    return _emit_bare if kind.startswith("Optional") else python_ops.emit
 
 
 def register(makers: dict[str, Any]) -> None:

@@ -63,7 +63,7 @@ def node_of(dataset: Any) -> Any:
     writer = _WRITERS.get(name)
     if writer is None:
         raise NoOpForIt(name or dataset._kind)
-    known = {key: deferring._replaced(value, deferring._known) for key, value in arguments.items()}
+    known = {key: deferring.replaced(value, deferring.known) for key, value in arguments.items()}
     return writer(dataset, **known)
 
 

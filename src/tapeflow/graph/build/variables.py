@@ -424,6 +424,3 @@ def assert_variables_initialized(var_list=None):
     return control.staging.effect(
         "Assert", check, [reduce_all(known), known], "assert_variables_initialized"
     )
-
-
-variable.creation = Creation

@@ -86,7 +86,7 @@ def _watch(watcher: Callable[..., None]) -> None:
     _refresh(context.device_index())
 
 
-def _unwatch(watcher: Callable[..., None]) -> None:
+def unwatch(watcher: Callable[..., None]) -> None:
     if watcher in _watchers:
         _watchers.remove(watcher)
     _refresh(context.device_index())
@@ -180,7 +180,7 @@ def disable_check_numerics():
     """Undo `enable_check_numerics`; graphs that were built with checks keep them."""
     global _checking_graphs
     _checking_graphs = False
-    _unwatch(_check_numbers)
+    unwatch(_check_numbers)
 
 
 # Devices
@@ -198,7 +198,7 @@ def set_log_device_placement(enabled):
     """Whether the device of every eager operation of this thread is logged."""
     if not isinstance(enabled, bool):
         raise TypeError(f"enabled must be a bool, got {enabled!r}")
-    (_watch if enabled else _unwatch)(_log_device)
+    (_watch if enabled else unwatch)(_log_device)
 
 
 @public

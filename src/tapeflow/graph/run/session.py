@@ -13,8 +13,6 @@ from tapeflow.core import context, device, dtypes, errors
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.threads.waiting import Cancellation
-from tapeflow.graph import operation as operations
-from tapeflow.graph import tensor
 from tapeflow.graph.build import streams
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.interchange import graph_def
@@ -538,16 +536,14 @@ def _default_session(graph: Graph, session: Any, task: str) -> Any:
     return session
 
 
-def _evaluate(x: SymbolicTensor, feed_dict: Any, session: Any) -> Any:
+def evaluate(x: SymbolicTensor, feed_dict: Any, session: Any) -> Any:
+    """The value of a tensor."""
     return _default_session(x.graph, session, "evaluate tensor").run(x, feed_dict)
 
 
-def _run_operation(op: Operation, feed_dict: Any, session: Any) -> None:
+def run_operation(op: Operation, feed_dict: Any, session: Any) -> None:
+    """Run an operation."""
     _default_session(op.graph, session, "execute operation").run(op, feed_dict)
-
-
-tensor.evaluate = _evaluate
-operations.run_operation = _run_operation
 
 
 boundaries(globals())

@@ -207,7 +207,7 @@ def _known(name, module):
 
 def find(name, registered, module, custom_objects=None):
     """The class or function of that name: of the program's own, else of Keras. Raises TypeError for none."""
-    for names in (custom_objects or {}, registry._custom):
+    for names in (custom_objects or {}, registry.custom):
         for known in (registered, name):
             if known and known in names:
                 return names[known]

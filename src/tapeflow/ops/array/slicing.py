@@ -551,7 +551,7 @@ def _index_vector(entries):
     return Pack([e if isinstance(e, int) else _cast(e, dtypes.int32) for e in entries])
 
 
-def _is_mask(key) -> bool:
+def is_mask(key) -> bool:
     if isinstance(key, (bool, np.bool_)):
         return True
     return (
@@ -564,7 +564,7 @@ def _is_mask(key) -> bool:
 @public
 def getitem(tensor, key):
     """`tensor[key]` for every key: the plain ones, tensors as integers, and boolean masks."""
-    if _is_mask(key):
+    if is_mask(key):
         return boolean_mask(tensor, key)
     spec = parse_key(key)
     return StridedSlice(tensor, *spec.vectors(), *spec.masks)

@@ -45,6 +45,14 @@ def _variable_parts() -> ModuleType:
 
 # What makes variables while a graph is built; set by the `graph` package.
 creation: Any = None
+
+
+def register_creation(nodes: type) -> None:
+    """Say what makes variables while a graph is built."""
+    global creation
+    creation = nodes
+
+
 # Whether variables of 1.x are resources unless they say so: whoever feeds another one feeds all that reads it.
 resources_by_default = True
 
