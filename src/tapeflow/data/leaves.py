@@ -18,6 +18,7 @@ from tapeflow.data import element
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
+from tapeflow.data.parts import captured_by
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
@@ -32,16 +33,16 @@ def boxed(value: Any) -> Any:
 
 def boxed_dataset(dataset: Any) -> Any:
     """A variant tensor that holds a dataset; of tensors of a graph, one of that graph."""
-    if not dataset._captured:
+    if not captured_by(dataset):
         return boxed(dataset)
     if dataset._kind == "Variant":  # it came in such a tensor
-        return dataset._captured[0]
+        return captured_by(dataset)[0]
     from tapeflow.graph.nodes import python_ops
 
     def run(*values: Any) -> list[Any]:
         return [boxed(dataset.with_inputs(values))]
 
-    return python_ops.node("PyFunc", run, dataset._captured, [(dtypes.variant, ())], "Dataset", False).outputs[0]
+    return python_ops.node("PyFunc", run, captured_by(dataset), [(dtypes.variant, ())], "Dataset", False).outputs[0]
 
 
 def unboxed(tensor: Any) -> Any:

@@ -25,6 +25,7 @@ from tapeflow.data.iteration.iterating import Iterator, class_of
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.nodes import deferring
 from tapeflow.data.optional import Optional
+from tapeflow.data.parts import captured_by
 from tapeflow.function.autograph.operators import dataset_loop
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.func_graph import FuncGraph
@@ -279,7 +280,7 @@ def _start_by_value(dataset, factory):
             f"Failed to create a one-shot iterator for a dataset. `tf.compat.v1.data.make_initializable_iterator()` "
             f"takes datasets that capture placeholders, variables and other state: {error}"
         ) from None
-    if dataset._captured:
+    if captured_by(dataset):
         return lambda: dataset.with_inputs(values())._start()
     return factory.start
 

@@ -15,6 +15,7 @@ from tapeflow.data import element, leaves
 from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.optional import Optional
+from tapeflow.data.parts import start_of
 
 
 def _graph_iterating() -> ModuleType:
@@ -89,7 +90,7 @@ class Iterator:
         self._lock = threading.RLock()  # a generator may ask its own iterator, which is an error, no deadlock
         self._handle = None
         if context.executing_eagerly():
-            self._elements = begun(dataset._start)
+            self._elements = begun(start_of(dataset))
         else:  # in a function: every run makes a pass of its own
             self._handle = dataset._staged_pass().handle
 
@@ -161,7 +162,7 @@ class Iterator:
             state = state.numpy()
         found = state_coding.decode(bytes(state))
         with self._lock:
-            elements = begun(self._dataset._start)
+            elements = begun(start_of(self._dataset))
             try:
                 elements.restore(found)
             except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
@@ -189,7 +190,7 @@ class Iterator:
     @property
     def initializer(self):
         """Starts the pass again; needed in 1.x programs only."""
-        self._elements = begun(self._dataset._start)
+        self._elements = begun(start_of(self._dataset))
 
     @property
     def element_spec(self):
@@ -268,7 +269,7 @@ class NumpyIterator:
 
 def single_element(dataset):
     """The only element of a dataset."""
-    elements = begun(dataset._start)
+    elements = begun(start_of(dataset))
     for value in elements:
         for _ in elements:
             raise InvalidArgumentError(

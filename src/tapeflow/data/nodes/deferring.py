@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +27,7 @@ from tapeflow.data.arguments import require_callable
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Raising
+from tapeflow.data.parts import captured_by
 from tapeflow.data.transform import mapping, stacking
 from tapeflow.data.transform.folding import first_state, with_state
 from tapeflow.data.transform.selecting import GraphSeeds
@@ -306,7 +307,7 @@ def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
     if found is not None:
         return found
     given = leaves.to_tensors(kept, state)
-    counts = len(dataset._captured), len(given)
+    counts = len(captured_by(dataset)), len(given)
 
     def run(*values: Any) -> list[Any]:
         source, rest = values[: counts[0]], values[counts[0] :]
@@ -314,7 +315,7 @@ def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
         found = leaves.from_tensors(kept, rest[: counts[1]])
         return leaves.to_tensors(kept, mapping.reduced(dataset.with_inputs(source), found, folded))
 
-    return _node(run, [*dataset._captured, *given, *traced.inputs], kept)
+    return _node(run, [*captured_by(dataset), *given, *traced.inputs], kept)
 
 
 def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
@@ -328,7 +329,7 @@ def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
     def run(*values: Any) -> list[Any]:
         return leaves.to_tensors(spec, eagerly(dataset.with_inputs(values)))
 
-    return _node(run, dataset._captured, spec)
+    return _node(run, captured_by(dataset), spec)
 
 
 def cardinality(dataset: Any) -> Any:
@@ -341,11 +342,11 @@ def cardinality(dataset: Any) -> Any:
     def run(*values: Any) -> list[Any]:
         return [convert_to_tensor(dataset.with_inputs(values)._size, dtypes.int64)]
 
-    return _node(run, dataset._captured, _KEY)
+    return _node(run, captured_by(dataset), _KEY)
 
 
-def _node(run: Callable[..., Any], inputs: list[Any], spec: Any) -> Any:
-    op = python_ops.node("PyFunc", run, inputs, leaves.outputs(spec), None)
+def _node(run: Callable[..., Any], inputs: Sequence[Any], spec: Any) -> Any:
+    op = python_ops.node("PyFunc", run, list(inputs), leaves.outputs(spec), None)
     return leaves.from_tensors(spec, op.outputs)
 
 
@@ -357,10 +358,10 @@ def values_of(dataset: Any) -> Callable[[], Any]:
 
     Raises ValueError for placeholders and operations with a state.
     """
-    if not dataset._captured:
+    if not captured_by(dataset):
         return tuple
-    graph = dataset._captured[0].op.graph
-    needed = order.needed(graph, dataset._captured, [], [])
+    graph = captured_by(dataset)[0].op.graph
+    needed = order.needed(graph, captured_by(dataset), [], [])
     for op in needed:
         if op.type.startswith("Placeholder") and op.type != "PlaceholderWithDefault":
             raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
@@ -371,6 +372,6 @@ def values_of(dataset: Any) -> Callable[[], Any]:
     emitter = planning.Emitter("one_shot")
     for op in needed:
         emitter.emit(op)
-    emitter.program.outputs = [emitter.number(x) for x in dataset._captured]
+    emitter.program.outputs = [emitter.number(x) for x in captured_by(dataset)]
     return planning.compile_program(emitter.program)
 

@@ -20,6 +20,7 @@ from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.options import Options
+from tapeflow.data.parts import size_of, start_of
 from tapeflow.data.sources import values as sources
 from tapeflow.data.sources.records import TextLineDataset, TFRecordDataset
 from tapeflow.data.transform import (
@@ -76,7 +77,7 @@ def flat(dataset: Any) -> Any:
     if plain and (not element.is_structure(spec) or (type(spec) is tuple and len(spec) == len(specs) != 1)):
         return dataset
     kinds = packed(s if isinstance(s, TensorSpec) else TensorSpec((), dtypes.variant) for s in specs)
-    return build(("Map", lambda: _Flat(dataset._start()), kinds, dataset._size), dataset)
+    return build(("Map", lambda: _Flat(start_of(dataset)()), kinds, size_of(dataset)), dataset)
 
 
 class _Flat(Over):

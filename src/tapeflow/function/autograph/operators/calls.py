@@ -21,9 +21,12 @@ _KNOWN = frozenset({
 _LEFT_ALONE = (_KNOWN | frozenset(sys.stdlib_module_names)) - {"__main__"}
 
 
-def converted(f: FunctionType) -> FunctionType:
-    """The converted function; see `register_conversion`."""
+def _unregistered(f: FunctionType) -> FunctionType:
     raise AssertionError(f)
+
+
+# Gives the converted function; see `register_conversion`.
+converted: Callable[[FunctionType], FunctionType] = _unregistered
 
 
 def register_conversion(convert: Callable[[FunctionType], FunctionType]) -> None:
