@@ -371,8 +371,7 @@ def _explain(module: Any, name: str) -> str:
     return missing.explain_here(module, name)
 
 
-_namespaces.explain = _explain
-_namespaces.explain_missing_names()
+_namespaces.explain_missing_names(_explain)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ import os
 import sys
 from typing import Any
 
+import tapeflow
 from tapeflow.alias import install_as_tensorflow
 
 install_as_tensorflow(v1="--tapeflow-v1" in sys.argv or os.environ.get("TAPEFLOW_V1", "") not in ("", "0"))
@@ -24,7 +25,6 @@ def pytest_addoption(parser: Any) -> None:
 
 def pytest_report_header(config: Any) -> str:
     """What stands at the head of the report."""
-    import tapeflow
 
     names = "1.x" if config.getoption("--tapeflow-v1") or os.environ.get("TAPEFLOW_V1") else "2.x"
     return f"tensorflow: tapeflow {tapeflow.__version__}, the names of {names}"

@@ -14,6 +14,16 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from types import ModuleType
+
+from tapeflow.core.errors import OpError
+
+
+def _inference() -> ModuleType:
+    from tapeflow.serving import inference  # the extra was looked for before
+
+    return inference
+
 
 _NEEDED = ("grpc", "grpc_health", "httptools", "prometheus_client", "uvicorn")
 
@@ -65,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
 def _configs(options: argparse.Namespace) -> list:
     from google.protobuf import text_format
 
-    from tapeflow.serving.inference import message  # the extra was looked for before
+    message = _inference().message
     from tapeflow.serving.store import config_of
 
     configs = [config_of(*model.split("=", 1)) for model in options.model]
@@ -80,8 +90,7 @@ def _ssl(options: argparse.Namespace) -> object:
     """The SSLConfig of gRPC, or None."""
     from google.protobuf import text_format
 
-    from tapeflow.serving.inference import message  # the extra was looked for before
-
+    message = _inference().message
     if not options.ssl_config_file:
         return None
     with open(options.ssl_config_file) as file:
@@ -95,7 +104,6 @@ def _ssl(options: argparse.Namespace) -> object:
 def _serve(options: argparse.Namespace) -> int:
     from google.protobuf.text_format import ParseError  # the extra was looked for before
 
-    from tapeflow.core.errors import OpError
     from tapeflow.serving.server import Server
 
     stop = threading.Event()

@@ -11,7 +11,13 @@ import pkgutil
 import sys
 from typing import Any
 
+import tapeflow
+from tapeflow import _native
 from tapeflow.alias.finder import Finder
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import served_as
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.ops.state.variable import Variable
 
 __all__ = ["install_as_tensorflow"]
 
@@ -44,14 +50,11 @@ def install_as_tensorflow(v1: bool = False) -> Any:
             "`import tensorflow`"
         )
     if v1:
-        from tapeflow import _native
-        from tapeflow.compat.v1 import disable_v2_behavior
-
         # Libraries of 1.x that give their classes the operators of tensors keep an equality of their own.
         overloaded = _native.Tensor.OVERLOADABLE_OPERATORS  # type: ignore[attr-defined]
         _native.Tensor.OVERLOADABLE_OPERATORS = overloaded - {"__eq__", "__ne__"}  # type: ignore[attr-defined]
 
-        disable_v2_behavior()
+        tapeflow.compat.v1.disable_v2_behavior()
     _expected_of_the_import()
     _name_modules()
     finder = Finder(v1)
@@ -62,12 +65,6 @@ def install_as_tensorflow(v1: bool = False) -> Any:
 
 def _name_modules() -> None:
     """Lets tensors and variables be of modules of TensorFlow: libraries tell by that which package made a value."""
-    from tapeflow import _native
-    from tapeflow.core.indexed_slices import IndexedSlices
-    from tapeflow.core.public import served_as
-    from tapeflow.core.sparse_tensor import SparseTensor
-    from tapeflow.ops.state.variable import Variable
-
     _native.Tensor.__module__ = "tensorflow.python.framework.tensor"
     _native.EagerTensor.__module__ = "tensorflow.python.framework.ops"
     IndexedSlices.__module__ = "tensorflow.python.framework.indexed_slices"

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
+import tapeflow
 from tapeflow import _native
 from tapeflow.alias import missing, operators, places
 from tapeflow.alias.v1_signatures import as_of_1x
@@ -55,7 +56,6 @@ class Finder:
         """The version of TensorFlow that is served."""
         if self.v1:
             return _V1_VERSION
-        import tapeflow
 
         return tapeflow.version.VERSION
 
@@ -100,14 +100,11 @@ class Finder:
             sys.modules[module.__name__] = module.held
 
     def _root(self) -> ModuleType:
-        import tapeflow
-
         if not self.v1:
             module = _thin("tensorflow", tapeflow)
             module.__dict__["__version__"] = tapeflow.version.VERSION
             return module
-        from tapeflow.compat import v1
-
+        v1 = tapeflow.compat.v1
         module = _served("tensorflow", _Of1x(v1))
         version = _thin("tensorflow.version", v1.version)
         for each, name in ((module, "__version__"), (module, "VERSION"), (version, "VERSION")):

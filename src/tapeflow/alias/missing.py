@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import tapeflow
 from tapeflow.core.spelling import nearest
 
 _SINCE = {
@@ -85,9 +86,7 @@ def _of_v1(space: str, name: str) -> Any:
     era = names().get(space, {}).get(name)
     if space.startswith(("compat", "contrib")) or era not in ("1", "1+"):
         return None
-    from tapeflow.compat import v1
-
-    found: Any = v1
+    found: Any = tapeflow.compat.v1
     for part in (*filter(None, space.split(".")), name):
         found = getattr(found, part, None)
     return found
@@ -96,9 +95,7 @@ def _of_v1(space: str, name: str) -> Any:
 def _nearest(space: str, name: str, present: Any, era: str | None, v1: bool) -> str:
     found = []
     if era in ("1", "1+", "12") and not v1:
-        from tapeflow.compat import v1 as old
-
-        if _has(old, space, name):
+        if _has(tapeflow.compat.v1, space, name):
             found.append(f"tf.compat.v1.{space}.{name}".replace("..", "."))
     prefix = f"tf.{space}." if space else "tf."
     elsewhere = [
@@ -106,7 +103,6 @@ def _nearest(space: str, name: str, present: Any, era: str | None, v1: bool) -> 
         for each in sorted(names(), key=_distance)
         if each != space and name in names()[each]
     ]
-    import tapeflow
 
     for full in elsewhere[:60]:
         if _has(tapeflow, "", full[3:]) and len(found) < 3:

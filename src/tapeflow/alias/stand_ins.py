@@ -13,8 +13,11 @@ from tapeflow.core import config
 from tapeflow.core import context as _context
 from tapeflow.core.dtypes import int32
 from tapeflow.core.files.file_system import GFile
+from tapeflow.graph.build.collections import get_collection
+from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.ops.array.rows import identity, shape_v1
 from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.testing import case as test_case
 
 contextmanager = contextlib.contextmanager
 _uids = itertools.count(1)
@@ -61,7 +64,6 @@ def nothing(*args: Any, **kwargs: Any) -> Any:
 @contextlib.contextmanager
 def graph_mode() -> Any:
     """A context in which operations build a graph."""
-    from tapeflow.graph.graph import get_default_graph
 
     with _context.graph_scope(get_default_graph()):
         yield
@@ -74,8 +76,6 @@ def in_graph_mode(func: Any = None) -> Any:
 
     @functools.wraps(func)
     def run(*args: Any, **kwargs: Any) -> Any:
-        from tapeflow.graph.graph import Graph
-
         with Graph().as_default():
             return func(*args, **kwargs)
 
@@ -84,7 +84,6 @@ def in_graph_mode(func: Any = None) -> Any:
 
 def eager_main(argv: Any = None) -> None:
     """Runs the tests of a program eagerly."""
-    from tapeflow.testing import case as test_case
 
     _context.enable_eager_execution()
     test_case.main(argv)
@@ -122,7 +121,6 @@ def shape_internal(input: Any, name: str | None = None, optimize: bool = True, o
 
 def graph_of(op_input_list: Any, graph: Any = None) -> Any:
     """The graph of tensors, or the default one."""
-    from tapeflow.graph.graph import get_default_graph
 
     found = (getattr(each, "graph", None) for each in op_input_list)
     return graph or next((each for each in found if each is not None), None) or get_default_graph()
@@ -177,7 +175,6 @@ def no_devices() -> list[Any]:
 
 def shared_resources() -> list[Any]:
     """The tables and the like of the graph that are shared between sessions."""
-    from tapeflow.graph.build.collections import get_collection
 
     return get_collection("resources")
 

@@ -6,6 +6,7 @@ import functools
 import sys
 from typing import Any
 
+import tapeflow
 from tapeflow.core.decorator import unwrap
 
 
@@ -78,13 +79,10 @@ def get_canonical_name_for_symbol(
     plain = getattr(symbol, "__name__", None)
     if plain is None or api_name != "tensorflow":
         return None
-    import tapeflow
-    from tapeflow.compat import v1
-
     operators = getattr(tapeflow, "__operators__", None)
     if operators is not None and plain in operators.__all__ and getattr(operators, plain) is symbol:
         return f"__operators__.{plain}"
-    for root, prefix in ((tapeflow, ""), (v1, "compat.v1." if add_prefix_to_v1_names else "")):
+    for root, prefix in ((tapeflow, ""), (tapeflow.compat.v1, "compat.v1." if add_prefix_to_v1_names else "")):
         names = (plain, plain.removesuffix("_v1"), plain.removesuffix("_v2"), plain.rstrip("_"))
         for name in dict.fromkeys(names):
             for space in _spaces(name):
@@ -104,7 +102,6 @@ def get_symbol_from_name(name: str) -> Any:
     """What has a public name, such as "math.add" or "compat.v1.layers.Dense"; None where nothing has."""
     if name in _registered:
         return _registered[name]
-    import tapeflow
 
     return _found(tapeflow, name)
 

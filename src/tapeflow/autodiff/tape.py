@@ -361,4 +361,4 @@ def _flat_targets(target):
     return flat
 
 
-derived.Tape = GradientTape
+derived.register_tape(GradientTape)

@@ -27,6 +27,12 @@ from tapeflow.ops.state.variable import Variable
 fallback_session: Any = None
 
 
+def register_fallback_session(session: Callable[[], Any]) -> None:
+    """Say where values come from without a session."""
+    global fallback_session
+    fallback_session = session
+
+
 def write_objects(
     root: Any,
     path: str,

@@ -38,8 +38,21 @@ def _no_seed() -> int | None:
 eager_seed: Callable[[], int | None] = _no_seed
 
 
+def register_eager_seed(seed: Callable[[], int | None]) -> None:
+    """Say what the global seed of eager execution is."""
+    global eager_seed
+    eager_seed = seed
+
+
 # The graph of a process that is not eager, while no other is entered; set by the `graph` package.
 default_graph: Callable[[], Any] = _no_graph
+
+
+def register_default_graph(graph: Callable[[], Any]) -> None:
+    """Say what the graph of a process that is not eager is."""
+    global default_graph
+    default_graph = graph
+
 
 SYNC = 0
 ASYNC = 1
@@ -125,7 +138,7 @@ def enable_eager_execution(
     if execution_mode is not None:
         set_execution_mode(execution_mode)
     _eager_by_default = True
-    _tell_graph()
+    tell_graph()
 
 
 def disable_eager_execution() -> None:
@@ -133,10 +146,10 @@ def disable_eager_execution() -> None:
     global _eager_by_default, _enabled_with
     _eager_by_default = False
     _enabled_with = None
-    _tell_graph()
+    tell_graph()
 
 
-def _tell_graph() -> None:
+def tell_graph() -> None:
     _native.set_graph_scope(not executing_eagerly())
 
 
@@ -396,10 +409,10 @@ class device_v1:
         state = _state
         saved = (state.device_name, state.device_index)
         found = _found.get((state.device_name, name))
-        _set_device(state, *(found or _combine(state.device_name, name)))
+        set_device(state, *(found or _combine(state.device_name, name)))
 
         def leave(*_exception: Any) -> None:
-            _set_device(state, *saved)
+            set_device(state, *saved)
 
         self._exits.append(leave)
 
@@ -426,7 +439,7 @@ class device(device_v1):
         super().__init__(device_name)
 
 
-def _set_device(state: _ThreadState, name: str, index: int) -> None:
+def set_device(state: _ThreadState, name: str, index: int) -> None:
     changed = index != state.device_index
     state.device_name = name
     state.device_index = index

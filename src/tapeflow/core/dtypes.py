@@ -237,31 +237,36 @@ for _complex, _real in ((complex64, float32), (complex128, float64)):
 half = float16
 double = float64
 
-float32_ref = float32._as_ref
-float64_ref = float64._as_ref
-int32_ref = int32._as_ref
-uint8_ref = uint8._as_ref
-int16_ref = int16._as_ref
-int8_ref = int8._as_ref
-string_ref = string._as_ref
-complex64_ref = complex64._as_ref
-int64_ref = int64._as_ref
-bool_ref = bool._as_ref
-qint8_ref = qint8._as_ref
-quint8_ref = quint8._as_ref
-qint32_ref = qint32._as_ref
-bfloat16_ref = bfloat16._as_ref
-qint16_ref = qint16._as_ref
-quint16_ref = quint16._as_ref
-uint16_ref = uint16._as_ref
-complex128_ref = complex128._as_ref
-float16_ref = float16._as_ref
+
+def _ref(kind: DType) -> DType:
+    return kind._as_ref
+
+
+float32_ref = _ref(float32)
+float64_ref = _ref(float64)
+int32_ref = _ref(int32)
+uint8_ref = _ref(uint8)
+int16_ref = _ref(int16)
+int8_ref = _ref(int8)
+string_ref = _ref(string)
+complex64_ref = _ref(complex64)
+int64_ref = _ref(int64)
+bool_ref = _ref(bool)
+qint8_ref = _ref(qint8)
+quint8_ref = _ref(quint8)
+qint32_ref = _ref(qint32)
+bfloat16_ref = _ref(bfloat16)
+qint16_ref = _ref(qint16)
+quint16_ref = _ref(quint16)
+uint16_ref = _ref(uint16)
+complex128_ref = _ref(complex128)
+float16_ref = _ref(float16)
 half_ref = float16_ref
 double_ref = float64_ref
-resource_ref = resource._as_ref
-variant_ref = variant._as_ref
-uint32_ref = uint32._as_ref
-uint64_ref = uint64._as_ref
+resource_ref = _ref(resource)
+variant_ref = _ref(variant)
+uint32_ref = _ref(uint32)
+uint64_ref = _ref(uint64)
 
 QUANTIZED_DTYPES = frozenset(dtype for dtype in _by_number.values() if dtype.is_quantized)
 

@@ -30,8 +30,13 @@ class MissingNameError(AttributeError):
         return AttributeError, (str(self),)
 
 
-def explain_missing_names() -> None:
-    """Let the modules of the package, those that are loaded and those to come, explain the names that they lack."""
+def explain_missing_names(sentence: Callable[[ModuleType, str], str]) -> None:
+    """Let the modules of the package, those that are loaded and those to come, explain the names that they lack.
+
+    `sentence` gives the explanation of a name that a module lacks.
+    """
+    global explain
+    explain = sentence
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == _ROOT:
             _explain_those_of(module)

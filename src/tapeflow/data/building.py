@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from types import FunctionType
 
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.nodes import deferring
 from tapeflow.data.options import merged
 
 
 def build(arguments, *parents):
     """A dataset of the arguments that a module made, with the options of the datasets it is made of."""
-    from tapeflow.data.dataset import Dataset
-
-    made = Dataset.of(*arguments)
+    made = dataset_class().of(*arguments)
     made._parents = parents
     made._effects = any(dataset._effects for dataset in parents)
     known = [dataset._options for dataset in parents if dataset._options is not None]

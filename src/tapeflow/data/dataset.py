@@ -6,9 +6,11 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
-from tapeflow.data import element, leaves, options
+from tapeflow.data import dataset_class, element, leaves, options
 from tapeflow.data.building import build, in_graphs
+from tapeflow.data.fingerprint import fingerprint
 from tapeflow.data.iteration import iterating, passes
+from tapeflow.data.iteration.graph_iterating import GraphIterator
 from tapeflow.data.making import Making
 from tapeflow.data.nodes import deferring
 from tapeflow.data.transform import mapping
@@ -52,6 +54,7 @@ class DatasetV2:
     __module__ = "tensorflow.python.types.data"
 
 
+@dataset_class.register
 @public_methods
 class Dataset(_WithOptions, Making, Transforming, DatasetV2):
     """A sequence of elements, each a nested structure of tensors, made anew on every pass.
@@ -205,7 +208,6 @@ class Dataset(_WithOptions, Making, Transforming, DatasetV2):
                     "enabled. Consider using `for element in dataset` instead."
                 )
             return iterating.Iterator(self)
-        from tapeflow.data.iteration.graph_iterating import GraphIterator
 
         return GraphIterator.over(self, started, None, shared_name)
 
@@ -256,7 +258,6 @@ class Dataset(_WithOptions, Making, Transforming, DatasetV2):
 
     def fingerprint(self):
         """A scalar uint64 tensor, equal for datasets made by the same steps of equal values."""
-        from tapeflow.data.fingerprint import fingerprint
 
         return fingerprint(self)
 

@@ -16,6 +16,7 @@ from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec, SparseTe
 from tapeflow.core.specs.extension_type import ExtensionType
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
 from tapeflow.ops.ragged.value import RaggedTensorValue
@@ -150,9 +151,7 @@ class DatasetSpec(TypeSpec):
     @property
     def value_type(self):
         """The class Dataset."""
-        from tapeflow.data.dataset import Dataset
-
-        return Dataset
+        return dataset_class()
 
     @staticmethod
     def from_value(value):

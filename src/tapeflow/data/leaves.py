@@ -15,8 +15,10 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
+from tapeflow.data.parts import captured_by
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
@@ -31,16 +33,16 @@ def boxed(value: Any) -> Any:
 
 def boxed_dataset(dataset: Any) -> Any:
     """A variant tensor that holds a dataset; of tensors of a graph, one of that graph."""
-    if not dataset._captured:
+    if not captured_by(dataset):
         return boxed(dataset)
     if dataset._kind == "Variant":  # it came in such a tensor
-        return dataset._captured[0]
+        return captured_by(dataset)[0]
     from tapeflow.graph.nodes import python_ops
 
     def run(*values: Any) -> list[Any]:
         return [boxed(dataset.with_inputs(values))]
 
-    return python_ops.node("PyFunc", run, dataset._captured, [(dtypes.variant, ())], "Dataset", False).outputs[0]
+    return python_ops.node("PyFunc", run, captured_by(dataset), [(dtypes.variant, ())], "Dataset", False).outputs[0]
 
 
 def unboxed(tensor: Any) -> Any:
@@ -159,9 +161,7 @@ def _unpacked(spec: Any, tensor: Any) -> Any:
         return unboxed(tensor)
     if not isinstance(spec, DatasetSpec):
         raise TypeError(f"Elements of type {spec} cannot be taken apart in a graph.")
-    from tapeflow.data.dataset import Dataset
-
-    return Dataset.from_recipe("Variant", [tensor], unboxed, spec.element_spec, spec._dataset_shape)
+    return dataset_class().from_recipe("Variant", [tensor], unboxed, spec.element_spec, spec._dataset_shape)
 
 
 def blank(spec: Any) -> list[Any]:

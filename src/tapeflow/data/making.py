@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapeflow.core import dtypes
 from tapeflow.data import element
 from tapeflow.data.building import build, in_graphs
-from tapeflow.data.sources import files
+from tapeflow.data.sources import files, saving
 from tapeflow.data.sources import values as sources
 from tapeflow.data.transform import combining
 
@@ -253,6 +253,4 @@ class Making:
           NotFoundError: where there is none.
           DataLossError: with its elements, for damaged files.
         """
-        from tapeflow.data.sources import saving
-
         return saving.load(path, element_spec, compression, reader_func, wait)

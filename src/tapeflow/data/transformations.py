@@ -12,6 +12,7 @@ from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.nodes.deferring import deferred, spread_specs
+from tapeflow.data.parts import rows_of, size_of, start_of
 from tapeflow.data.sources import values as sources
 from tapeflow.data.transform import batching, grouping
 from tapeflow.data.transform.folding import fold_specs
@@ -63,7 +64,7 @@ def assert_cardinality(expected_cardinality):
         return build(
             (
                 "AssertCardinality",
-                lambda: _Asserted(dataset._start(), size),
+                lambda: _Asserted(start_of(dataset)(), size),
                 lambda: dataset.element_spec,
                 size,
                 None,
@@ -159,12 +160,12 @@ def at(dataset, index):
       OutOfRangeError: for one that is not there.
     """
     number = integer(index, "GetElementAtIndex")
-    size = dataset._size
+    size = size_of(dataset)
     if number < 0 or 0 <= size <= number:
         raise OutOfRangeError(
             None, None, f"Index out of range [0, {size}):{number} [Op:GetElementAtIndex]"
         )
-    rows = dataset._rows
+    rows = rows_of(dataset)
     if rows is not None and dataset._kind in ("TensorSlice", "Range"):
         return element.map_leaves(lambda column: column[number], rows.columns)
     for value in dataset.skip(number)._start():
@@ -547,7 +548,7 @@ def pad_to_cardinality(cardinality, mask_key: str = "valid"):
 
     def apply(dataset):
         spec = dataset.element_spec
-        size = dataset._size
+        size = size_of(dataset)
         if not hasattr(spec, "keys"):
             raise ValueError(f"`pad_to_cardinality` requires its input dataset to be a dictionary, not {spec}.")
         if size == -2:

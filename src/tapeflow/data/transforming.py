@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow.core import dtypes
 from tapeflow.core.public import boundaries
 from tapeflow.data.building import build, in_graphs
+from tapeflow.data.sources import saving
 from tapeflow.data.transform import (
     batching,
     caching,
@@ -12,6 +13,7 @@ from tapeflow.data.transform import (
     flattening,
     grouping,
     mapping,
+    resampling,
     selecting,
     windows,
 )
@@ -537,8 +539,6 @@ class Transforming:
         Returns:
           A dataset of (class, element) pairs.
         """
-        from tapeflow.data.transform import resampling
-
         return resampling.resampled(self, class_func, target_dist, initial_dist, seed)
 
     # Files
@@ -557,8 +557,6 @@ class Transforming:
         Returns:
           A dataset.
         """
-        from tapeflow.data.sources import saving
-
         return saving.snapshot(self, path, compression, reader_func, shard_func)
 
     def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
@@ -571,8 +569,6 @@ class Transforming:
           checkpoint_args: arguments of a `tf.train.CheckpointManager` that keeps how far it got: a dict; None for
             none.
         """
-        from tapeflow.data.sources import saving
-
         saving.save(self, path, compression, shard_func, checkpoint_args)
 
 

@@ -117,8 +117,8 @@ def _surroundings() -> Callable[[], Any]:
         own = context._state
         own.graphs = graphs
         own.name_scope = scope
-        context._set_device(own, device, index)
-        context._tell_graph()
+        context.set_device(own, device, index)
+        context.tell_graph()
         replicas.place(strategies, None)
         yield
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 from tapeflow.core.deserialization import deserializing
+
+
+def _serialization() -> ModuleType:
+    from tapeflow.feature_column import serialization  # a circle: it is made of this module
+
+    return serialization
+
 
 # Ids of categories and, where the column has them, a weight of each: sparse tensors of one structure.
 IdWeightPair = namedtuple("IdWeightPair", ["id_tensor", "weight_tensor"])
@@ -57,15 +65,12 @@ class FeatureColumn:
 
     def get_config(self):
         """The column as plain data."""
-        from tapeflow.feature_column.serialization import config_of
-
-        return config_of(self)
+        return _serialization().config_of(self)
 
     @classmethod
     def from_config(cls, config, custom_objects=None, columns_by_name=None):
         """A column from plain data. Raises ValueError for other keys than those of `get_config`."""
-        from tapeflow.feature_column.serialization import column_of
-
+        column_of = _serialization().column_of
         with deserializing():
             return column_of(cls, config, custom_objects, columns_by_name)
 

@@ -105,7 +105,7 @@ class Signature:
         args, kwargs = self.bind(args, kwargs)
         if self.input_signature is not None:
             args, kwargs = self._fitted(args, kwargs)
-        args, kwargs = nest.map_structure(_as_argument, (args, kwargs), expand_composites=False)
+        args, kwargs = nest.map_structure(as_argument, (args, kwargs), expand_composites=False)
         return take_apart(args, kwargs)
 
     def _fitted(
@@ -131,12 +131,12 @@ class Signature:
             try:
                 converted = _fitted(spec, value)
             except (TypeError, ValueError) as error:
-                raise TypeError(_mismatch(self.name, args, specs, error)) from None
+                raise TypeError(mismatch(self.name, args, specs, error)) from None
             fitted.append(converted)
         return (*fitted, *args[len(specs) :]), kwargs
 
 
-def _mismatch(name: str, args: Any, specs: Any, error: Any) -> str:
+def mismatch(name: str, args: Any, specs: Any, error: Any) -> str:
     return (
         f"Binding inputs to tf.function failed due to `{error}`. Python inputs incompatible with input_signature:\n"
         f"inputs: {args}\ninput_signature: {specs}."
@@ -180,7 +180,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function)
 
 
-def _as_argument(x: Any) -> Any:
+def as_argument(x: Any) -> Any:
     """Arrays are tensors; everything else is what it is."""
     if isinstance(x, (np.ndarray, np.generic)):
         return convert_to_tensor(x)

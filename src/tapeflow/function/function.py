@@ -214,7 +214,7 @@ class Function:
             ):
                 if isinstance(given, TypeSpec) and not given.is_subtype_of(spec):
                     raise TypeError(
-                        arguments._mismatch(self._name, args, self.input_signature, "specs differ")
+                        arguments.mismatch(self._name, args, self.input_signature, "specs differ")
                     )
             args = self.input_signature
         else:

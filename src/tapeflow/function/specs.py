@@ -66,7 +66,7 @@ def call_of_specs(args: Any, kwargs: Any) -> Call:
         if isinstance(x, TypeSpec):
             make: Any = x._from_placeholders  # type: ignore[attr-defined]
             return make(lambda dtype, shape: building.placeholder(scratch, dtype, shape, "spec"))
-        return arguments._as_argument(x)
+        return arguments.as_argument(x)
 
     args, kwargs = nest.map_structure(
         stand_in, (tuple(args), dict(kwargs)), expand_composites=False

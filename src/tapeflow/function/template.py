@@ -11,6 +11,12 @@ from tapeflow.core.public import public, public_methods
 scoping: Any = None
 
 
+def register_scoping(scopes: type) -> None:
+    """Say what makes the scopes and stores of variables."""
+    global scoping
+    scoping = scopes
+
+
 # The templates that are being called, the innermost last.
 _running: list[Any] = []
 

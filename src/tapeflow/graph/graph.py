@@ -18,6 +18,7 @@ from tapeflow.graph.elements import Elements
 from tapeflow.graph.names import Names, check_op
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.scopes import Scopes, ThreadScopes
+from tapeflow.graph.services import services
 from tapeflow.graph.tensor import SymbolicTensor
 
 
@@ -194,9 +195,7 @@ class Graph(Scopes, Collections, Elements):
         compute_device: bool = True,
     ) -> Operation:
         """A new operation of type `op_type`. Programs call the functions of the ops instead."""
-        from tapeflow.graph.build import building
-
-        return building.create(self, op_type, list(inputs), dtypes, attrs or {}, name)
+        return services().building.create(self, op_type, list(inputs), dtypes, attrs or {}, name)
 
     _create_op_internal = create_op
 
@@ -247,22 +246,17 @@ class Graph(Scopes, Collections, Elements):
 
     def gradients(self, ys: list[Any], xs: list[Any], grad_ys: Any = None) -> list[Any]:
         """The gradients of the sum of `ys` by each of `xs`, tensors or variables."""
-        from tapeflow.graph.build import derivatives
-
-        return derivatives.gradients(ys, xs, grad_ys)
+        return services().gradients(ys, xs, grad_ys)
 
     def as_tensor(self, value: Any) -> SymbolicTensor:
         """`value` as a tensor of this graph."""
-        from tapeflow.graph.build import building
-
-        return building.as_symbolic(self, value)
+        return services().building.as_symbolic(self, value)
 
     def with_gradient(
         self, outputs: list[Any], inputs: list[Any], variables: list[Any], backward: Any
     ) -> list[Any]:
         """`outputs`, through a node whose gradients for `inputs` and `variables` are what `backward(*dys)` returns."""
-        from tapeflow.graph.build import building
-
+        building = services().building
         own = [building.as_symbolic(self, x) for x in (*outputs, *inputs)]
         handles = [building.handle_in(self, v) for v in variables]
         count = len(outputs)
@@ -289,9 +283,7 @@ class Graph(Scopes, Collections, Elements):
         Raises ValueError for a tensor of another graph.
         """
         if isinstance(tensor, _native.EagerTensor):
-            from tapeflow.graph.build import building
-
-            return building.constant(self, tensor, name or "Const")
+            return services().building.constant(self, tensor, name or "Const")
         tensor = copied_tensors.newest(tensor)
         if tensor.op.graph is self:
             return tensor
@@ -315,14 +307,11 @@ class Graph(Scopes, Collections, Elements):
         self, from_version: int | None = None, add_shapes: bool = False, **_options: Any
     ) -> Any:
         """The graph as a `GraphDef`."""
-        from tapeflow.graph.interchange import graph_def
-
-        return graph_def.to_graph_def(self, from_version, add_shapes)
+        return services().graph_def().to_graph_def(self, from_version, add_shapes)
 
     def _written(self) -> Any:
         """The nodes of the operations, as a `GraphDef` that is made anew where the graph has changed."""
-        from tapeflow.graph.interchange import graph_def
-
+        graph_def = services().graph_def()
         known = self.__dict__.get("_written_graph")
         if known is None or known[0] != self.version:
             written = graph_def.of_operations(self, self.operations, counted=False)
@@ -344,9 +333,7 @@ class Graph(Scopes, Collections, Elements):
 
     def _repr_svg_(self) -> str:
         """The picture that notebooks show."""
-        from tapeflow.graph.interchange import drawing
-
-        return drawing.draw(self)
+        return services().drawing().draw(self)
 
     def switch_to_thread_local(self) -> None:
         """Scopes are always each thread's own."""
@@ -396,9 +383,6 @@ def default_graph() -> Graph:
 def known_default_graph() -> Graph | None:
     """The default graph, None before there is one."""
     return _defaults.graph
-
-
-context.default_graph = default_graph
 
 
 def get_default_graph() -> Graph:

@@ -15,6 +15,12 @@ from tapeflow.core.public import PACKAGE_DIRECTORY
 is_converted: Callable[[CodeType], bool] | None = None
 
 
+def register_conversion(made: Callable[[CodeType], bool]) -> None:
+    """Say which code objects AutoGraph made."""
+    global is_converted
+    is_converted = made
+
+
 class InaccessibleTensorError(TypeError, ValueError):
     """A tensor was used outside of the function that it belongs to."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
@@ -14,6 +15,7 @@ from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.graph.interchange import attributes
 from tapeflow.graph.op_defs import messages
+from tapeflow.graph.services import services
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
@@ -23,6 +25,12 @@ PACKAGE = public.PACKAGE_DIRECTORY
 _CONTROL_FLOW = ("If", "Case", "While", "PartitionedCall")
 # Runs an operation in a session: (operation, feeds, session) -> None; set by `graph.session`.
 run_operation: Any = None
+
+
+def register_run(run: Callable[[Any, Any, Any], None]) -> None:
+    """Say what runs an operation."""
+    global run_operation
+    run_operation = run
 
 
 def user_frame() -> tuple[str, int, str]:
@@ -100,9 +108,7 @@ class Operation:
           TypeError: for arguments of the wrong type.
           ValueError: for a node that cannot be in the graph.
         """
-        from tapeflow.graph.op_defs import library_nodes
-
-        return library_nodes.from_node_def(node_def, g, inputs, output_types, control_inputs, original_op)
+        return services().library_nodes().from_node_def(node_def, g, inputs, output_types, control_inputs, original_op)
 
     @classmethod
     def from_node_def(cls, *args: Any, **kwargs: Any) -> Operation:
@@ -213,15 +219,11 @@ class Operation:
 
     @property
     def op_def(self) -> Any:
-        from tapeflow.graph.interchange import graph_def
-
-        return graph_def.op_def(self)
+        return services().graph_def().op_def(self)
 
     @property
     def node_def(self) -> Any:
-        from tapeflow.graph.interchange import graph_def
-
-        return graph_def.node_def(self)
+        return services().graph_def().node_def(self)
 
     # Attrs.
 
@@ -299,9 +301,7 @@ class Operation:
 
     def _add_input(self, tensor: SymbolicTensor, dtype: Any = None) -> None:
         """Gives an operation that was described without its inputs the next of them."""
-        from tapeflow.graph.op_defs import library_nodes
-
-        library_nodes.add_input(self, tensor)
+        services().library_nodes().add_input(self, tensor)
 
     def _update_input(self, index: int, tensor: SymbolicTensor) -> None:
         if not 0 <= index < len(self.inputs):

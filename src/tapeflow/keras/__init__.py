@@ -29,9 +29,14 @@ from tapeflow.keras import (
     utils,
 )
 from tapeflow.keras.dtype_policy import DTypePolicy, FloatDTypePolicy
+from tapeflow.keras.engine import model_services as _model_services
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.files import model_files as _model_files
+from tapeflow.keras.engine.files import saving as _model_saving
+from tapeflow.keras.engine.files import weight_files as _weight_files
 from tapeflow.keras.engine.fitting.stateless import StatelessScope, SymbolicScope
 from tapeflow.keras.engine.function import Function, Operation
+from tapeflow.keras.engine.functional import model as _functional
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.functional.symbolic import make_input as Input
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -44,7 +49,10 @@ from tapeflow.keras.losses import Loss
 from tapeflow.keras.metrics import Metric
 from tapeflow.keras.optimizers import Optimizer
 from tapeflow.keras.quantizers import Quantizer
+from tapeflow.keras.registry import Namespace as _Namespace
+from tapeflow.keras.registry import register_namespaces as _register_namespaces
 from tapeflow.keras.regularizers import Regularizer
+from tapeflow.keras.utils import feature_space as _feature_space
 
 __all__ = [
     "DTypePolicy",
@@ -119,6 +127,27 @@ def __getattr__(name):
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"{__name__}.{name}")
+
+
+_model_services.register(
+    _model_services.ModelServices(_functional, _model_saving, _weight_files, _model_files)
+)
+_register_namespaces({
+    "keras.layers": _Namespace(layers._named, layers.deserialize),
+    "keras.initializers": _Namespace(initializers._NAMES.get, initializers.deserialize),
+    "keras.regularizers": _Namespace(regularizers._NAMES.get, regularizers.deserialize),
+    "keras.constraints": _Namespace(constraints._NAMES.get, constraints.deserialize),
+    "keras.losses": _Namespace(losses._NAMES.get, losses.deserialize),
+    "keras.metrics": _Namespace(metrics._NAMES.get, metrics.deserialize),
+    "keras.optimizers": _Namespace(optimizers._NAMES.get, optimizers.deserialize),
+    "keras.optimizers.schedules": _Namespace(optimizers.schedules._NAMES.get, optimizers.schedules.deserialize),
+    "keras.activations": _Namespace(activations._NAMES.get, activations.deserialize),
+    "keras.dtype_policies": _Namespace(dtype_policies.dtype_policy.CLASSES.get, dtype_policies.deserialize),
+    "keras.quantizers": _Namespace(quantizers._NAMES.get, quantizers.deserialize),
+    "keras.utils": _Namespace({"FeatureSpace": _feature_space.FeatureSpace}.get),
+    _feature_space.MODULE: _Namespace({"Cross": _feature_space.Cross, "Feature": _feature_space.Feature}.get),
+    "keras": _Namespace({"Sequential": Sequential, "Functional": _functional.Functional, "Model": Model}.get),
+})
 
 
 boundaries(globals())

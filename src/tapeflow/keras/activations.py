@@ -6,7 +6,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.core.release import keras_2
 from tapeflow.keras.old_names import takes_old_names
-from tapeflow.keras.registry import find, to_config
+from tapeflow.keras.registry import deserialize_in, find, to_config
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.joining import split
 from tapeflow.ops.math.arithmetic import maximum, minimum
@@ -428,9 +428,7 @@ def serialize(activation):
 def deserialize(config, custom_objects=None):
     """An activation from its name or config."""
     if isinstance(config, dict):
-        from tapeflow.keras.layers import deserialize as deserialize_layer
-
-        return deserialize_layer(config, custom_objects)
+        return deserialize_in("keras.layers", config, custom_objects)
     return find(config, _NAMES, "activation function", custom_objects)
 
 boundaries(globals())

@@ -6,6 +6,7 @@ from tapeflow.core.tracebacks import (
     enable_traceback_filtering,
     is_traceback_filtering_enabled,
 )
+from tapeflow.keras import mixed_precision
 from tapeflow.keras.settings import (
     epsilon,
     floatx,
@@ -55,14 +56,12 @@ def backend():
 
 def dtype_policy():
     """The dtype policy of new layers."""
-    from tapeflow.keras import mixed_precision
 
     return mixed_precision.global_policy()
 
 
 def set_dtype_policy(policy):
     """Changes the dtype policy of new layers."""
-    from tapeflow.keras import mixed_precision
 
     mixed_precision.set_global_policy(policy)
 

@@ -10,6 +10,8 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.keras import session, settings
+from tapeflow.keras.engine.functional.graph_tensors import graph_tensors
+from tapeflow.keras.engine.functional.inference import placeholder_for
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, make_input
 from tapeflow.ops.state.variable import Variable
 
@@ -41,7 +43,6 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
     if current_graph() is None:
         return make_input(batch_shape=TensorShape(shape), dtype=dtype, sparse=sparse, ragged=ragged,
                           name=name)  # fmt: skip
-    from tapeflow.keras.engine.functional.inference import placeholder_for
 
     return placeholder_for(KerasTensor(shape, dtype, sparse=sparse, ragged=ragged, name=name or ""))
 
@@ -65,8 +66,6 @@ class _GraphFunction:
         options=None,
         run_metadata=None,
     ):
-        from tapeflow.keras.engine.functional.graph_tensors import graph_tensors
-
         self._inputs = nest.flatten(graph_tensors(inputs))
         self._outputs = graph_tensors(outputs)
         self._updates = [_update_op(update) for update in updates or ()]

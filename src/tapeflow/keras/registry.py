@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.public import boundaries
@@ -11,7 +13,30 @@ from tapeflow.core.spelling import did_you_mean, snake_case
 from tapeflow.keras import function_code
 from tapeflow.keras.unknown_arguments import name_of
 
-_custom: dict[str, object] = {}
+custom: dict[str, object] = {}
+
+
+class Namespace(NamedTuple):
+    """What configs may name in a namespace of Keras."""
+
+    named: Callable[[str], Any]  # the class or function of that name, or None
+    deserialize: Callable[..., Any] | None = None  # makes an object of a config
+
+
+# By the module that Keras 3 writes. `tapeflow.keras` registers them, as classes of each may hold objects of the others.
+namespaces: dict[str, Namespace] = {}
+
+
+def register_namespaces(known: dict[str, Namespace]) -> None:
+    """Let configs name what these namespaces hold, looked through in this order."""
+    namespaces.update(known)
+
+
+def deserialize_in(module: str, config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
+    """The object of a config (or a name) in a namespace, such as "keras.layers"."""
+    deserialize = namespaces[module].deserialize
+    assert deserialize is not None, module
+    return deserialize(config, custom_objects)
 
 
 class CustomObjectScope:
@@ -28,18 +53,18 @@ class CustomObjectScope:
         self._backup = None
 
     def __enter__(self):
-        self._backup = dict(_custom)
-        _custom.update(self.custom_objects)
+        self._backup = dict(custom)
+        custom.update(self.custom_objects)
         return self
 
     def __exit__(self, *exc_info):
-        _custom.clear()
-        _custom.update(self._backup)
+        custom.clear()
+        custom.update(self._backup)
 
 
 def get_custom_objects():
     """The global table of custom names, which may be changed."""
-    return _custom
+    return custom
 
 
 def register_keras_serializable(package="Custom", name=None):
@@ -62,9 +87,9 @@ def register_keras_serializable(package="Custom", name=None):
             raise ValueError(
                 f"Cannot register a class that does not have a get_config() method: {value}"
             )
-        if known in _custom:
-            raise ValueError(f"{known} has already been registered to {_custom[known]}")
-        _custom[known] = value
+        if known in custom:
+            raise ValueError(f"{known} has already been registered to {custom[known]}")
+        custom[known] = value
         value._keras_name = known
         return value
 
@@ -87,7 +112,7 @@ def get_registered_object(name, custom_objects=None, module_objects=None):
     Returns:
       The class or function; None where there is none.
     """
-    for names in (custom_objects or {}, _custom, module_objects or {}):
+    for names in (custom_objects or {}, custom, module_objects or {}):
         if name in names:
             return names[name]
     return None
@@ -106,13 +131,13 @@ _IDENTIFIED = {
 
 def find(name, table, kind, custom_objects=None, error=ValueError):
     """The class or function called `name`. Raises `error` when there is none."""
-    for names in (custom_objects or {}, _custom, table):
+    for names in (custom_objects or {}, custom, table):
         if name in names:
             return names[name]
     own = str(name).removeprefix("Custom>")  # by which Keras 2 registers its optimizers, and some layers
     if own in table:
         return table[own]
-    known = [*table, *_custom, *(custom_objects or {})]
+    known = [*table, *custom, *(custom_objects or {})]
     hint = did_you_mean(str(name), known)
     if keras_2() or kind not in _IDENTIFIED:
         first = f"Unknown {kind}: {name!r}."
@@ -153,7 +178,7 @@ def from_config_dict(config, table, kind, custom_objects=None):
     elif name == "__lambda__":
         with deserializing():
             return function_code.load(config)
-    known = {**_custom, **(custom_objects or {})}
+    known = {**custom, **(custom_objects or {})}
     cls = known[registered] if registered in known else find(name, table, kind, custom_objects, UnknownClassError)
     settings = config.get("config") or {}
     if not isinstance(settings, dict):

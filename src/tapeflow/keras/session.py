@@ -84,7 +84,7 @@ def set_values(pairs: Any) -> None:
             variable.load(np.asarray(value), get_session(variable.graph))
 
 
-object_writing.fallback_session = get_session
+object_writing.register_fallback_session(get_session)
 
 
 boundaries(globals())

@@ -9,8 +9,9 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.context import current_graph, name_scope
+from tapeflow.graph.build.placeholders import placeholder_with_default
 
-_settings = {
+settings = {
     "floatx": "float32",
     "epsilon": 1e-7,
     "image_data_format": "channels_last",
@@ -27,7 +28,7 @@ _phases_of_graphs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictiona
 
 def floatx():
     """The dtype of new layers: "float16", "bfloat16", "float32" or "float64"."""
-    return _settings["floatx"]
+    return settings["floatx"]
 
 
 def set_floatx(value):
@@ -36,49 +37,49 @@ def set_floatx(value):
         raise ValueError(
             f"Unknown `floatx` value: {value}. Expected one of float16, float32, float64"
         )
-    _settings["floatx"] = str(value)
+    settings["floatx"] = str(value)
 
 
 def epsilon():
     """The small number that keeps logarithms and quotients finite."""
-    return _settings["epsilon"]
+    return settings["epsilon"]
 
 
 def set_epsilon(value):
     """Changes the small number that keeps logarithms and quotients finite."""
-    _settings["epsilon"] = float(value)
+    settings["epsilon"] = float(value)
 
 
 def image_data_format():
     """Where channels are in images: "channels_first" or "channels_last"."""
-    return _settings["image_data_format"]
+    return settings["image_data_format"]
 
 
 def set_image_data_format(data_format):
     """Changes where channels are in images. Raises ValueError for other names."""
     if data_format not in ("channels_last", "channels_first"):
         raise ValueError(f"Unknown `data_format`: {data_format}")
-    _settings["image_data_format"] = data_format
+    settings["image_data_format"] = data_format
 
 
 def max_epochs():
     """The most epochs that `fit` runs; None for as many as it is asked for."""
-    return _settings["max_epochs"]
+    return settings["max_epochs"]
 
 
 def set_max_epochs(max_epochs):
     """Limits the epochs of all calls of `fit`; None for no limit."""
-    _settings["max_epochs"] = max_epochs
+    settings["max_epochs"] = max_epochs
 
 
 def max_steps_per_epoch():
     """The most steps of an epoch of `fit`, and of `evaluate` and `predict`; None for all."""
-    return _settings["max_steps_per_epoch"]
+    return settings["max_steps_per_epoch"]
 
 
 def set_max_steps_per_epoch(max_steps_per_epoch):
     """Limits the steps of all epochs; None for no limit."""
-    _settings["max_steps_per_epoch"] = max_steps_per_epoch
+    settings["max_steps_per_epoch"] = max_steps_per_epoch
 
 
 def at_most(number, limit):
@@ -96,15 +97,13 @@ def in_plain_graph():
 
 def learning_phase():
     """1 while training, else 0, for layers called without `training`; in a graph of 1.x a tensor that can be fed."""
-    known = _settings["learning_phase"]
+    known = settings["learning_phase"]
     if known is not None:
         return known
     graph = current_graph()
     if graph is None or graph.building_function:
         return 0
     if graph not in _phases_of_graphs:
-        from tapeflow.graph.build.placeholders import placeholder_with_default
-
         with graph.as_default(), name_scope(""):
             _phases_of_graphs[graph] = placeholder_with_default(
                 False, shape=(), name="keras_learning_phase"
@@ -114,14 +113,14 @@ def learning_phase():
 
 def learning_phase_is_set():
     """Whether set_learning_phase was called."""
-    return _settings["learning_phase"] is not None
+    return settings["learning_phase"] is not None
 
 
 def set_learning_phase(value):
     """Fixes whether layers called without `training` train. Raises ValueError but for 0 and 1."""
     if value not in (0, 1):
         raise ValueError("Expected learning phase to be 0 or 1.")
-    _settings["learning_phase"] = int(value)
+    settings["learning_phase"] = int(value)
 
 
 def _counts():
@@ -161,7 +160,7 @@ def clear_session(free_memory=True):
       free_memory: accepted as in Keras 3; memory is freed when nothing refers to it.
     """
     reset_uids()
-    _settings["learning_phase"] = None
+    settings["learning_phase"] = None
 
 
 def normalize_data_format(value):

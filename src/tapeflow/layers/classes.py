@@ -16,6 +16,7 @@ from tapeflow.keras import layers as keras_layers
 from tapeflow.layers import style
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization
 from tapeflow.v1.partitioned import PartitionedVariable
+from tapeflow.v1.variable_getting import get_variable
 from tapeflow.v1.variable_scoping import variable_scope
 
 
@@ -129,7 +130,6 @@ class Layer(keras_layers.Layer):
         **kwargs,
     ):
         """Makes, or finds by name, a variable that belongs to the layer: see `get_variable`."""
-        from tapeflow.v1.variable_getting import get_variable
 
         if self._keras_style:
             return super().add_weight(

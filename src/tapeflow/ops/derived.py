@@ -15,6 +15,12 @@ from tapeflow.ops.array.rows import Identity
 Tape: Any = None
 
 
+def register_tape(tape: type) -> None:
+    """Say which class tapes have."""
+    global Tape
+    Tape = tape
+
+
 def vjp(
     function: Callable[..., Sequence[Any]], inputs: Sequence[Any], upstream: Sequence[Any]
 ) -> list[Any]:

@@ -24,8 +24,8 @@ def add(x, y, name=None):
     return arithmetic.add(x, y, name=name)
 
 
-_equal = operators._same(comparison.Equal, False)
-_different = operators._same(comparison.NotEqual, True)
+_equal = operators.same(comparison.Equal, False)
+_different = operators.same(comparison.NotEqual, True)
 
 
 @tensor_function
@@ -86,9 +86,9 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "mod": arithmetic.floormod,
     "pow": arithmetic.pow,
     "matmul": matmul,
-    "and": operators._logical(comparison.logical_and, bitwise.bitwise_and),
-    "or": operators._logical(comparison.logical_or, bitwise.bitwise_or),
-    "xor": operators._logical(comparison.logical_xor, bitwise.bitwise_xor),
+    "and": operators.logical(comparison.logical_and, bitwise.bitwise_and),
+    "or": operators.logical(comparison.logical_or, bitwise.bitwise_or),
+    "xor": operators.logical(comparison.logical_xor, bitwise.bitwise_xor),
 }
 _OTHERS: dict[str, Callable[..., Any]] = {
     "lt": comparison.less,

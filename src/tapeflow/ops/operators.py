@@ -46,7 +46,7 @@ def _true_division(x: Any, y: Any) -> Any:
     return arithmetic.truediv(*_pair(x, y))
 
 
-def _logical(logic: Any, bits: Any) -> Any:
+def logical(logic: Any, bits: Any) -> Any:
     def operator(x: Any, y: Any) -> Any:
         x, y = _pair(x, y)
         return (logic if x.dtype == dtypes.bool else bits)(x, y)
@@ -58,7 +58,7 @@ def _not(x: Any) -> Any:
     return comparison.LogicalNot(x) if x.dtype == dtypes.bool else bitwise.Invert(x)
 
 
-def _same(row: Any, different: bool) -> Any:
+def same(row: Any, different: bool) -> Any:
     """== and !=: None equals nothing, and shapes that do not broadcast are different."""
 
     def operator(x: Any, y: Any) -> Any:
@@ -81,7 +81,7 @@ def _sum_to(gradient: Any, shape: Any) -> Any:
     return sum_to_shape(convert_to_tensor(gradient), shape, shape)
 
 
-def _accumulate(x: Any, y: Any) -> Any:
+def accumulate(x: Any, y: Any) -> Any:
     """The sum of two gradients; slices stay slices."""
     if isinstance(x, IndexedSlices) and isinstance(y, IndexedSlices):
         indices = [x.indices, y.indices]
@@ -137,8 +137,8 @@ def _bind() -> None:
         ("le", comparison.LessEqual, None, -1),
         ("gt", comparison.Greater, None, -1),
         ("ge", comparison.GreaterEqual, None, -1),
-        ("eq", comparison.Equal, _same(comparison.Equal, False), 0),
-        ("ne", comparison.NotEqual, _same(comparison.NotEqual, True), 0),
+        ("eq", comparison.Equal, same(comparison.Equal, False), 0),
+        ("ne", comparison.NotEqual, same(comparison.NotEqual, True), 0),
         ("neg", elementwise.Neg, None, -1),
         ("abs", elementwise.Abs, elementwise.abs, ~_mask(COMPLEX) & (2**63 - 1)),
         ("invert", bitwise.Invert, _not, _mask(INTEGER)),
@@ -150,7 +150,7 @@ def _bind() -> None:
         ("xor", comparison.logical_xor, bitwise.BitwiseXor),
     ):
         native = None if name == "xor" else logic
-        binary.append((name, native, _logical(logic, bits), boolean if native else 0))
+        binary.append((name, native, logical(logic, bits), boolean if native else 0))
     for name, row, function, mask in binary:
         _native.set_operator(name, row, function and boundary(function), mask)
     _native.set_operator("getitem", slicing.StridedSlice)
@@ -160,7 +160,7 @@ def _bind() -> None:
     stand_ins.shape_of_sizes = constant_value_as_shape
     stand_ins.sparse_operator = _sparse_operator
     _native.set_hook("sum_to", _sum_to)
-    _native.set_hook("accumulate", _accumulate)
+    _native.set_hook("accumulate", accumulate)
     numpy_hints.set_hints()
     convert.stack = lambda parts: Pack(parts)
     convert.cast = cast

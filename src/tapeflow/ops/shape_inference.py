@@ -163,13 +163,13 @@ def output_count(
     if found.plain:
         return len(found.outputs)
     sizes = sizes_of_lists(found, count, list_sizes)
-    return sum(_length(row, output, attrs, sizes) for output in found.outputs)
+    return sum(length(row, output, attrs, sizes) for output in found.outputs)
 
 
 _MOST_OUTPUTS = 1 << 20  # of one node; lists of them are made before any size is compared
 
 
-def _length(row: Any, output: _Output, attrs: Mapping[str, Any], sizes: Sequence[int]) -> int:
+def length(row: Any, output: _Output, attrs: Mapping[str, Any], sizes: Sequence[int]) -> int:
     if not output.is_list:
         return 1
     if output.count_attr:
@@ -210,7 +210,7 @@ def output_dtypes(
             assert output.fixed is not None
             dtype = output.fixed
         if output.is_list:
-            result += [dtype] * _length(row, output, attrs, sizes)
+            result += [dtype] * length(row, output, attrs, sizes)
         else:
             result.append(dtype)
     return result

@@ -5,6 +5,7 @@ sizes of known dimensions.
 from __future__ import annotations
 
 import math
+from types import ModuleType
 
 import numpy as np
 
@@ -15,6 +16,13 @@ from tapeflow.core.public import public
 from tapeflow.core.structures import structure
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.rows import Rank, Shape, Size
+
+
+def _joining() -> ModuleType:
+    from tapeflow.ops.array import joining  # a circle: it is made of this module
+
+    return joining
+
 
 _Eager = _native.EagerTensor
 _Tensor = _native.Tensor
@@ -147,9 +155,7 @@ def as_shape(sizes):
     """A list of ints and scalar tensors as a shape to give to an op."""
     if all(isinstance(d, int) for d in sizes):
         return int_array(sizes)
-    from tapeflow.ops.array.joining import Pack
-
-    return Pack(list(sizes))
+    return _joining().Pack(list(sizes))
 
 
 def product(sizes):
@@ -163,8 +169,7 @@ def joined(*parts):
     if all(isinstance(part, list) for part in parts):
         return as_shape([d for part in parts for d in part])
     from tapeflow.ops.array.construction import fill
-    from tapeflow.ops.array.joining import ConcatV2
-
+    ConcatV2 = _joining().ConcatV2
     vectors = [
         np.array(part, np.int32) if isinstance(part, list) else part if part.shape.rank else fill([part], 1)
         for part in parts

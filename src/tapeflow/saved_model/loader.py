@@ -15,6 +15,7 @@ from tapeflow.graph.interchange import trust
 from tapeflow.graph.interchange.variable_defs import prepend_scope
 from tapeflow.ops.control.flow import control_dependencies, group
 from tapeflow.ops.lookup import nodes as lookup_nodes  # noqa: F401 (the tables that models have)
+from tapeflow.ops.lookup.tables import tables_initializer
 from tapeflow.saved_model import constants, reading
 from tapeflow.train.meta_graph import import_meta_graph
 
@@ -103,6 +104,4 @@ def default_main_op():
 
 
 def _initial() -> Any:
-    from tapeflow.ops.lookup.tables import tables_initializer
-
     return group(global_variables_initializer(), local_variables_initializer(), tables_initializer())

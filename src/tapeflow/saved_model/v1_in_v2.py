@@ -18,6 +18,7 @@ from tapeflow.graph.interchange import trust
 from tapeflow.graph.interchange.importing import import_nodes
 from tapeflow.ops.lookup import nodes as lookup_nodes  # noqa: F401 (the tables that models have)
 from tapeflow.saved_model import constants, lifted, loader, reading
+from tapeflow.saved_model.signature_defs import get_tensor_from_tensor_info
 from tapeflow.saved_model.signatures import SignatureFunction, SignatureMap
 
 
@@ -124,7 +125,6 @@ def _element(graph: Any, info: Any) -> Any:
     kind = info.WhichOneof("encoding")
     if kind == "name":
         return graph.as_graph_element(info.name)
-    from tapeflow.saved_model.signature_defs import get_tensor_from_tensor_info
 
     return get_tensor_from_tensor_info(info, graph)
 

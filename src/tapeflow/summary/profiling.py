@@ -63,7 +63,7 @@ class _Profile:
 
     def stop(self) -> None:
         if self.run in function.runners:
-            call_watching._unwatch(self.operation)
+            call_watching.unwatch(self.operation)
             function.runners.remove(self.run)
             _native.set_functions_fast(not context.functions_run_eagerly())
 

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 import unittest
 from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,12 @@ from tapeflow.ops.ragged.value import RaggedTensorValue
 from tapeflow.ops.random.seed import DEFAULT_GRAPH_SEED, set_seed
 
 _folder: str | None = None
+
+
+def _graphs() -> ModuleType:
+    from tapeflow.testing import graphs  # start-up time: many tests have no graph
+
+    return graphs
 
 
 class _NoSession:
@@ -89,10 +96,8 @@ class TestCase(unittest.TestCase):
         np.random.seed(DEFAULT_GRAPH_SEED)
         self._cached = None
         if not context.inside_graph():
-            from tapeflow.graph.graph import get_default_graph, reset_default_graph
-
-            reset_default_graph()
-            get_default_graph().seed = DEFAULT_GRAPH_SEED
+            _graphs().reset_default_graph()
+            _graphs().get_default_graph().seed = DEFAULT_GRAPH_SEED
         if context.eager_by_default():
             set_seed(DEFAULT_GRAPH_SEED)
 
@@ -115,9 +120,7 @@ class TestCase(unittest.TestCase):
         """The values of tensors in any nesting, eagerly or in the default session."""
         if context.executing_eagerly():
             return nest.map_structure(self._value, tensors)
-        from tapeflow.graph.run.session import get_default_session
-
-        session = get_default_session()
+        session = _graphs().get_default_session()
         if session is None:
             with self.test_session() as session:
                 return session.run(tensors)
@@ -128,10 +131,8 @@ class TestCase(unittest.TestCase):
         if x is None or callable(x):
             return None if x is None else x()
         if isinstance(x, IndexedSlices):
-            from tapeflow.graph.run.fetching import IndexedSlicesValue
-
             shape = None if x.dense_shape is None else x.dense_shape.numpy()
-            return IndexedSlicesValue(x.values.numpy(), x.indices.numpy(), shape)
+            return _graphs().IndexedSlicesValue(x.values.numpy(), x.indices.numpy(), shape)
         return x.numpy() if hasattr(x, "numpy") else x
 
     @contextlib.contextmanager
@@ -145,9 +146,7 @@ class TestCase(unittest.TestCase):
         if context.executing_eagerly():
             yield _NoSession()
             return
-        from tapeflow.graph.run.session import Session
-
-        with Session(graph=graph, config=config) as session, _placed(use_gpu, force_gpu):
+        with _graphs().Session(graph=graph, config=config) as session, _placed(use_gpu, force_gpu):
             yield session
 
     @contextlib.contextmanager
@@ -158,10 +157,8 @@ class TestCase(unittest.TestCase):
         if context.executing_eagerly():
             yield _EagerSession(self)
             return
-        from tapeflow.graph.run.session import Session
-
         if self._cached is None or (graph is not None and self._cached.graph is not graph):
-            self._cached = Session(graph=graph, config=config)
+            self._cached = _graphs().Session(graph=graph, config=config)
         with self._cached.graph.as_default(), self._cached.as_default(), _placed(use_gpu, force_gpu):
             yield self._cached
 

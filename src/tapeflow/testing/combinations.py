@@ -13,6 +13,7 @@ from typing import Any
 
 from tapeflow.core import context
 from tapeflow.graph.graph import Graph
+from tapeflow.v1.modes import resource_variables_enabled
 
 
 class ParameterModifier:
@@ -92,9 +93,6 @@ class TFVersionCombination(TestCombination):
 
     def should_execute_combination(self, kwargs: dict[str, Any]) -> tuple[bool, str | None]:
         """Whether the process behaves as that version."""
-        from tapeflow.v1.modes import (
-            resource_variables_enabled,  # the names of 1.x are above this module
-        )
 
         version = kwargs.pop("tf_api_version", None)
         known = 2 if resource_variables_enabled() else 1

@@ -264,7 +264,7 @@ def common_shapes(lists, shapes, many):
             known = [s.with_rank_at_least(1)[1:] for s in known]
         common = known[0]
         for other in known[1:]:
-            common = queues._common(common, other)
+            common = queues.common(common, other)
         found.append(common)
     return found
 

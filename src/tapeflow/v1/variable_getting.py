@@ -22,6 +22,7 @@ from tapeflow.function import template
 from tapeflow.function.template import make_template  # noqa: F401 (which finds its scopes here)
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
 from tapeflow.v1 import initializers
+from tapeflow.v1.partitioned import partitioned_variable
 from tapeflow.v1.variable_scoping import scopes, variable_scope, wrapped
 
 
@@ -161,8 +162,6 @@ def _made(
     dtype = dtypes.as_dtype(dtype)
     wanted = TensorShape(shape)
     if partitioner is not None and wanted.rank != 0:
-        from tapeflow.v1.partitioned import partitioned_variable
-
         make = functools.partial(
             _made, dtype=dtype, reuse=reuse, trainable=trainable, collections=collections,
             validate_shape=validate_shape, constraint=constraint, synchronization=synchronization,
@@ -329,4 +328,4 @@ class _TemplateScoping:
         return [] if graph is None else list(graph.get_collection("trainable_variables"))
 
 
-template.scoping = _TemplateScoping
+template.register_scoping(_TemplateScoping)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow import train
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, public_methods
@@ -65,7 +66,6 @@ class GraphCallable:
         Before the first call there are no variables yet: they become those of the checkpoint, and the function finds
         them by `tf.get_variable`. Raises ValueError if there is no such checkpoint.
         """
-        from tapeflow import train
 
         if self._function._concrete_functions():
             train.Saver(self.variables).restore(None, path)

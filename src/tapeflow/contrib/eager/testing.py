@@ -7,6 +7,7 @@ import inspect
 from typing import Any
 
 from tapeflow.core import context
+from tapeflow.graph.graph import Graph
 
 
 def run_test_in_graph_and_eager_modes(
@@ -22,8 +23,6 @@ def run_test_in_graph_and_eager_modes(
     def decorated(method: Any) -> Any:
         @functools.wraps(method)
         def run(self: Any, *args: Any, **given: Any) -> None:
-            from tapeflow.graph.graph import Graph
-
             with Graph().as_default(), self.test_session(config=config):
                 method(self, *args, **given)
             if reset_test:

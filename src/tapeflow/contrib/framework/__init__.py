@@ -1,5 +1,6 @@
 """`tf.contrib.framework`: arg_scope, variables of models, checkpoints, checks."""
 
+from tapeflow import train
 from tapeflow.checkpoint.reading import list_variables, load_checkpoint, load_variable
 from tapeflow.compat.v1.metrics.weighting import squeezed as remove_squeezable_dimensions
 from tapeflow.contrib.framework import audio_ops, nest
@@ -51,6 +52,7 @@ from tapeflow.contrib.framework.variables import (
 from tapeflow.core.context import current_name_scope
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.control.assertions import (
     assert_same_float_dtype,
     assert_scalar,
@@ -77,7 +79,6 @@ def get_graph_from_inputs(op_input_list, graph=None):
 
     Raises ValueError for tensors of different graphs, or of another one than `graph`.
     """
-    from tapeflow.graph.graph import get_default_graph
 
     first = None
     for each in op_input_list:
@@ -115,6 +116,5 @@ deprecated = deprecated_args = deprecated_arg_values = _left_as_it_is
 
 def init_from_checkpoint(checkpoint_dir, assignment_map):
     """Lets variables begin with what a checkpoint has; see `tf.train.init_from_checkpoint`."""
-    from tapeflow import train
 
     return train.init_from_checkpoint(checkpoint_dir, assignment_map)

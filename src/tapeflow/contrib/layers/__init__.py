@@ -1,6 +1,7 @@
 """`tf.contrib.layers`: layers as functions, whose variables belong to the model, in scopes of arguments."""
 
 from tapeflow.autodiff.custom_gradient import recompute_grad
+from tapeflow.compat.v1 import nn
 from tapeflow.contrib.layers import columns as feature_column
 from tapeflow.contrib.layers import summaries
 from tapeflow.contrib.layers.columns import (
@@ -113,7 +114,5 @@ from tapeflow.contrib.layers.weights import (
 
 def __getattr__(name):
     if name == "safe_embedding_lookup_sparse":
-        from tapeflow.compat.v1 import nn
-
         return nn.safe_embedding_lookup_sparse
     raise AttributeError(f"module 'tapeflow.contrib.layers' has no attribute {name!r}")

@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow.core import extras
 from tapeflow.graph.build.collections import trainable_variables
+from tapeflow.graph.build.derivatives import gradients
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.run.session import get_default_session
 from tapeflow.ops.array.joining import concat
@@ -20,7 +21,6 @@ class ExternalOptimizerInterface:
     def __init__(
         self, loss, var_list=None, equalities=None, inequalities=None, var_to_bounds=None, **optimizer_kwargs
     ):  # fmt: skip
-        from tapeflow.graph.build.derivatives import gradients
 
         self.optimizer_kwargs = optimizer_kwargs
         self._loss, self._equalities, self._inequalities = loss, equalities or [], inequalities or []

@@ -15,6 +15,7 @@ from tapeflow.contrib.training.training import (
 )
 from tapeflow.contrib.training.training import create_train_op as _create_train_op
 from tapeflow.core.files.whole_files import replace_file
+from tapeflow.graph.run.timeline import Timeline
 from tapeflow.train.global_step import get_or_create_global_step
 
 __all__ = [
@@ -47,7 +48,6 @@ def create_train_op(
 
 def train_step(sess, train_op, global_step, train_step_kwargs):
     """One step: (loss, whether to stop); with "should_trace" among the settings also a trace of it, in "logdir"."""
-    from tapeflow.graph.run.timeline import Timeline
 
     start = time.time()
     wanted = train_step_kwargs or {}

@@ -1,5 +1,6 @@
 """`tf.contrib.training`: hyperparameters, training and evaluation."""
 
+from tapeflow import protos
 from tapeflow.contrib.training.bucketing import bucket, bucket_by_sequence_length
 from tapeflow.contrib.training.evaluation import (
     StopAfterNEvalsHook,
@@ -29,7 +30,5 @@ from tapeflow.contrib.training.training import (
 
 def __getattr__(name):
     if name == "HParamDef":
-        from tapeflow import protos
-
         return protos.HParamDef
     raise AttributeError(f"module 'tapeflow.contrib.training' has no attribute {name!r}")

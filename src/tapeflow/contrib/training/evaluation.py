@@ -13,6 +13,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+from tapeflow.v1 import initializers
+from tapeflow.v1.variable_getting import get_variable
 
 __all__ = [
     "StopAfterNEvalsHook", "SummaryAtEndHook", "checkpoints_iterator", "evaluate_once",
@@ -22,8 +24,6 @@ __all__ = [
 
 def get_or_create_eval_step():
     """The counter of evaluations of the graph."""
-    from tapeflow.v1 import initializers
-    from tapeflow.v1.variable_getting import get_variable
 
     found = get_default_graph().get_collection("eval_step")
     if len(found) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+from tapeflow import _native
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest, structure
 
@@ -49,7 +50,6 @@ def replace_composites_with_components(structure_: Any) -> Any:
 
 def convert_variables_to_tensors(values: Any) -> Any:
     """The structure with tensors in the place of variables."""
-    from tapeflow import _native
 
     def converted(value: Any) -> Any:
         if isinstance(value, _native.Variable):

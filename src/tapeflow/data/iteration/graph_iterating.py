@@ -9,6 +9,7 @@ import functools
 import itertools
 import threading
 import weakref
+from types import ModuleType
 from typing import Any
 
 from tapeflow.core import dtypes
@@ -19,10 +20,13 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element, leaves
+from tapeflow.data.iteration import saveable
 from tapeflow.data.iteration.iterating import Iterator, class_of
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.nodes import deferring
 from tapeflow.data.optional import Optional
+from tapeflow.data.parts import captured_by
+from tapeflow.function.autograph.operators import dataset_loop
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.graph import get_default_graph
@@ -30,6 +34,13 @@ from tapeflow.graph.nodes import python_ops
 from tapeflow.graph.run import planning
 from tapeflow.graph.run.session import get_default_session
 from tapeflow.ops.state.resource_op import handle_of
+
+
+def _writing() -> ModuleType:
+    from tapeflow.data.nodes import writing  # a circle: it is made of this module
+
+    return writing
+
 
 # Passes by their string handles.
 _passes: weakref.WeakValueDictionary[str, _Pass] = weakref.WeakValueDictionary()
@@ -148,7 +159,6 @@ class GraphIterator(Iterator):
 
     def get_next_as_optional(self):
         """The next element in an Optional, which is empty at the end."""
-        from tapeflow.function.autograph.operators import dataset_loop
 
         there, value = dataset_loop.next_if_any(self)
         return Optional(value, self._spec, there)
@@ -172,8 +182,7 @@ class GraphIterator(Iterator):
         _check_same(self._spec, dataset.element_spec)
 
         from tapeflow.data.nodes import nodes as dataset_nodes
-        from tapeflow.data.nodes import writing as dataset_writing
-
+        dataset_writing = _writing()
         return dataset_nodes.add("MakeIterator", [dataset_writing.variant(dataset), self._handle], {}, name)
 
     @property
@@ -187,13 +196,10 @@ class GraphIterator(Iterator):
 
     def _save(self):
         """The state in the default session, where checkpoints of objects read it."""
-        from tapeflow.data.iteration import saveable
 
         return _session().run(saveable.serialized(self._handle))
 
     def _restore(self, state):
-        from tapeflow.data.iteration import saveable
-
         with self._handle.op.graph.as_default():
             _session().run(saveable.deserialized(self._handle, convert_to_tensor(bytes(state))))
 
@@ -248,8 +254,7 @@ class _Factory:
     @functools.cached_property
     def graph(self):
         """The function's graph."""
-        from tapeflow.data.nodes import writing as dataset_writing
-
+        dataset_writing = _writing()
         with init_scope():
             graph = FuncGraph("_make_dataset")
         with graph.as_default():
@@ -275,7 +280,7 @@ def _start_by_value(dataset, factory):
             f"Failed to create a one-shot iterator for a dataset. `tf.compat.v1.data.make_initializable_iterator()` "
             f"takes datasets that capture placeholders, variables and other state: {error}"
         ) from None
-    if dataset._captured:
+    if captured_by(dataset):
         return lambda: dataset.with_inputs(values())._start()
     return factory.start
 
@@ -386,4 +391,4 @@ def from_string_handle(string_handle, types, shapes=None, classes=None):
 
 
 for _kind in ("IteratorToStringHandle", "IteratorFromStringHandleV2"):
-    planning.emits(_kind)(python_ops._emit)
+    planning.emits(_kind)(python_ops.emit)

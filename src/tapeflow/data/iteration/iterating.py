@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import ModuleType
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context
@@ -14,6 +15,19 @@ from tapeflow.data import element, leaves
 from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.optional import Optional
+from tapeflow.data.parts import start_of
+
+
+def _graph_iterating() -> ModuleType:
+    from tapeflow.data.iteration import graph_iterating  # a circle: it is made of this module
+
+    return graph_iterating
+
+
+def _dataset_loop() -> ModuleType:
+    from tapeflow.function.autograph.operators import dataset_loop  # start-up time
+
+    return dataset_loop
 
 
 class IteratorSpec(TypeSpec):
@@ -76,7 +90,7 @@ class Iterator:
         self._lock = threading.RLock()  # a generator may ask its own iterator, which is an error, no deadlock
         self._handle = None
         if context.executing_eagerly():
-            self._elements = begun(dataset._start)
+            self._elements = begun(start_of(dataset))
         else:  # in a function: every run makes a pass of its own
             self._handle = dataset._staged_pass().handle
 
@@ -88,16 +102,12 @@ class Iterator:
     @staticmethod
     def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
         """An iterator of a graph without a dataset: run what `make_initializer(dataset)` returns (1.x)."""
-        from tapeflow.data.iteration import graph_iterating
-
-        return graph_iterating.from_structure(output_types, output_shapes, shared_name, output_classes)
+        return _graph_iterating().from_structure(output_types, output_shapes, shared_name, output_classes)
 
     @staticmethod
     def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
         """The iterator of a graph that a string tensor stands for; see `string_handle` (1.x)."""
-        from tapeflow.data.iteration import graph_iterating
-
-        return graph_iterating.from_string_handle(
+        return _graph_iterating().from_string_handle(
             string_handle, output_types, output_shapes, output_classes
         )
 
@@ -117,9 +127,7 @@ class Iterator:
     def get_next(self, name=None):
         """The next element; raises OutOfRangeError at the end."""
         if not context.executing_eagerly():
-            from tapeflow.function.autograph.operators import dataset_loop
-
-            return dataset_loop.next_element(self)
+            return _dataset_loop().next_element(self)
         try:
             return self.__next__()
         except StopIteration:
@@ -130,8 +138,7 @@ class Iterator:
     def get_next_as_optional(self):
         """The next element in an Optional, which is empty at the end."""
         if not context.executing_eagerly():
-            from tapeflow.function.autograph.operators import dataset_loop
-
+            dataset_loop = _dataset_loop()
             present, value = dataset_loop.next_if_any(self)
             return Optional(value, self.element_spec, present)
         try:
@@ -155,7 +162,7 @@ class Iterator:
             state = state.numpy()
         found = state_coding.decode(bytes(state))
         with self._lock:
-            elements = begun(self._dataset._start)
+            elements = begun(start_of(self._dataset))
             try:
                 elements.restore(found)
             except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
@@ -183,7 +190,7 @@ class Iterator:
     @property
     def initializer(self):
         """Starts the pass again; needed in 1.x programs only."""
-        self._elements = begun(self._dataset._start)
+        self._elements = begun(start_of(self._dataset))
 
     @property
     def element_spec(self):
@@ -262,7 +269,7 @@ class NumpyIterator:
 
 def single_element(dataset):
     """The only element of a dataset."""
-    elements = begun(dataset._start)
+    elements = begun(start_of(dataset))
     for value in elements:
         for _ in elements:
             raise InvalidArgumentError(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,10 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element, leaves
 from tapeflow.data.arguments import require_callable
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Raising
+from tapeflow.data.parts import captured_by
 from tapeflow.data.transform import mapping, stacking
 from tapeflow.data.transform.folding import first_state, with_state
 from tapeflow.data.transform.selecting import GraphSeeds
@@ -34,6 +37,13 @@ from tapeflow.graph.run import order, planning
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.random.seed import get_seed
 from tapeflow.ops.state.variable import Variable
+
+
+def _folds_in_graphs() -> ModuleType:
+    from tapeflow.data.nodes import folds_in_graphs  # a circle: it is made of this module
+
+    return folds_in_graphs
+
 
 _KEY = TensorSpec([], dtypes.int64)
 
@@ -137,14 +147,14 @@ def _trace(name: str, arguments: dict[str, Any]) -> None:
 
 def make(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """method(*args, **kwargs): at once, or where tensors of a graph are among the arguments when these are known."""
-    args, kwargs = _replaced((args, kwargs), _known)
+    args, kwargs = replaced((args, kwargs), known)
     places: list[Any] = []
 
     def noted(place: Any) -> Any:
         places.append(place)
         return place
 
-    _replaced((args, kwargs), noted)
+    replaced((args, kwargs), noted)
     if not places:
         with context.eager_mode():
             return method(*args, **kwargs)
@@ -152,20 +162,18 @@ def make(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
     def filled(*values: Any) -> Any:
         given = iter(values)
-        args2, kwargs2 = _replaced((args, kwargs), lambda x: _filled(x, given))
+        args2, kwargs2 = replaced((args, kwargs), lambda x: _filled(x, given))
         with context.eager_mode():
             try:
                 return method(*args2, **kwargs2)
             except (ValueError, TypeError) as error:  # it is the values that do not fit: the pass says so
                 failed = InvalidArgumentError(None, None, str(error))
-                return Dataset.of(kind, lambda: Raising(failed), spec)
+                return dataset_class().of(kind, lambda: Raising(failed), spec)
 
     name = method.__name__
     spec = _spec(name, method, args, kwargs)
-    from tapeflow.data.dataset import Dataset
-
     kind = "".join(word.capitalize() for word in name.split("_"))
-    return Dataset.from_recipe(kind, inputs, filled, spec)
+    return dataset_class().from_recipe(kind, inputs, filled, spec)
 
 
 def _inputs_of(place: Any) -> list[Any]:
@@ -181,7 +189,7 @@ def _filled(place: Any, given: Any) -> Any:
     return place.with_inputs(values) if hasattr(place, "_inputs") else place.bound(values)
 
 
-def _known(place: Any) -> Any:
+def known(place: Any) -> Any:
     """The value of a constant in place of its tensor."""
     if not isinstance(place, SymbolicTensor):
         return place
@@ -192,7 +200,7 @@ def _known(place: Any) -> Any:
         return value if isinstance(value, _native.EagerTensor) else convert_to_tensor(value, place.dtype)
 
 
-def _replaced(value: Any, change: Callable[[Any], Any]) -> Any:
+def replaced(value: Any, change: Callable[[Any], Any]) -> Any:
     """`value` with `change` of each tensor, dataset and function in it that depends on the graph."""
     if isinstance(value, Variable):
         value = convert_to_tensor(value)
@@ -205,15 +213,15 @@ def _replaced(value: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, GraphSeeds):
         return value
     if isinstance(value, Mapping):
-        return element.rebuild(value, [_replaced(x, change) for x in value.values()])
+        return element.rebuild(value, [replaced(x, change) for x in value.values()])
     if isinstance(value, tuple):
-        return element.rebuild(value, [_replaced(x, change) for x in value])
+        return element.rebuild(value, [replaced(x, change) for x in value])
     if isinstance(value, list):
-        return [_replaced(x, change) for x in value]
+        return [replaced(x, change) for x in value]
     if isinstance(value, element.COMPOSITES):
         parts = nest.flatten(value, expand_composites=True)
         if any(isinstance(x, SymbolicTensor) for x in parts):
-            return nest.pack_sequence_as(value, [_replaced(x, change) for x in parts], expand_composites=True)
+            return nest.pack_sequence_as(value, [replaced(x, change) for x in parts], expand_composites=True)
     return value
 
 
@@ -231,7 +239,7 @@ def _spec(name: str, method: Any, args: Any, kwargs: Any) -> Any:
     found: Any = None
     for size, number in _STAND_INS:
         with context.eager_mode():
-            args2, kwargs2 = _replaced((args, kwargs), lambda x: _stand_in(x, size, number))  # noqa: B023 - used at once
+            args2, kwargs2 = replaced((args, kwargs), lambda x: _stand_in(x, size, number))  # noqa: B023 - used at once
             spec = method(*args2, **kwargs2).element_spec
         found = spec if found is None else element.map_leaves(element.merge_specs, found, spec)
     return found
@@ -264,9 +272,7 @@ def _stand_in(place: Any, size: int, number: int) -> Any:
     if isinstance(place, Traced):
         return place
     if not isinstance(place, SymbolicTensor):
-        from tapeflow.data.dataset import Dataset
-
-        return Dataset.of(place._kind, not_yet, place.element_spec)
+        return dataset_class().of(place._kind, not_yet, place.element_spec)
     shape = [size if d is None else d for d in (place.shape.as_list() if place.shape.rank is not None else [])]
     kind = place.dtype.as_numpy_dtype
     if place.dtype == dtypes.string:
@@ -293,8 +299,7 @@ def fold(dataset: Any, initial_state: Any, fn: Any) -> tuple[Any, Traced]:
 
 def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
     """`Dataset.reduce` as a node."""
-    from tapeflow.data.nodes import folds_in_graphs
-
+    folds_in_graphs = _folds_in_graphs()
     require_callable(fn, "reduce_func")
     state = first_state(initial_state)
     traced, kept = with_state(fn, state, dataset.element_spec, "reduce")
@@ -302,7 +307,7 @@ def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
     if found is not None:
         return found
     given = leaves.to_tensors(kept, state)
-    counts = len(dataset._captured), len(given)
+    counts = len(captured_by(dataset)), len(given)
 
     def run(*values: Any) -> list[Any]:
         source, rest = values[: counts[0]], values[counts[0] :]
@@ -310,13 +315,12 @@ def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
         found = leaves.from_tensors(kept, rest[: counts[1]])
         return leaves.to_tensors(kept, mapping.reduced(dataset.with_inputs(source), found, folded))
 
-    return _node(run, [*dataset._captured, *given, *traced.inputs], kept)
+    return _node(run, [*captured_by(dataset), *given, *traced.inputs], kept)
 
 
 def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
     """`Dataset.get_single_element` as a node."""
-    from tapeflow.data.nodes import folds_in_graphs
-
+    folds_in_graphs = _folds_in_graphs()
     spec = dataset.element_spec
     found = folds_in_graphs.single_element(dataset)
     if found is not None:
@@ -325,13 +329,12 @@ def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
     def run(*values: Any) -> list[Any]:
         return leaves.to_tensors(spec, eagerly(dataset.with_inputs(values)))
 
-    return _node(run, dataset._captured, spec)
+    return _node(run, captured_by(dataset), spec)
 
 
 def cardinality(dataset: Any) -> Any:
     """The number of elements as a tensor of the graph."""
-    from tapeflow.data.nodes import folds_in_graphs
-
+    folds_in_graphs = _folds_in_graphs()
     found = folds_in_graphs.cardinality(dataset)
     if found is not None:
         return found
@@ -339,11 +342,11 @@ def cardinality(dataset: Any) -> Any:
     def run(*values: Any) -> list[Any]:
         return [convert_to_tensor(dataset.with_inputs(values)._size, dtypes.int64)]
 
-    return _node(run, dataset._captured, _KEY)
+    return _node(run, captured_by(dataset), _KEY)
 
 
-def _node(run: Callable[..., Any], inputs: list[Any], spec: Any) -> Any:
-    op = python_ops.node("PyFunc", run, inputs, leaves.outputs(spec), None)
+def _node(run: Callable[..., Any], inputs: Sequence[Any], spec: Any) -> Any:
+    op = python_ops.node("PyFunc", run, list(inputs), leaves.outputs(spec), None)
     return leaves.from_tensors(spec, op.outputs)
 
 
@@ -355,10 +358,10 @@ def values_of(dataset: Any) -> Callable[[], Any]:
 
     Raises ValueError for placeholders and operations with a state.
     """
-    if not dataset._captured:
+    if not captured_by(dataset):
         return tuple
-    graph = dataset._captured[0].op.graph
-    needed = order.needed(graph, dataset._captured, [], [])
+    graph = captured_by(dataset)[0].op.graph
+    needed = order.needed(graph, captured_by(dataset), [], [])
     for op in needed:
         if op.type.startswith("Placeholder") and op.type != "PlaceholderWithDefault":
             raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
@@ -369,6 +372,6 @@ def values_of(dataset: Any) -> Callable[[], Any]:
     emitter = planning.Emitter("one_shot")
     for op in needed:
         emitter.emit(op)
-    emitter.program.outputs = [emitter.number(x) for x in dataset._captured]
+    emitter.program.outputs = [emitter.number(x) for x in captured_by(dataset)]
     return planning.compile_program(emitter.program)
 

@@ -20,6 +20,7 @@ from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.options import Options
+from tapeflow.data.parts import size_of, start_of
 from tapeflow.data.sources import values as sources
 from tapeflow.data.sources.records import TextLineDataset, TFRecordDataset
 from tapeflow.data.transform import (
@@ -31,6 +32,7 @@ from tapeflow.data.transform import (
     selecting,
     windows,
 )
+from tapeflow.data.transformations import assert_cardinality
 
 # What makes the dataset of an op: (attrs, function, *inputs); inputs are datasets, eager tensors or lists of them.
 KERNELS: dict[str, Callable[..., Any]] = {}
@@ -75,7 +77,7 @@ def flat(dataset: Any) -> Any:
     if plain and (not element.is_structure(spec) or (type(spec) is tuple and len(spec) == len(specs) != 1)):
         return dataset
     kinds = packed(s if isinstance(s, TensorSpec) else TensorSpec((), dtypes.variant) for s in specs)
-    return build(("Map", lambda: _Flat(dataset._start()), kinds, dataset._size), dataset)
+    return build(("Map", lambda: _Flat(start_of(dataset)()), kinds, size_of(dataset)), dataset)
 
 
 class _Flat(Over):
@@ -291,8 +293,6 @@ def _concatenate(attrs: Any, fn: Any, dataset: Any, another: Any) -> Any:
 
 @_kernel("AssertCardinalityDataset")
 def _assert_cardinality(attrs: Any, fn: Any, dataset: Any, size: Any) -> Any:
-    from tapeflow.data.transformations import assert_cardinality
-
     return dataset.apply(assert_cardinality(_int(size)))
 
 

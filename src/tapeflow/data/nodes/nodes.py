@@ -19,6 +19,7 @@ from tapeflow.data.iteration.graph_iterating import _Pass, pass_named
 from tapeflow.data.iteration.passes import Over, begun
 from tapeflow.data.nodes import old_kernels as dataset_old_kernels  # noqa: F401 (registers more of them)
 from tapeflow.data.nodes.kernels import KERNELS, dataset_of, packed, reduced, unpacked
+from tapeflow.data.parts import size_of, start_of
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.build import building, gradients
@@ -186,8 +187,8 @@ class _Limited(Over):
 
 
 def _limited(dataset: Any, limits: Any) -> Any:
-    spec, size = dataset.element_spec, dataset._size
-    made = build(("Map", lambda: _Limited(dataset._start(), limits), spec, size), dataset)
+    spec, size = dataset.element_spec, size_of(dataset)
+    made = build(("Map", lambda: _Limited(start_of(dataset)(), limits), spec, size), dataset)
     made._effects |= dataset._effects
     return made
 
@@ -418,7 +419,7 @@ def _emit_bare(emitter: Any, op: Operation) -> None:
 def _emitter_of(kind: str) -> Any:
     if _MAKERS[kind] is _named:
         return _emit_named
-    return _emit_bare if kind.startswith("Optional") else python_ops._emit
+    return _emit_bare if kind.startswith("Optional") else python_ops.emit
 
 
 def register(makers: dict[str, Any]) -> None:

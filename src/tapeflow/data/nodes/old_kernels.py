@@ -13,6 +13,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.building import build
 from tapeflow.data.iteration.passes import Counted, Over
 from tapeflow.data.nodes.kernels import KERNELS, _int, _kernel, _same, flat, packed
+from tapeflow.data.parts import size_of, start_of
 from tapeflow.data.sources import records
 from tapeflow.data.sources import values as sources
 from tapeflow.data.sources.csv_reading import csv_records
@@ -94,7 +95,7 @@ def _sliding(attrs: Any, fn: Any, dataset: Any, size: Any, shift: Any, stride: A
         raise InvalidArgumentError(None, None, "Window size, shift and stride must be greater than zero.")
     spec = dataset.batch(number).element_spec
     drop = attrs.get("drop_remainder", True)
-    return build(("SlidingWindow", lambda: _Sliding(dataset._start(), number, by, step, drop), spec, -2), dataset)
+    return build(("SlidingWindow", lambda: _Sliding(start_of(dataset)(), number, by, step, drop), spec, -2), dataset)
 
 
 class _Sliding(Over):
@@ -167,7 +168,8 @@ def _slow(attrs: Any, fn: Any, dataset: Any, microseconds: Any) -> Any:
     seconds = _int(microseconds) / 1e6
     if seconds < 0:
         raise InvalidArgumentError(None, None, "`sleep_microseconds` must be >= 0")
-    return build(("Sleep", lambda: _Slow(dataset._start(), seconds), dataset.element_spec, dataset._size), dataset)
+    start = lambda: _Slow(start_of(dataset)(), seconds)  # noqa: E731
+    return build(("Sleep", start, dataset.element_spec, size_of(dataset)), dataset)
 
 
 class _Slow(Over):

@@ -17,6 +17,7 @@ from tapeflow.data.element import DatasetSpec
 from tapeflow.data.nodes import deferring
 from tapeflow.data.nodes.kernels import written_options
 from tapeflow.data.nodes.nodes import add
+from tapeflow.data.parts import captured_by
 from tapeflow.data.sources import records
 from tapeflow.data.transform import selecting
 from tapeflow.data.transform.tracing import Traced
@@ -52,8 +53,8 @@ def is_plain(spec: Any) -> bool:
 
 def node_of(dataset: Any) -> Any:
     """The variant tensor of a dataset, in the graph being built. Raises NoOpForIt where no op makes it."""
-    if dataset._kind == "Variant" and dataset._captured:
-        return dataset._captured[0]
+    if dataset._kind == "Variant" and captured_by(dataset):
+        return captured_by(dataset)[0]
     if not is_plain(dataset.element_spec):
         raise NoOpForIt(f"elements of {dataset.element_spec}")
     if "_of_node" in dataset.__dict__:
@@ -63,7 +64,7 @@ def node_of(dataset: Any) -> Any:
     writer = _WRITERS.get(name)
     if writer is None:
         raise NoOpForIt(name or dataset._kind)
-    known = {key: deferring._replaced(value, deferring._known) for key, value in arguments.items()}
+    known = {key: deferring.replaced(value, deferring.known) for key, value in arguments.items()}
     return writer(dataset, **known)
 
 
@@ -87,7 +88,7 @@ def variant(dataset: Any) -> Any:
         return [leaves.boxed(dataset.with_inputs(values))]
 
     kinds = [(dtypes.variant, ())]
-    return python_ops.node("PyFunc", run, dataset._captured, kinds, "Dataset", False).outputs[0]
+    return python_ops.node("PyFunc", run, captured_by(dataset), kinds, "Dataset", False).outputs[0]
 
 
 def types_of(spec: Any) -> dict[str, Any]:

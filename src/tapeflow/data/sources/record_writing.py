@@ -7,6 +7,7 @@ from tapeflow.core.files.tf_record import TFRecordWriter as FileWriter
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.dataset import Dataset
+from tapeflow.data.parts import captured_by
 from tapeflow.data.sources.records import text_of
 from tapeflow.graph.nodes import python_ops
 
@@ -50,7 +51,7 @@ class TFRecordWriter:
         if context.executing_eagerly():
             run()
             return None
-        return python_ops.node("PyFunc", run, [*inputs, *dataset._captured], (), "DatasetToTFRecord")
+        return python_ops.node("PyFunc", run, [*inputs, *captured_by(dataset)], (), "DatasetToTFRecord")
 
 
 boundaries(globals())

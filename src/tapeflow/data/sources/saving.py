@@ -24,6 +24,7 @@ from tapeflow.data.building import build
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import Counted, Over
+from tapeflow.data.parts import captured_by, size_of, start_of
 from tapeflow.data.transform.tracing import Traced, of_elements
 from tapeflow.data.transform.windows import in_memory
 from tapeflow.graph.nodes import python_ops
@@ -135,7 +136,7 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
         return []
 
     if not context.executing_eagerly():
-        return python_ops.node("PyFunc", write, list(dataset._captured), (), "SaveDataset")
+        return python_ops.node("PyFunc", write, list(captured_by(dataset)), (), "SaveDataset")
     write()
     if checkpoint_args is not None:
         _save_checkpoint(checkpoint_args)
@@ -230,9 +231,9 @@ def snapshot(dataset, path, compression, reader_func, shard_func):
         found = _metadata(folder)
         if found is not None:
             return _reading(folder, found, spec, reader_func, "Snapshot")._start()
-        return _Snapshot(dataset._start(), lambda: _Run(folder, spec, kind, shards))
+        return _Snapshot(start_of(dataset)(), lambda: _Run(folder, spec, kind, shards))
 
-    return build(("Snapshot", start, spec, dataset._size), dataset)
+    return build(("Snapshot", start, spec, size_of(dataset)), dataset)
 
 
 class _Snapshot(Over):

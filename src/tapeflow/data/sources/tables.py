@@ -7,6 +7,8 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.dataset import Dataset
+from tapeflow.data.parts import start_of
+from tapeflow.data.transformations import assert_cardinality
 from tapeflow.ops.array.joining import stack
 from tapeflow.ops.lookup.buckets import FastHashSpec, IdTableWithHashBuckets
 from tapeflow.ops.lookup.tables import KeyValueTensorInitializer, StaticHashTable, _Initializer
@@ -38,7 +40,7 @@ class DatasetInitializer(_Initializer):
     def initialize(self, table):
         """Fill `table`."""
         self._check(table)
-        pairs = list(self._dataset._start())
+        pairs = list(start_of(self._dataset)())
         if not pairs:
             raise InvalidArgumentError(None, None, "The dataset that a table is filled from is empty.")
         keys, values = zip(*pairs)
@@ -97,8 +99,6 @@ def table_from_dataset(
 
 
 def _exactly(size):
-    from tapeflow.data.transformations import assert_cardinality
-
     return assert_cardinality(size)
 
 

@@ -11,7 +11,9 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Over
+from tapeflow.data.parts import rows_of, size_of, start_of
 from tapeflow.data.transform import stacking
+from tapeflow.data.transform.rebatching import Rebatched
 from tapeflow.data.transform.windows import integer_or_bool
 from tapeflow.ops.ragged.tensor import RaggedTensorSpec
 
@@ -24,10 +26,10 @@ def _sizes(dataset, batch_size, drop_remainder, op):
     size = integer(batch_size, op)
     require(size > 0, "Batch size must be greater than zero.", op)
     drop = integer_or_bool(drop_remainder)
-    count = dataset._size
+    count = size_of(dataset)
     if count > 0:
         count = count // size if drop else -(-count // size)
-    return size, drop, size if drop or dataset._size == -1 else None, count
+    return size, drop, size if drop or size_of(dataset) == -1 else None, count
 
 
 def batched(dataset, batch_size, drop_remainder, num_parallel_calls=None):
@@ -36,11 +38,11 @@ def batched(dataset, batch_size, drop_remainder, num_parallel_calls=None):
     size, drop, outer, count = _sizes(dataset, batch_size, drop_remainder, "BatchDatasetV2")
     outer = size if drop else None
     spec = element.map_leaves(lambda leaf: stacking.batch_spec(leaf, outer), dataset.element_spec)
-    rows = dataset._rows
+    rows = rows_of(dataset)
     if rows is not None:
         return kind, lambda: rows.start_batches(size, drop), spec, count
     make = _stack_of(dataset.element_spec)
-    return kind, lambda: Batched(dataset._start(), size, drop, make), spec, count
+    return kind, lambda: Batched(start_of(dataset)(), size, drop, make), spec, count
 
 
 def _stack_of(specs):
@@ -77,7 +79,7 @@ def batched_whole(dataset, batch_size, drop_remainder):
     size, drop, _, count = _sizes(dataset, batch_size, drop_remainder, "MapAndBatchDataset")
     outer = size if drop else None
     spec = element.map_leaves(lambda leaf: stacking.batch_spec(leaf, outer), dataset.element_spec)
-    return "MapAndBatch", lambda: _BatchedWhole(dataset._start(), size, drop, _stack_whole), spec, count
+    return "MapAndBatch", lambda: _BatchedWhole(start_of(dataset)(), size, drop, _stack_whole), spec, count
 
 
 class Batched(Over):
@@ -187,7 +189,7 @@ def padded(dataset, batch_size, padded_shapes, padding_values, drop_remainder):
     outer = size if drop else None
     batch_specs = [TensorSpec([outer, *shape], leaf.dtype) for shape, leaf in zip(shapes, flat)]
     spec = element.unflatten(specs, iter(batch_specs))
-    return "PaddedBatch", lambda: Batched(dataset._start(), size, drop, make), spec, count
+    return "PaddedBatch", lambda: Batched(start_of(dataset)(), size, drop, make), spec, count
 
 
 def _leaves_like(specs, structure):
@@ -280,7 +282,7 @@ def ragged(dataset, batch_size, drop_remainder, row_splits_dtype):
     make = by_leaf(specs, element.flatten(specs))
     outer = size if drop else None
     spec = element.map_leaves(lambda leaf: stacking.batch_spec(leaf, outer), specs)
-    return "RaggedBatch", lambda: Batched(dataset._start(), size, drop, make), spec, count
+    return "RaggedBatch", lambda: Batched(start_of(dataset)(), size, drop, make), spec, count
 
 
 def sparse(dataset, batch_size, row_shape):
@@ -301,8 +303,8 @@ def sparse(dataset, batch_size, row_shape):
         return stacking.sparse_rows(batch, rows)
 
     made = SparseTensorSpec([None, *rows], spec.dtype)
-    count = dataset._size if dataset._size <= 0 else -(-dataset._size // size)
-    return "DenseToSparseBatch", lambda: Batched(dataset._start(), size, False, make), made, count
+    count = size_of(dataset) if size_of(dataset) <= 0 else -(-size_of(dataset) // size)
+    return "DenseToSparseBatch", lambda: Batched(start_of(dataset)(), size, False, make), made, count
 
 
 def unbatched(dataset):
@@ -316,10 +318,10 @@ def unbatched(dataset):
             "`unbatch()` is only supported for datasets of elements whose components have a matching leading "
             f"dimension. Encountered both {known[0]} and {next(n for n in known if n != known[0])}."
         )
-    count = dataset._size
+    count = size_of(dataset)
     if count != _INFINITE:
         count = count * known[0] if known and count >= 0 else _UNKNOWN
-    return "Unbatch", lambda: _Unbatched(dataset._start()), spec, count
+    return "Unbatch", lambda: _Unbatched(start_of(dataset)()), spec, count
 
 
 class _Unbatched(Over):
@@ -374,7 +376,6 @@ def _divides(size, specs):
 
 def rebatched(dataset, batch_size, drop_remainder):
     """Dataset arguments for the same rows in batches of other sizes: of a list of sizes, in turn."""
-    from tapeflow.data.transform.rebatching import Rebatched
 
     given = batch_size.numpy() if hasattr(batch_size, "numpy") else batch_size
     sizes = [int(n) for n in (given if hasattr(given, "__len__") else [given])]
@@ -387,4 +388,4 @@ def rebatched(dataset, batch_size, drop_remainder):
 
     specs = element.map_leaves(spec, dataset.element_spec)
     make = _stack_of(element.map_leaves(stacking.slice_spec, dataset.element_spec))
-    return "Rebatch", lambda: Rebatched(_Unbatched(dataset._start()), sizes, drop, make), specs
+    return "Rebatch", lambda: Rebatched(_Unbatched(start_of(dataset)()), sizes, drop, make), specs

@@ -11,6 +11,7 @@ from tapeflow.core.files.tf_record import TFRecordWriter, records
 from tapeflow.core.files.whole_files import new_file, replace, replace_file, temporary_name
 from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import Counted, Over, Pass, close_pass
+from tapeflow.data.parts import rows_of, size_of, start_of
 
 
 def cached(dataset, filename):
@@ -20,13 +21,14 @@ def cached(dataset, filename):
     filename = filename.decode() if isinstance(filename, bytes) else os.fspath(filename)
     spec = lambda: dataset.element_spec  # noqa: E731
     if filename:
-        return "Cache", lambda: _InFiles(dataset, filename), spec, dataset._size
+        return "Cache", lambda: _InFiles(dataset, filename), spec, size_of(dataset)
     memory = []
     # Rows are in memory already, and visited in the same order on every pass when not shuffled.
-    fixed = dataset._rows is not None and dataset._rows.held and not dataset._rows.seeds
+    rows = rows_of(dataset)
+    fixed = rows is not None and rows.held and not rows.seeds
     if fixed:
-        return "Cache", dataset._start, spec, dataset._size, dataset._rows
-    return "Cache", lambda: _InMemory(dataset, memory), spec, dataset._size
+        return "Cache", start_of(dataset), spec, size_of(dataset), rows_of(dataset)
+    return "Cache", lambda: _InMemory(dataset, memory), spec, size_of(dataset)
 
 
 class _InMemory(Pass):
@@ -39,7 +41,7 @@ class _InMemory(Pass):
         self._memory = memory  # [elements] when they are complete
         self._seen = []
         self._next = 0
-        self._input = None if memory else dataset._start()
+        self._input = None if memory else start_of(dataset)()
 
     def __next__(self):
         if self._input is None:
@@ -71,7 +73,7 @@ class _InMemory(Pass):
             self._input = None
         else:
             self._seen = seen
-            self._input = self._dataset._start()
+            self._input = start_of(self._dataset)()
             self._input.restore(inner)
 
     def close(self):
@@ -98,7 +100,7 @@ class _InFiles(Pass):
         if os.path.exists(_names(self._prefix)[0]):
             self._inner = Counted(lambda: _read(self._prefix))
             return
-        source = self._dataset._start()
+        source = start_of(self._dataset)()
         if state is not None:
             source.restore(state)
         self._inner = _Writing(source, self._prefix)

@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.data import element
 from tapeflow.data.iteration.passes import Pass, close_pass, later
+from tapeflow.data.parts import size_of, start_of
 from tapeflow.data.transform.selecting import graph_and_op_seed
 from tapeflow.data.transform.shuffling import PhiloxStream, SeedGenerator
 from tapeflow.ops.random.stateless_choice import stateless_categorical
@@ -157,7 +158,7 @@ def chosen(datasets, choice_dataset, stop_on_empty_dataset):
 
 
 def _woven_size(datasets, stop):
-    sizes = [dataset._size for dataset in datasets]
+    sizes = [size_of(dataset) for dataset in datasets]
     if stop or any(size == _UNKNOWN for size in sizes):
         return _INFINITE if all(size == _INFINITE for size in sizes) else _UNKNOWN
     return _INFINITE if _INFINITE in sizes else _UNKNOWN
@@ -169,7 +170,7 @@ class _Interwoven(Pass):
     __slots__ = ("_gone", "_inputs", "_numbers", "_over", "_stop")
 
     def __init__(self, datasets, numbers, stop):
-        self._inputs = [dataset._start() for dataset in datasets]
+        self._inputs = [start_of(dataset)() for dataset in datasets]
         self._numbers = numbers
         self._stop = stop
         self._gone = [False] * len(self._inputs)

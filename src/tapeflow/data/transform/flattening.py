@@ -8,6 +8,7 @@ from tapeflow.data.arguments import integer, require
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Over, Raising, close_pass, later
 from tapeflow.data.iteration.threads import read_ahead
+from tapeflow.data.parts import start_of
 from tapeflow.data.transform.tracing import of_elements, translated
 
 
@@ -22,7 +23,7 @@ def _inner_spec(fn, name):
 def flat_mapped(dataset, fn):
     """Dataset arguments for the elements of datasets, one after another."""
     spec = _inner_spec(fn, "flat_map")
-    return "FlatMap", lambda: _FlatMapped(fn, dataset._start()), spec
+    return "FlatMap", lambda: _FlatMapped(fn, start_of(dataset)()), spec
 
 
 class _FlatMapped(Over):
@@ -95,7 +96,7 @@ def interleaved(dataset, fn, cycle_length, block_length, num_parallel_calls, det
     spec = _inner_spec(fn, "interleave")
 
     def start():
-        return Interleaved(fn, dataset._start(), cycle, block, parallel)
+        return Interleaved(fn, start_of(dataset)(), cycle, block, parallel)
 
     return "ParallelInterleave" if parallel else "Interleave", start, spec
 

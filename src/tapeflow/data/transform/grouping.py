@@ -12,6 +12,7 @@ from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted, Over, later
+from tapeflow.data.parts import start_of
 from tapeflow.data.transform.tracing import of_elements, translated
 from tapeflow.data.transform.windows import in_memory
 from tapeflow.ops.array.gather import gather
@@ -78,7 +79,7 @@ class _Grouped(Over):
     __slots__ = ("_current", "_group", "_groups", "_key", "_over", "_position", "_reduce", "_size", "_spec", "_start")
 
     def __init__(self, dataset, key_func, reduce_func, size_func):
-        super().__init__(dataset._start())
+        super().__init__(start_of(dataset)())
         self._spec = dataset.element_spec
         self._key = of_elements(key_func)
         self._reduce = reduce_func.begun()
@@ -153,7 +154,7 @@ def reduced_by_key(dataset, key_func, init, reduce, finalize):
     def results():
         find, first, fold, last = of_elements(key_func), init.begun(), reduce.begun(), of_elements(finalize)
         states = {}
-        for position, value in enumerate(dataset._start()):
+        for position, value in enumerate(start_of(dataset)()):
             try:
                 key = find(value)
                 number = int(key)

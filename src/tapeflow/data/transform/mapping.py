@@ -8,6 +8,7 @@ from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Over, begun
 from tapeflow.data.iteration.threads import InThreads, read_ahead
+from tapeflow.data.parts import rows_of, size_of, start_of
 from tapeflow.data.transform import mapping_batches
 from tapeflow.data.transform.mapped_pass import Mapped
 from tapeflow.data.transform.tracing import of_elements, translated
@@ -20,14 +21,14 @@ def mapped(dataset, fn, num_parallel_calls, deterministic):
         workers = integer(num_parallel_calls, "ParallelMapDataset")
         message = "num_parallel_calls must be greater than zero."
         require(workers > 0 or workers == -1, message, "ParallelMapDataset")
-    rows = mapping_batches.mapped_rows(dataset._rows, fn)
+    rows = mapping_batches.mapped_rows(rows_of(dataset), fn)
     if workers in (None, 1):
-        return "Map", lambda: Mapped(fn, dataset._start()), fn.spec, dataset._size, rows
+        return "Map", lambda: Mapped(fn, start_of(dataset)()), fn.spec, size_of(dataset), rows
 
     def start():
-        return InThreads(of_elements(fn), fn.transformation, dataset._start(), workers, deterministic)
+        return InThreads(of_elements(fn), fn.transformation, start_of(dataset)(), workers, deterministic)
 
-    return "ParallelMap", start, fn.spec, dataset._size, rows
+    return "ParallelMap", start, fn.spec, size_of(dataset), rows
 
 
 def check_predicate(spec, name):
@@ -44,7 +45,7 @@ def check_predicate(spec, name):
 def filtered(dataset, fn):
     """Dataset arguments for the elements that a predicate accepts."""
     check_predicate(fn.spec, "filter")
-    return "Filter", lambda: _Filtered(fn, dataset._start()), lambda: dataset.element_spec
+    return "Filter", lambda: _Filtered(fn, start_of(dataset)()), lambda: dataset.element_spec
 
 
 class _Filtered(Mapped):
@@ -66,7 +67,7 @@ class _Filtered(Mapped):
 def taken_while(dataset, fn):
     """Dataset arguments for the elements before the predicate fails."""
     check_predicate(fn.spec, "take_while")
-    return "TakeWhile", lambda: _TakenWhile(fn, dataset._start()), lambda: dataset.element_spec
+    return "TakeWhile", lambda: _TakenWhile(fn, start_of(dataset)()), lambda: dataset.element_spec
 
 
 class _TakenWhile(Mapped):
@@ -102,7 +103,7 @@ def scanned(dataset, initial_state, fn):
     """Dataset arguments for a function with a state."""
     start = element.to_element(initial_state)
     spec = fn.spec[1]
-    return "Scan", lambda: _Scanned(fn, dataset._start(), start), spec, dataset._size
+    return "Scan", lambda: _Scanned(fn, start_of(dataset)(), start), spec, size_of(dataset)
 
 
 class _Scanned(Over):
@@ -144,7 +145,7 @@ def same_count(initial, state):
 def reduced(dataset, state, fn):
     """The last state of a fold over the dataset."""
     call = fn.begun()
-    for position, value in enumerate(begun(dataset._start)):
+    for position, value in enumerate(begun(start_of(dataset))):
         try:
             state = call(state, value)
         except Exception as error:
@@ -160,6 +161,7 @@ def prefetched(dataset, buffer_size):
     require(size >= -1, message, op)
     spec = lambda: dataset.element_spec  # noqa: E731
     if size == 0:
-        return "Prefetch", dataset._start, spec, dataset._size
+        return "Prefetch", start_of(dataset), spec, size_of(dataset)
     ahead = 8 if size == -1 else size
-    return "Prefetch", lambda: read_ahead(dataset._start, ahead, dataset._effects), spec, dataset._size, dataset._rows
+    start = lambda: read_ahead(start_of(dataset), ahead, dataset._effects)  # noqa: E731
+    return "Prefetch", start, spec, size_of(dataset), rows_of(dataset)

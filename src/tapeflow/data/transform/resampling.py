@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.data.dataset import Dataset
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.ops.array.broadcasting import tile
 from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.gather import gather
@@ -39,7 +39,7 @@ def resampled(dataset, class_func, target_dist, initial_dist, seed):
         share = None
     else:
         initial = convert_to_tensor(initial_dist)
-        initials = Dataset.from_tensors(initial).repeat()
+        initials = dataset_class().from_tensors(initial).repeat()
         share = _static_share(static_value(initial), static_value(target))
     classified = dataset.map(lambda *parts: (class_func(*parts), parts if len(parts) > 1 else parts[0]))
     if share == 1:
@@ -52,7 +52,8 @@ def resampled(dataset, class_func, target_dist, initial_dist, seed):
         share = reduce_min(_ratios(initial, target))
         return stack([share, 1 - share])
 
-    return Dataset.sample_from_datasets([classified, kept], initials.map(weights), seed, stop_on_empty_dataset=True)
+    known, drawn = initials.map(weights), [classified, kept]
+    return dataset_class().sample_from_datasets(drawn, known, seed, stop_on_empty_dataset=True)
 
 
 def _kept(dataset, class_func, chances, seed):
@@ -65,7 +66,7 @@ def _kept(dataset, class_func, chances, seed):
     def keep(number, chance, value):
         return less(uniform([], seed=seed, dtype=chance.dtype), chance)
 
-    found = Dataset.zip((chances, dataset)).map(with_chance).filter(keep)
+    found = dataset_class().zip((chances, dataset)).map(with_chance).filter(keep)
     return found.map(lambda number, chance, value: (number, value))
 
 

@@ -11,6 +11,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Counted, Over, Pass, close_pass, later
+from tapeflow.data.parts import rows_of, size_of, start_of
 from tapeflow.data.sources.rows import after_rows, every_nth_row, first_rows
 from tapeflow.data.transform.shuffling import (
     PhiloxStream,
@@ -31,18 +32,18 @@ def _spec(dataset):
 
 def _over_rows(dataset, change, *seeds):
     """The row stream with its blocks changed, or None where the dataset is no row stream."""
-    rows = dataset._rows
+    rows = rows_of(dataset)
     return None if rows is None else rows.with_blocks(lambda: change(rows.blocks), *seeds)
 
 
 def taken(dataset, count):
     """Dataset arguments for the first elements."""
     count = integer(count, "TakeDataset")
-    size = dataset._size
+    size = size_of(dataset)
     if count < 0:
-        return "Take", dataset._start, _spec(dataset), size, dataset._rows
+        return "Take", start_of(dataset), _spec(dataset), size, rows_of(dataset)
     rows = _over_rows(dataset, lambda blocks: first_rows(blocks(), count))
-    start = rows.start if rows is not None else lambda: _Taken(dataset._start(), count)
+    start = rows.start if rows is not None else lambda: _Taken(start_of(dataset)(), count)
     size = count if size == _INFINITE else min(size, count) if size >= 0 else _UNKNOWN
     return "Take", start, _spec(dataset), size, rows
 
@@ -74,11 +75,11 @@ class _Taken(Over):
 def skipped(dataset, count):
     """Dataset arguments for what follows the first elements."""
     count = integer(count, "SkipDataset")
-    size = dataset._size
+    size = size_of(dataset)
     if count < 0:
         return "Skip", lambda: Counted(tuple), _spec(dataset), min(size, 0)
     rows = _over_rows(dataset, lambda blocks: after_rows(blocks(), count))
-    start = rows.start if rows is not None else lambda: _Skipped(dataset._start(), count)
+    start = rows.start if rows is not None else lambda: _Skipped(start_of(dataset)(), count)
     return "Skip", start, _spec(dataset), max(0, size - count) if size >= 0 else size, rows
 
 
@@ -112,8 +113,8 @@ def sharded(dataset, num_shards, index):
     message = f"Index must be between 0 and {count - 1} (currently index = {index})."
     require(0 <= index < count, message, op)
     rows = _over_rows(dataset, lambda blocks: every_nth_row(blocks(), count, index))
-    start = rows.start if rows is not None else lambda: _Sharded(dataset._start(), count, index)
-    size = dataset._size
+    start = rows.start if rows is not None else lambda: _Sharded(start_of(dataset)(), count, index)
+    size = size_of(dataset)
     if size >= 0:
         size = len(range(index, size, count))
     return "Shard", start, _spec(dataset), size, rows
@@ -159,14 +160,14 @@ def repeated(dataset, count):
                 return  # an endless repetition of nothing ends
 
     rows = _over_rows(dataset, passes)
-    size = dataset._size
+    size = size_of(dataset)
     if size == 0 or count == 0:
         size = 0
     elif count < 0:
         size = _INFINITE
     elif size > 0:
         size *= count
-    start = rows.start if rows is not None else lambda: _Repeated(dataset._start, count)
+    start = rows.start if rows is not None else lambda: _Repeated(start_of(dataset), count)
     return "Repeat", start, _spec(dataset), size, rows
 
 
@@ -227,14 +228,14 @@ def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
     seeds = SeedGenerator(*graph_and_op_seed(seed), reshuffle_each_iteration in (None, True))
     whole = 2**62 if size == _UNKNOWN else size
 
-    rows = dataset._rows
+    rows = rows_of(dataset)
     if rows is not None:
         ordered = rows
         rows = rows.with_blocks(
             lambda: shuffled_numbers(ordered.blocks(), whole, PhiloxStream(*seeds.next_seeds())), seeds
         )
-    start = rows.start if rows is not None else lambda: Shuffled(dataset._start(), whole, seeds)
-    return "Shuffle", start, _spec(dataset), dataset._size, rows
+    start = rows.start if rows is not None else lambda: Shuffled(start_of(dataset)(), whole, seeds)
+    return "Shuffle", start, _spec(dataset), size_of(dataset), rows
 
 
 class GraphSeeds(NamedTuple):
@@ -264,7 +265,7 @@ def unique(dataset):
             "`tf.data.Dataset.unique()` only supports inputs with a single component of type "
             f"`tf.int32`, `tf.int64`, or `tf.string`, got {spec}."
         )
-    return "Unique", lambda: _Unique(dataset._start()), _spec(dataset)
+    return "Unique", lambda: _Unique(start_of(dataset)()), _spec(dataset)
 
 
 class _Unique(Over):
@@ -303,7 +304,7 @@ class _Unique(Over):
 
 def ignored_errors(dataset, log_warning):
     """Dataset arguments for the elements that can be made."""
-    return "IgnoreErrors", lambda: _WithoutErrors(dataset._start(), log_warning), _spec(dataset)
+    return "IgnoreErrors", lambda: _WithoutErrors(start_of(dataset)(), log_warning), _spec(dataset)
 
 
 class _WithoutErrors(Over):

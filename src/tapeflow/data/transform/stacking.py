@@ -17,6 +17,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.ops.array.joining import stack as stack_tensors
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
 
@@ -78,9 +79,7 @@ def _texts(elements):
 
 def stacked_datasets(datasets):
     """A dataset that stands for several, to be taken apart again; it cannot be iterated over."""
-    from tapeflow.data.dataset import Dataset
-
-    made = Dataset.of("Stacked", _no_pass, datasets[0].element_spec)
+    made = dataset_class().of("Stacked", _no_pass, datasets[0].element_spec)
     made._stacked = list(datasets)
     made._outer = (len(datasets), *datasets[0]._outer)
     return made

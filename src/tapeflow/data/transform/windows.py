@@ -6,16 +6,16 @@ from collections import deque
 
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted, Over
+from tapeflow.data.parts import size_of, start_of
 
 
 def in_memory(values, spec=None):
     """A dataset of the given elements."""
-    from tapeflow.data.dataset import Dataset
-
     values = list(values)
-    found = Dataset.of(
+    found = dataset_class().of(
         "Window",
         lambda: Counted(lambda: values),
         spec if spec is not None else lambda: element.spec_of(values[0]),
@@ -44,11 +44,11 @@ def windows(dataset, size, shift, stride, drop_remainder):
     def spec():
         return element.map_leaves(DatasetSpec, specs)
 
-    count = dataset._size
+    count = size_of(dataset)
     if count > 0:
         span = (size - 1) * stride + 1
         count = max(0, (count - span) // shift + 1) if drop else -(-count // shift)
-    start = lambda: _Windows(dataset._start(), specs, size, shift, stride, drop)  # noqa: E731
+    start = lambda: _Windows(start_of(dataset)(), specs, size, shift, stride, drop)  # noqa: E731
     return "Windows", start, spec, count
 
 

@@ -191,8 +191,8 @@ def _function(f: FunctionType, code: CodeType, recursive: bool) -> FunctionType:
     return new
 
 
-calls.converted = converted
-misuse.is_converted = lambda code: id(code) in _results
+calls.register_conversion(converted)
+misuse.register_conversion(lambda code: id(code) in _results)
 
 # Entry points.
 

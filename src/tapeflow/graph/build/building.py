@@ -185,7 +185,7 @@ def call(
     except ValueError:
         _check_graphs(graph, values)
         raise
-    given = _checked_attrs(row, attrs)
+    given = checked_attrs(row, attrs)
     return node(graph, row, tuple(inputs), tuple(sizes), given, name + "/")
 
 
@@ -231,7 +231,7 @@ def packed(row: Any, op: Operation) -> Any:
     at = 0
     lists = [s for s in op.input_sizes if s is not None]
     for output in schema.outputs:
-        count = shape_inference._length(row, output, op.attrs, lists)
+        count = shape_inference.length(row, output, op.attrs, lists)
         parts.append(list(outputs[at : at + count]) if output.is_list else outputs[at])
         at += count
     return row.result_type(*parts)
@@ -350,7 +350,7 @@ def _check_graphs(graph: Graph, values: Sequence[Any]) -> None:
         raise ValueError(misuse.other_graph(strangers[0], graph, tensors)) from None
 
 
-def _checked_attrs(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:
+def checked_attrs(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:
     """Attrs as kernels and shape rules want them. Raises TypeError or ValueError for what cannot be one."""
     result = {}
     for key, value in attrs.items():

@@ -73,7 +73,7 @@ class Call:
             lists = [s for s in op.input_sizes if s is not None]
             at = 0
             for output, label in zip(schema.outputs, op.row.outputs, strict=True):
-                count = shape_inference._length(op.row, output, op.attrs, lists)
+                count = shape_inference.length(op.row, output, op.attrs, lists)
                 places.setdefault(label, (at, count, output.is_list, False))
                 at += count
         return places[name]
@@ -105,7 +105,7 @@ class Call:
         """The shape of a named input or output, as a vector."""
         found = self._tensors(name)
         return (
-            [_shape_vector(x) for x in found] if isinstance(found, list) else _shape_vector(found)
+            [shape_vector(x) for x in found] if isinstance(found, list) else shape_vector(found)
         )
 
     def static_shape(self, name: str) -> Any:
@@ -138,7 +138,7 @@ class Call:
         return any(self._wanted[first : first + count])
 
 
-def _shape_vector(tensor: SymbolicTensor) -> Any:
+def shape_vector(tensor: SymbolicTensor) -> Any:
     shape = tensor.shape_tuple
     if tensor.dtype is dtypes.resource:
         shape = getattr(tensor, "handle_shape", None)
@@ -170,7 +170,7 @@ class Sum:
         if any(isinstance(p, IndexedSlices) for p in parts):
             total = parts[0]
             for part in parts[1:]:
-                total = operators._accumulate(total, part)
+                total = operators.accumulate(total, part)
         else:
             total = AddN(parts)
         self.parts = [total]
@@ -385,7 +385,7 @@ def _call(op: Operation, row: Any, function: Any, dys: list[Any], wanted: list[b
     at = 0
     lists = [s for s in op.input_sizes if s is not None]
     for output in schema.outputs:
-        count = shape_inference._length(row, output, op.attrs, lists)
+        count = shape_inference.length(row, output, op.attrs, lists)
         grouped.append(dense[at : at + count] if output.is_list else dense[at])
         at += count
     return function(Call(op, wanted), *grouped)
@@ -431,7 +431,7 @@ def _summed(dx: Any, x: SymbolicTensor) -> Any:
         and dx.shape.as_list() == x.shape.as_list()
     ):
         return dx
-    return sum_to_shape(dx, x.shape, _shape_vector(x))
+    return sum_to_shape(dx, x.shape, shape_vector(x))
 
 
 def _checked(op: Operation, result: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from types import ModuleType
 from typing import Any
 
 from tapeflow import _native
@@ -26,6 +27,13 @@ from tapeflow.ops.math.reduction import reduce_all
 from tapeflow.ops.state import rows as state
 from tapeflow.ops.state import variable
 from tapeflow.ops.state.resource import VarHandleOp
+
+
+def _variable_defs() -> ModuleType:
+    from tapeflow.graph.interchange import variable_defs  # a circle: it is made of this module
+
+    return variable_defs
+
 
 CREATED_TWICE = (
     "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
@@ -75,16 +83,12 @@ class Creation:
     @staticmethod
     def to_proto(made: Any, export_scope: str | None) -> Any:
         """The `VariableDef` of a variable."""
-        from tapeflow.graph.interchange import variable_defs
-
-        return variable_defs.to_proto(made, export_scope)
+        return _variable_defs().to_proto(made, export_scope)
 
     @staticmethod
     def from_proto(definition: Any, import_scope: str | None) -> Any:
         """The variable of the default graph that a `VariableDef` names."""
-        from tapeflow.graph.interchange import variable_defs
-
-        return variable_defs.from_proto(definition, get_default_graph(), import_scope)
+        return _variable_defs().from_proto(definition, get_default_graph(), import_scope)
 
     @staticmethod
     def assigned(made: Any, op: Operation, read_value: bool) -> Any:
@@ -421,6 +425,3 @@ def assert_variables_initialized(var_list=None):
     return control.staging.effect(
         "Assert", check, [reduce_all(known), known], "assert_variables_initialized"
     )
-
-
-variable.creation = Creation

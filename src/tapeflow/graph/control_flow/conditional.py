@@ -280,7 +280,7 @@ def _zeros(x: SymbolicTensor) -> Any:
     """Zeros like an input; of a variable, like its value."""
     if x.dtype == dtypes.resource:
         kind = getattr(x, "handle_dtype", None) or dtypes.float32
-        return zeros(gradients._shape_vector(x), kind)
+        return zeros(gradients.shape_vector(x), kind)
     return zeros_like(x)
 
 

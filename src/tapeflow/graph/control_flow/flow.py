@@ -21,7 +21,6 @@ from tapeflow.graph.nodes import python_ops, text_nodes
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array.rows import Identity
-from tapeflow.ops.control import flow as control
 from tapeflow.ops.control.flow import NoOp
 
 
@@ -148,9 +147,6 @@ def _gated(x: Any) -> Any:
     if isinstance(x, IndexedSlices):
         return IndexedSlices(Identity(x.values), Identity(x.indices), x.dense_shape)
     return Identity(x)
-
-
-control.staging = Staging
 
 
 def get_enclosing_xla_context() -> None:

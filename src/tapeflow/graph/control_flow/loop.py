@@ -278,7 +278,7 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
         onwards = [
             fresh[i] if i in fresh else zeros_like(dy) for i, dy in zip(live, upstream, strict=True)
         ]
-        added = [operators._accumulate(t, fresh[i]) for t, i in zip(totals, sums, strict=True)]
+        added = [operators.accumulate(t, fresh[i]) for t, i in zip(totals, sums, strict=True)]
         return [remaining - 1, *onwards, *added, *shorter]
 
     shapes = [x.shape_tuple for x in start]
@@ -302,7 +302,7 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
         result[i] = dx
     for i in same:
         if i < count and dys[i] is not None:  # it is an output, too
-            result[i] = dys[i] if result[i] is None else operators._accumulate(result[i], dys[i])
+            result[i] = dys[i] if result[i] is None else operators.accumulate(result[i], dys[i])
     return result
 
 

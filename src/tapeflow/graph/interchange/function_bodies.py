@@ -11,6 +11,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.func_graph import FuncGraph, copy_handle
 from tapeflow.graph.interchange import attributes, graph_def, trust
+from tapeflow.graph.nodes.from_node_def import NodeMaker
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 
@@ -165,8 +166,6 @@ class _Builder:
     """Builds the graph of one `FunctionDef`."""
 
     def __init__(self, graph: FuncGraph, definition: Any, functions: Functions):
-        from tapeflow.graph.nodes.from_node_def import NodeMaker
-
         self.graph = graph
         self.definition = definition
         self.label = f"function '{definition.signature.name}'"

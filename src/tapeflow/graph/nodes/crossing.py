@@ -55,4 +55,4 @@ def _sparse_cross(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str
 
 SPECIAL.update({"RaggedCross": _ragged_cross, "SparseCross": _sparse_cross, "SparseCrossV2": _sparse_cross})
 for _kind in ("RaggedCross", "SparseCross", "SparseCrossV2"):
-    planning.emits(_kind)(python_ops._emit)
+    planning.emits(_kind)(python_ops.emit)

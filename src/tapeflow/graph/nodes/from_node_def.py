@@ -356,7 +356,7 @@ def _row(
     sizes = tuple(values[a.number_attr] if a.number_attr else None for a in definition.input_arg)
     try:
         return building.node(
-            graph, row, tuple(inputs), sizes, building._checked_attrs(row, own), name + "/"
+            graph, row, tuple(inputs), sizes, building.checked_attrs(row, own), name + "/"
         )
     except ValueError as error:
         raise ValueError(str(error).replace(f"{name}/}}}}", f"{name}}}}}")) from None

@@ -240,4 +240,4 @@ def outputs_of(kind: str, inputs: Sequence[Any], **attrs: Any) -> Sequence[Any]:
 
 for _kind in _FEATURES:
     SPECIAL[_kind] = _imported
-    planning.emits(_kind)(python_ops._emit)
+    planning.emits(_kind)(python_ops.emit)

@@ -52,7 +52,7 @@ def node(
     return op
 
 
-def _emit(emitter: Any, op: Operation) -> None:
+def emit(emitter: Any, op: Operation) -> None:
     function = op.attrs["function"]
 
     def run(*values: Any) -> Any:
@@ -77,7 +77,7 @@ for _kind in (
     "EagerPyFuncGrad",
     "ReplicatedStep",
 ):
-    planning.emits(_kind)(_emit)
+    planning.emits(_kind)(emit)
 
 
 def effect(
@@ -144,7 +144,7 @@ def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None)
                     dtypes.resource,
                 ):
                     tape.watch(v)
-            found = control._typed(func(*given), kinds)
+            found = control.typed(func(*given), kinds)
         found = list(found) if isinstance(found, (list, tuple)) else [found]
         return [*found, _boxed((tape, given, found))]
 

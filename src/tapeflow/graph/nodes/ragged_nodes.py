@@ -67,4 +67,4 @@ def _to_sparse(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, A
 
 for _kind, _maker in ((_KIND, _to_tensor), (_SPARSE, _to_sparse)):
     SPECIAL[_kind] = _maker
-    planning.emits(_kind)(python_ops._emit)
+    planning.emits(_kind)(python_ops.emit)

@@ -72,4 +72,4 @@ def _imported(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, An
 
 for _kind in _KINDS:
     SPECIAL[_kind] = _imported
-    planning.emits(_kind)(python_ops._emit)
+    planning.emits(_kind)(python_ops.emit)

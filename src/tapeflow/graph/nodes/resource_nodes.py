@@ -13,7 +13,6 @@ from tapeflow.core.threads import waiting
 from tapeflow.graph.build import building
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.program import Instruction
-from tapeflow.ops.state import resource_op
 from tapeflow.ops.state.resource_op import RESOURCE_OPS, ResourceOp, object_of
 
 
@@ -101,6 +100,3 @@ def found(op: Operation, resources: dict[tuple[str, str], Any]) -> Any:
             None, op, f"'{name}' is a {type(made).__name__}, not what {op.type} makes."
         )
     return resources[key]
-
-
-resource_op.build = build

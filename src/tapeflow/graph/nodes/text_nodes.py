@@ -89,7 +89,7 @@ def print_beside(
 
 gradients.gradient_of("Print")(lambda op, dy: [dy] + [None] * (len(op.inputs) - 1))
 for _kind in ("StringFormat", "PrintV2", "Print"):
-    planning.emits(_kind)(python_ops._emit)
+    planning.emits(_kind)(python_ops.emit)
 
 
 # Out of GraphDefs.

@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.core import context
 from tapeflow.graph.run.program import Program
+from tapeflow.ops.shape_inference import schema
 
 # A larger result would cost more memory than it saves time.
 MOST_ELEMENTS = 1_000_000
@@ -35,7 +36,6 @@ def evaluate(row: Any, attrs: Any, lists: Any, inputs: list[Any]) -> list[Any] |
       lists: the sizes of the inputs that are lists.
       inputs: the flat inputs.
     """
-    from tapeflow.ops.shape_inference import schema
 
     if any(x.dtype.name in ("variant", "resource") for x in inputs):
         return None

@@ -18,6 +18,7 @@ from tapeflow import _native
 from tapeflow.core import context, device_calls
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.graph.build import building
 from tapeflow.ops.math.check import CheckNumericsV2
 from tapeflow.ops.table import arguments
 
@@ -85,7 +86,7 @@ def _watch(watcher: Callable[..., None]) -> None:
     _refresh(context.device_index())
 
 
-def _unwatch(watcher: Callable[..., None]) -> None:
+def unwatch(watcher: Callable[..., None]) -> None:
     if watcher in _watchers:
         _watchers.remove(watcher)
     _refresh(context.device_index())
@@ -170,7 +171,6 @@ def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
       InvalidArgumentError: by the operations.
     """
     global _checking_graphs, _plain_builder
-    from tapeflow.graph.build import building
 
     if _plain_builder is None:
         _plain_builder = building.build
@@ -184,7 +184,7 @@ def disable_check_numerics():
     """Undo `enable_check_numerics`; graphs that were built with checks keep them."""
     global _checking_graphs
     _checking_graphs = False
-    _unwatch(_check_numbers)
+    unwatch(_check_numbers)
 
 
 # Devices
@@ -202,7 +202,7 @@ def set_log_device_placement(enabled):
     """Whether the device of every eager operation of this thread is logged."""
     if not isinstance(enabled, bool):
         raise TypeError(f"enabled must be a bool, got {enabled!r}")
-    (_watch if enabled else _unwatch)(_log_device)
+    (_watch if enabled else unwatch)(_log_device)
 
 
 @public

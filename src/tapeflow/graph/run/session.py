@@ -14,14 +14,12 @@ from tapeflow.core import context, device, device_calls, dtypes, errors
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.threads.waiting import Cancellation
-from tapeflow.graph import operation as operations
-from tapeflow.graph import tensor
 from tapeflow.graph.build import streams
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.interchange import graph_def
 from tapeflow.graph.nodes import resource_nodes
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.run import order, placement, planning, server, session_handles
+from tapeflow.graph.run import order, placement, planning, server, session_handles, timeline
 from tapeflow.graph.run.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.run.program import Instruction
 from tapeflow.graph.tensor import SymbolicTensor
@@ -218,8 +216,6 @@ class BaseSession:
                 and metadata is not None
                 and getattr(options, "trace_level", False)
             ):
-                from tapeflow.graph.run import timeline
-
                 results, events = step.plan.timeline(*values)
                 timeline.fill(metadata, events)
                 return results
@@ -574,16 +570,14 @@ def _default_session(graph: Graph, session: Any, task: str) -> Any:
     return session
 
 
-def _evaluate(x: SymbolicTensor, feed_dict: Any, session: Any) -> Any:
+def evaluate(x: SymbolicTensor, feed_dict: Any, session: Any) -> Any:
+    """The value of a tensor."""
     return _default_session(x.graph, session, "evaluate tensor").run(x, feed_dict)
 
 
-def _run_operation(op: Operation, feed_dict: Any, session: Any) -> None:
+def run_operation(op: Operation, feed_dict: Any, session: Any) -> None:
+    """Run an operation."""
     _default_session(op.graph, session, "execute operation").run(op, feed_dict)
-
-
-tensor.evaluate = _evaluate
-operations.run_operation = _run_operation
 
 
 boundaries(globals())

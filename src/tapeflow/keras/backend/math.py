@@ -9,6 +9,7 @@ from tapeflow.core.context import name_scope as core_name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.graph.build.derivatives import gradients as of_graph
 from tapeflow.keras import settings
 from tapeflow.ops.array import broadcasting, layout
 from tapeflow.ops.array import rows as array
@@ -26,7 +27,11 @@ from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.nn import activation as nn
 from tapeflow.ops.nn.normalization import batch_normalization as nn_batch_normalization
 from tapeflow.ops.nn.normalization import moments
+from tapeflow.ops.nn.softmax import softmax
 from tapeflow.ops.random.distributions import uniform
+from tapeflow.ops.recurrent.ctc import ctc_loss_v1
+from tapeflow.ops.recurrent.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
+from tapeflow.ops.sparse.functions import to_dense as dense
 
 
 @computes_tensors
@@ -301,8 +306,6 @@ def is_sparse(tensor):
 def to_dense(tensor):
     """A sparse tensor as a dense one; others as they are."""
     if isinstance(tensor, SparseTensor):
-        from tapeflow.ops.sparse.functions import to_dense as dense
-
         return dense(tensor)
     return tensor
 
@@ -381,7 +384,6 @@ def gradients(loss, variables):
     Returns:
       A list of tensors, None where the loss does not depend on one.
     """
-    from tapeflow.graph.build.derivatives import gradients as of_graph
 
     return of_graph(loss, variables)
 
@@ -591,7 +593,6 @@ def categorical_focal_crossentropy(
     Returns:
       A tensor without that axis.
     """
-    from tapeflow.ops.nn.softmax import softmax
 
     output = convert_to_tensor(output)
     p = (
@@ -636,7 +637,6 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
     Returns:
       The losses, `(batch, 1)`.
     """
-    from tapeflow.ops.recurrent.ctc import ctc_loss_v1
 
     label_length = cast(layout.squeeze(convert_to_tensor(label_length), [-1]), dtypes.int32)
     input_length = cast(layout.squeeze(convert_to_tensor(input_length), [-1]), dtypes.int32)
@@ -660,8 +660,6 @@ def ctc_decode(y_pred, input_length, greedy: bool = True, beam_width=100, top_pa
     Returns:
       ([the sequences, -1 where they end], their log probabilities).
     """
-    from tapeflow.ops.recurrent.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
-    from tapeflow.ops.sparse.functions import to_dense as dense
 
     y_pred = convert_to_tensor(y_pred)
     scores = elementwise.log(layout.transpose(y_pred, [1, 0, 2]) + settings.epsilon())

@@ -279,12 +279,12 @@ def cast_to_floatx(x):
 @contextlib.contextmanager
 def learning_phase_scope(value):
     """A block in which layers called without `training` train (1) or do not (0)."""
-    saved = settings._settings["learning_phase"]
+    saved = settings.settings["learning_phase"]
     set_learning_phase(value)
     try:
         yield
     finally:
-        settings._settings["learning_phase"] = saved
+        settings.settings["learning_phase"] = saved
 
 
 @computes_tensors

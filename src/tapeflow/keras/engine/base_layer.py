@@ -21,9 +21,11 @@ from tapeflow.keras import (
 )
 from tapeflow.keras.engine import calling, masking, rematerialization
 from tapeflow.keras.engine.functional.connections import Connections
+from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.protocol import Protocol
+from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.registry import snake_name
@@ -184,9 +186,8 @@ class Layer(Connections, Protocol, Tracked):
 
     def compute_output_shape(self, input_shape):
         """The shape of the outputs for a shape of inputs."""
-        from tapeflow.keras.engine.functional.inference import infer
 
-        shapes = _as_shapes(input_shape)
+        shapes = as_shapes(input_shape)
         if not self.built:
             with name_scope(self._scope_name()):
                 calling.build_for_shapes(self, shapes)
@@ -197,7 +198,7 @@ class Layer(Connections, Protocol, Tracked):
     def compute_output_signature(self, input_signature):
         """TensorSpecs of the outputs for TensorSpecs of inputs."""
         shapes = nest.map_structure(lambda spec: spec.shape, input_signature)
-        outputs = _as_shapes(self.compute_output_shape(shapes))
+        outputs = as_shapes(self.compute_output_shape(shapes))
         return nest.map_structure(
             lambda shape: TensorSpec(shape, self._compute_dtype_object), outputs
         )
@@ -281,8 +282,7 @@ class Layer(Connections, Protocol, Tracked):
             shapes = nest.map_structure(lambda x: TensorShape(x.shape), inputs)
             shape = self.compute_output_shape(shapes)
             dtype = self._compute_dtype_object
-            return nest.map_structure(lambda s: KerasTensor.unnamed(s, dtype), _as_shapes(shape))
-        from tapeflow.keras.engine.functional.inference import infer
+            return nest.map_structure(lambda s: KerasTensor.unnamed(s, dtype), as_shapes(shape))
 
         return infer(self._call_plainly, inputs, args, kwargs)
 
@@ -386,19 +386,6 @@ def _in_scope(build):
         return None
 
     return build_in_scope
-
-
-def _as_shapes(structure):
-    """TensorShapes in a structure in which lists and tuples of sizes stand for shapes."""
-    if isinstance(structure, TensorShape):
-        return structure
-    if isinstance(structure, dict):
-        return {key: _as_shapes(value) for key, value in structure.items()}
-    if isinstance(structure, (list, tuple)) and any(
-        isinstance(item, (list, tuple, TensorShape)) for item in structure
-    ):
-        return [_as_shapes(item) for item in structure]
-    return TensorShape(structure)
 
 
 def _sample(shape, dtype):

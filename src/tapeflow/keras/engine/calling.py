@@ -16,6 +16,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.function.autograph import tf_convert
 from tapeflow.keras import settings
 from tapeflow.keras.engine import autocast, masking
 from tapeflow.keras.engine.fitting.stateless import in_symbolic_scope
@@ -161,7 +162,6 @@ def _call_of(layer):
     """`layer.call`; while a graph is built, with the control flow of the program's own layers converted."""
     if executing_eagerly() or not getattr(current_graph(), "converts", True):
         return layer.call
-    from tapeflow.function.autograph import tf_convert
 
     return tf_convert(layer.call)
 

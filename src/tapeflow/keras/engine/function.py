@@ -5,10 +5,12 @@ from __future__ import annotations
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.functional.network import Network
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node, any_symbolic
+from tapeflow.keras.engine.shapes import as_shapes
+from tapeflow.keras.layers.core import InputLayer
 
 
 class _OfLayers(type(Layer)):  # type: ignore[misc]
@@ -128,7 +130,7 @@ class Function(Operation):
 
     def compute_output_shape(self, input_shape):
         """The shapes of the outputs for shapes of the inputs."""
-        shapes = nest.flatten(_as_shapes(input_shape))
+        shapes = nest.flatten(as_shapes(input_shape))
         inputs = [KerasTensor.unnamed(shape, x.dtype) for shape, x in zip(shapes, self.inputs)]
         outputs = self.compute_output_spec(nest.pack_sequence_as(self._ends[0], inputs))
         return nest.map_structure(lambda x: x.shape, outputs)
@@ -136,6 +138,5 @@ class Function(Operation):
 
 def _start(tensor):
     """Makes a symbolic tensor that comes from no call one where data enters."""
-    from tapeflow.keras.layers.core import InputLayer
 
     InputLayer(input_tensor=tensor)

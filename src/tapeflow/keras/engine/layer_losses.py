@@ -8,7 +8,13 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.keras.engine.fitting.stateless import current_scope
+from tapeflow.keras.engine.functional.graph_tensors import (
+    compute_calls,
+    graph_tensors,
+    reached_from,
+)
 from tapeflow.keras.engine.tracking import unique
+from tapeflow.keras.metrics import Mean
 from tapeflow.keras.old_names import takes_old_names
 
 
@@ -90,8 +96,6 @@ class LayerLosses:
             return []
         graph = current_graph()
         if graph is not None and not graph.building_function:
-            from tapeflow.keras.engine.functional.graph_tensors import compute_calls
-
             compute_calls(self._nodes, graph)
         return self._updates
 
@@ -121,7 +125,6 @@ class LayerLosses:
         Raises:
           ValueError: for a value without a name that does not come from a metric, and for another aggregation.
         """
-        from tapeflow.keras.metrics import Mean
 
         if aggregation not in (None, "mean"):
             raise ValueError(
@@ -157,7 +160,6 @@ class LayerLosses:
 
 def _those_that_depend(values, inputs, called_on):
     """Of tensors and operations of a graph, those that can be reached from `inputs`, or from nothing called on."""
-    from tapeflow.keras.engine.functional.graph_tensors import graph_tensors, reached_from
 
     starts = called_on if inputs is None else nest.flatten(graph_tensors(inputs))
     return [value for value in values if reached_from(value, starts) is (inputs is not None)]

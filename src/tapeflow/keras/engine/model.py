@@ -14,14 +14,17 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine import calling, summary
-from tapeflow.keras.engine.base_layer import Layer, _as_shapes
-from tapeflow.keras.engine.files import saving, weight_files
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.fitting.training import Training
 from tapeflow.keras.engine.functional.inference import infer
+from tapeflow.keras.engine.functional.network_config import tensors_of
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
+from tapeflow.keras.engine.model_services import services
 from tapeflow.keras.engine.protocol import quantization_mode
+from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.tracking import Node, listed, unique
 from tapeflow.keras.quantizers import Float8QuantizationConfig, Int4QuantizationConfig
+from tapeflow.keras.saving import serialization
 from tapeflow.ops.state.variable import Variable
 
 
@@ -60,9 +63,7 @@ class Model(Training, Layer):
 
     def __new__(cls, *args, **kwargs):
         if cls is Model and _are_symbolic(args, kwargs):
-            from tapeflow.keras.engine.functional.model import Functional
-
-            return object.__new__(Functional)
+            return object.__new__(services().functional.Functional)
         made = object.__new__(cls)
         if _are_plain((args, kwargs)):
             made.__dict__["_made_by"] = args, kwargs
@@ -70,10 +71,9 @@ class Model(Training, Layer):
 
     def __init__(self, *args, **kwargs):
         if _are_symbolic(args, kwargs):
-            from tapeflow.keras.engine.functional.model import Functional, make_functional
-
-            make_functional(type(self))
-            Functional.__init__(self, *args, **kwargs)
+            functional = services().functional
+            functional.make_functional(type(self))
+            functional.Functional.__init__(self, *args, **kwargs)
             return
         if len(args) == 1 and type(self) is not Model and "name" not in kwargs:
             # The first argument of a subclass's constructor is its name; programs pass other things too.
@@ -109,7 +109,7 @@ class Model(Training, Layer):
                 "instantiate and build your model, `call` your model on real tensor data with all expected "
                 "call arguments."
             )
-        shapes = _as_shapes(input_shape)
+        shapes = as_shapes(input_shape)
         inputs = nest.map_structure(lambda s: KerasTensor.unnamed(s, self.compute_dtype), shapes)
         for layer in self.layers if isinstance(inputs, dict) else ():
             # Features by name have the dtypes that their columns say.
@@ -312,14 +312,11 @@ class Model(Training, Layer):
         Returns:
           A model with new weights.
         """
-        from tapeflow.keras.engine.functional.model import Functional
-        from tapeflow.keras.engine.functional.network_config import tensors_of
-
         with deserializing():
             if not {"name", "layers", "input_layers", "output_layers"} <= set(config):
                 return cls(**config)
             inputs, outputs, sides = tensors_of(config, custom_objects)
-        made = Functional if cls is Model else cls
+        made = services().functional.Functional if cls is Model else cls
         model = made(inputs=inputs, outputs=outputs, name=config["name"])
         for side in sides:
             model._add_side(side)
@@ -327,7 +324,7 @@ class Model(Training, Layer):
 
     def to_json(self, **kwargs):
         """The config as JSON, from which `model_from_json` makes an equal model; kwargs for json.dumps."""
-        return saving.to_json(self, **kwargs)
+        return services().saving.to_json(self, **kwargs)
 
     def _tracked_objects(self):
         found = {} if self.optimizer is None else {"optimizer": self.optimizer}
@@ -373,7 +370,7 @@ class Model(Training, Layer):
         """
         if isinstance(max_shard_size, str):  # the order of Keras 2
             max_shard_size, save_format, options = None, max_shard_size, save_format or options
-        weight_files.save(self, filepath, overwrite, save_format, options, max_shard_size)
+        services().weight_files.save(self, filepath, overwrite, save_format, options, max_shard_size)
 
     def save(self, filepath, overwrite=True, save_format=None, **kwargs):
         """Save the whole model: layers, weights, and the optimizer with its state. See `tf.keras.models.save_model`.
@@ -385,9 +382,8 @@ class Model(Training, Layer):
           save_format: "keras", "h5" or "tf", instead of what the name says.
           **kwargs: further arguments of `save_model`.
         """
-        from tapeflow.keras.engine.files.model_files import save_model
 
-        save_model(self, filepath, overwrite, save_format=save_format, **kwargs)
+        services().model_files.save_model(self, filepath, overwrite, save_format=save_format, **kwargs)
 
     def load_weights(self, filepath, skip_mismatch=False, by_name=False, options=None):
         """Load what `save_weights` has saved.
@@ -401,7 +397,7 @@ class Model(Training, Layer):
         Returns:
           For checkpoints a status with assertions, otherwise None.
         """
-        return weight_files.load(self, filepath, skip_mismatch, by_name, options)
+        return services().weight_files.load(self, filepath, skip_mismatch, by_name, options)
 
     def export(self, filepath, format="tf_saved_model", verbose=True, input_signature=None, **kwargs):
         """Write a SavedModel with a function `serve`, for serving.
@@ -422,7 +418,6 @@ class Model(Training, Layer):
 
     def get_build_config(self):
         """The shapes that the model was built for; None where it was not."""
-        from tapeflow.keras.saving import serialization
 
         return serialization.build_config(self)
 

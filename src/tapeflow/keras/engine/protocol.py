@@ -10,9 +10,12 @@ import numpy as np
 from tapeflow.autodiff.custom_gradient import recompute_grad
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.engine.calling import build_for_shapes
 from tapeflow.keras.engine.fitting.stateless import values_after
+from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.layer_losses import LayerLosses
 from tapeflow.keras.engine.layer_weights import LayerWeights
+from tapeflow.keras.engine.shapes import as_shapes
 
 
 def _plain(shape):
@@ -149,14 +152,10 @@ class Protocol(LayerWeights, LayerLosses):
             self._build_for(next(iter(shapes.values())))
 
     def _build_for(self, shape):
-        from tapeflow.keras.engine.base_layer import _as_shapes
-        from tapeflow.keras.engine.calling import build_for_shapes
-
-        build_for_shapes(self, _as_shapes(shape))
+        build_for_shapes(self, as_shapes(shape))
 
     def compute_output_spec(self, *args, **kwargs):
         """KerasTensors for the outputs of a call with KerasTensors."""
-        from tapeflow.keras.engine.functional.inference import infer
 
         return infer(self, args[0], args[1:], kwargs)
 

@@ -12,11 +12,14 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.functional.model import refuse_legacy
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, make_input
 from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.tracking import Node, listed
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.layers.core import InputLayer
+from tapeflow.keras.layers.function_layer import Lambda
+from tapeflow.keras.registry import deserialize_in, to_config
 
 
 @public_methods
@@ -85,7 +88,6 @@ class Sequential(Model):
                     "The added layer must be an instance of class Layer. "
                     f"Received: layer={layer} of type {type(layer)}.{hint}"
                 )
-            from tapeflow.keras.layers.function_layer import Lambda
 
             layer = Lambda(layer)
         if any(layer.name == other.name for other in self._stack):
@@ -94,8 +96,6 @@ class Sequential(Model):
                 f'"{layer.name}" is already the name of a layer in this model. Update the `name` '
                 "argument to pass a unique name."
             )
-        from tapeflow.keras.engine.functional.model import refuse_legacy
-        from tapeflow.keras.layers.core import InputLayer
 
         refuse_legacy([layer])
         if not self._stack:
@@ -344,12 +344,11 @@ class Sequential(Model):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A model from what get_config returned."""
-        from tapeflow.keras.layers import deserialize
 
         layers = config["layers"] if isinstance(config, dict) else config
         model = cls(name=config.get("name") if isinstance(config, dict) else None)
         for layer in layers:
-            model.add(deserialize(layer, custom_objects))
+            model.add(deserialize_in("keras.layers", layer, custom_objects))
         shape = config.get("build_input_shape") if isinstance(config, dict) else None
         if shape is not None and not model.built:
             model.build(tuple(shape))

@@ -7,7 +7,8 @@ import shutil
 
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
-from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.optimizers.variables import in_order
 
 _CHAIN = (88, (0.45, 0.80, 1.0))
@@ -235,7 +236,7 @@ def _shape_of_built(layer):
     seen = layer.__dict__.get("_input_shape_seen")
     if seen is None or getattr(layer.compute_output_shape, "__func__", None) is Layer.compute_output_shape:
         return None  # the base class would trace the layer
-    shapes = _as_shapes(layer.compute_output_shape(seen))
+    shapes = as_shapes(layer.compute_output_shape(seen))
     return nest.map_structure(lambda shape: tuple(shape.as_list()), shapes)
 
 

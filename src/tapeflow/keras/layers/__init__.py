@@ -158,6 +158,7 @@ from tapeflow.keras.layers.rnn.simple import SimpleRNN, SimpleRNNCell
 from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
 from tapeflow.keras.layers.saved_model_layer import TFSMLayer
 from tapeflow.keras.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
+from tapeflow.keras.registry import namespaces as _namespaces
 from tapeflow.keras.registry import resolve as _resolve
 from tapeflow.keras.registry import to_config as _to_config
 
@@ -224,13 +225,9 @@ def _named(name):
 
 @_functools.cache
 def _names():
-    from tapeflow.keras.engine.functional.model import Functional
-    from tapeflow.keras.engine.model import Model
-    from tapeflow.keras.engine.sequential import Sequential
-
     public = {name: value for name, value in globals().items() if not name.startswith("_")}
     found = {name: value for name, value in public.items() if isinstance(value, type) and issubclass(value, Layer)}
-    found |= {"Model": Model, "Functional": Functional, "Sequential": Sequential}
+    found |= {name: _namespaces["keras"].named(name) for name in ("Model", "Functional", "Sequential")}
     found |= {"TFOpLambda": _TFOpLambda, "SlicingOpLambda": _SlicingOpLambda}
     found |= {"AddLoss": _AddLoss, "AddMetric": _AddMetric}
     return found | {f"{name}V{n}": found[name] for name in _VERSIONED for n in (1, 2)}

@@ -11,8 +11,9 @@ from tapeflow.core.public import public
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
-from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.phases import by_phase
+from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.core import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
@@ -124,7 +125,7 @@ class _DotAttention(Layer):
         return mask[0] if mask else None
 
     def compute_output_shape(self, input_shape):
-        shapes = _as_shapes(input_shape)
+        shapes = as_shapes(input_shape)
         return TensorShape([*shapes[0].as_list()[:-1], shapes[1].as_list()[-1]])
 
     def get_config(self):
@@ -213,7 +214,7 @@ class AdditiveAttention(_DotAttention):
 
     def build(self, input_shape):
         if self.use_scale:
-            features = _as_shapes(input_shape)[1].as_list()[-1]
+            features = as_shapes(input_shape)[1].as_list()[-1]
             self.scale = self.add_weight("scale", [features], initializer="glorot_uniform")
         self.built = True
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code
-from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.calling import CallSignature
+from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.registry import find
 
 
@@ -60,7 +61,7 @@ class Lambda(Layer):
                     "`output_shape` for this Lambda."
                 ) from error
         if callable(self._output_shape):
-            return _as_shapes(self._output_shape(input_shape))
+            return as_shapes(self._output_shape(input_shape))
         first = TensorShape(_first_shape(input_shape)).as_list()[:1]
 
         def with_batch(shape):

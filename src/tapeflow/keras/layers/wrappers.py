@@ -10,14 +10,15 @@ from tapeflow.core.public import public
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.files.saving import copy_of
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.rnn.base import standardize_args
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.reorder import reverse
@@ -55,10 +56,8 @@ class Wrapper(Layer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A wrapper around the layer of the config."""
-        from tapeflow.keras.layers import deserialize
-
         config = copy.deepcopy(config)
-        return cls(deserialize(config.pop("layer"), custom_objects), **config)
+        return cls(deserialize_in("keras.layers", config.pop("layer"), custom_objects), **config)
 
 
 class TimeDistributed(Wrapper):
@@ -89,7 +88,7 @@ class TimeDistributed(Wrapper):
         self.supports_masking = True
 
     def build(self, input_shape=None):
-        shapes = _as_shapes(input_shape)
+        shapes = as_shapes(input_shape)
         for shape in nest.flatten(shapes):
             if shape.rank is not None and shape.rank < 3:
                 raise ValueError(
@@ -102,11 +101,11 @@ class TimeDistributed(Wrapper):
         super().build(_step_shapes(shapes))
 
     def compute_output_shape(self, input_shape):
-        shapes = _as_shapes(input_shape)
+        shapes = as_shapes(input_shape)
         steps = nest.flatten(shapes)[0].as_list()[1]
         inner = self.layer.compute_output_shape(_step_shapes(shapes))
         return nest.map_structure(
-            lambda s: TensorShape([s.as_list()[0], steps, *s.as_list()[1:]]), _as_shapes(inner)
+            lambda s: TensorShape([s.as_list()[0], steps, *s.as_list()[1:]]), as_shapes(inner)
         )
 
     def call(self, inputs, training=None, mask=None):
@@ -239,7 +238,7 @@ class Bidirectional(Wrapper):
         self.__dict__.pop("layer", None)
 
     def build(self, input_shape):
-        input_shape = _as_shapes(input_shape)
+        input_shape = as_shapes(input_shape)
         for layer in (self.forward_layer, self.backward_layer):
             if not layer.built:
                 around = contextlib.nullcontext() if keras_2() else scope_of(self)
@@ -376,13 +375,11 @@ class Bidirectional(Wrapper):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A wrapper around the layers of the config."""
-        from tapeflow.keras.layers import deserialize
-
         config = copy.deepcopy(config)
         constants = config.pop("num_constants", 0)
-        config["layer"] = deserialize(config["layer"], custom_objects)
+        config["layer"] = deserialize_in("keras.layers", config["layer"], custom_objects)
         if config.get("backward_layer") is not None:
-            config["backward_layer"] = deserialize(config["backward_layer"], custom_objects)
+            config["backward_layer"] = deserialize_in("keras.layers", config["backward_layer"], custom_objects)
         layer = cls(**config)
         layer.__dict__["_num_constants"] = constants
         return layer

@@ -15,7 +15,7 @@ from tapeflow.keras.classes_of_functions import class_of
 from tapeflow.keras.losses import functions, imbalanced
 from tapeflow.keras.losses.functions import squeeze_or_expand
 from tapeflow.keras.losses.reduction import Reduction, reduced
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.math.casting import cast
 
 _MEAN = Reduction.SUM_OVER_BATCH_SIZE
@@ -134,9 +134,7 @@ class LossFunctionWrapper(Loss):
         config = dict(config)
         function = config.pop("fn", None)  # Keras 2 writes it for every class
         if cls is LossFunctionWrapper and function is not None:
-            from tapeflow.keras.losses import get
-
-            config["fn"] = get(function)
+            config["fn"] = deserialize_in("keras.losses", function)
         return cls(**config)
 
 

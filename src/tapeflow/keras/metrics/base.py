@@ -18,7 +18,7 @@ from tapeflow.keras.engine.weight import make_weight
 from tapeflow.keras.losses import _FUNCTIONS as LOSSES_BY_NAME
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import ragged
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.keras.session import set_values
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import ones_like, zeros
@@ -404,9 +404,7 @@ class MeanMetricWrapper(Mean):
             name or (fn if isinstance(fn, str) else getattr(fn, "__name__", "metric")), dtype
         )
         if isinstance(fn, (str, dict)):
-            from tapeflow.keras.metrics import get
-
-            fn = get(fn)
+            fn = deserialize_in("keras.metrics", fn)
         self.__dict__["_fn"] = fn
         self.__dict__["_settings"] = kwargs
         if fn in _LOSSES:

@@ -13,7 +13,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.optimizers.optimizer import Optimizer, Variables
 from tapeflow.keras.optimizers.variables import in_order
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.joining import stack
 from tapeflow.ops.control.flow import cond
 from tapeflow.ops.math.casting import cast
@@ -282,10 +282,8 @@ class LossScaleOptimizer(Optimizer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        from tapeflow.keras.optimizers import deserialize
-
         config = dict(config)
-        config["inner_optimizer"] = deserialize(config["inner_optimizer"], custom_objects)
+        config["inner_optimizer"] = deserialize_in("keras.optimizers", config["inner_optimizer"], custom_objects)
         return cls(**config)
 
 

@@ -12,7 +12,7 @@ from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.optimizers.loss_scale import LossScaleOptimizer
 from tapeflow.keras.optimizers.optimizer import Optimizer, Variables
 from tapeflow.keras.optimizers.variables import in_order
-from tapeflow.keras.registry import resolve, to_config
+from tapeflow.keras.registry import deserialize_in, resolve, to_config
 from tapeflow.keras.settings import unique_name
 
 _RATES = ("learning_rate", "lr")
@@ -100,14 +100,16 @@ class OptimizerMap(MutableMapping):
         Returns:
           The map, with new optimizers.
         """
-        from tapeflow.keras.optimizers import deserialize
-
         if not isinstance(config.get("optimizer_map"), dict) or "default_optimizer" not in config:
             raise ValueError(
                 f"The config of an {cls.__name__} needs an 'optimizer_map' and a 'default_optimizer': {config}"
             )
-        made = {key: deserialize(each, custom_objects) for key, each in config["optimizer_map"].items()}
-        return cls(deserialize(config["default_optimizer"], custom_objects), made)
+
+        def made(of):
+            return deserialize_in("keras.optimizers", of, custom_objects)
+
+        optimizers = {key: made(each) for key, each in config["optimizer_map"].items()}
+        return cls(made(config["default_optimizer"]), optimizers)
 
 
 @public_methods

@@ -22,44 +22,6 @@ from tapeflow.keras.registry import CustomObjectScope, module_of
 _DROPPED = ("time_major", "implementation", "batch_input_shape", "schedule_decay")
 
 
-def _modules():
-    """What configs may name, by the module that Keras 3 writes: each a function that gives None for an unknown name."""
-    from tapeflow.keras import (
-        activations,
-        constraints,
-        dtype_policies,
-        initializers,
-        layers,
-        losses,
-        metrics,
-        optimizers,
-        quantizers,
-        regularizers,
-    )
-    from tapeflow.keras.engine.functional.model import Functional
-    from tapeflow.keras.engine.model import Model
-    from tapeflow.keras.engine.sequential import Sequential
-    from tapeflow.keras.optimizers import schedules
-    from tapeflow.keras.utils import feature_space
-
-    return {
-        "keras.layers": layers._named,
-        "keras.initializers": initializers._NAMES.get,
-        "keras.regularizers": regularizers._NAMES.get,
-        "keras.constraints": constraints._NAMES.get,
-        "keras.losses": losses._NAMES.get,
-        "keras.metrics": metrics._NAMES.get,
-        "keras.optimizers": optimizers._NAMES.get,
-        "keras.optimizers.schedules": schedules._NAMES.get,
-        "keras.activations": activations._NAMES.get,
-        "keras.dtype_policies": dtype_policies.dtype_policy.CLASSES.get,
-        "keras.quantizers": quantizers._NAMES.get,
-        "keras.utils": {"FeatureSpace": feature_space.FeatureSpace}.get,
-        feature_space.MODULE: {"Cross": feature_space.Cross, "Feature": feature_space.Feature}.get,
-        "keras": {"Sequential": Sequential, "Functional": Functional, "Model": Model}.get,
-    }
-
-
 def serialize_keras_object(obj):
     """An object of Keras, or plain data with such in it, as data that JSON can say. Raises TypeError for others."""
     if obj is None or isinstance(obj, (bool, int, float, str)):
@@ -239,14 +201,14 @@ def complete(described):
 
 
 def _known(name, module):
-    tables = _modules()
-    order = [tables[module]] if module in tables else tables.values()
-    return next((found for named in order if (found := named(name)) is not None), None)
+    known = registry.namespaces
+    order = [known[module]] if module in known else known.values()
+    return next((found for namespace in order if (found := namespace.named(name)) is not None), None)
 
 
 def find(name, registered, module, custom_objects=None):
     """The class or function of that name: of the program's own, else of Keras. Raises TypeError for none."""
-    for names in (custom_objects or {}, registry._custom):
+    for names in (custom_objects or {}, registry.custom):
         for known in (registered, name):
             if known and known in names:
                 return names[known]

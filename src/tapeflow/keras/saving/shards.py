@@ -8,7 +8,8 @@ import os
 import warnings
 
 from tapeflow.core.files.whole_files import replace_file
-from tapeflow.keras.engine.files.weight_files import h5py, hdf5
+from tapeflow.keras.engine.files.hdf5_files import h5py, hdf5
+from tapeflow.keras.saving.archive import opened
 
 
 def save(fill, path, max_shard_size):
@@ -62,8 +63,6 @@ def joined(path):
 
 
 def _opened(path):
-    from tapeflow.keras.saving.archive import opened
-
     return opened(path, path)
 
 

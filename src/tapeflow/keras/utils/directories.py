@@ -14,7 +14,9 @@ from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.layout import expand_dims, transpose
 from tapeflow.ops.image.decoding import decode_image
 from tapeflow.ops.image.geometry import resize, resize_with_pad
+from tapeflow.ops.io.file import read_file
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.signal.audio import decode_wav
 from tapeflow.ops.string.rows import substr
 
 _IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
@@ -22,8 +24,6 @@ _CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
 
 
 def _read(path):
-    from tapeflow.ops.io.file import read_file
-
     return read_file(path)
 
 
@@ -199,7 +199,6 @@ def audio_dataset_from_directory(
       ValueError: for settings that do not fit each other, and a folder without files.
       ImportError: for a `sampling_rate`.
     """
-    from tapeflow.ops.signal.audio import decode_wav
 
     if ragged and output_sequence_length is not None:
         raise ValueError("Cannot set both `ragged` and `output_sequence_length`")

@@ -13,6 +13,7 @@ from tapeflow.data.dataset import Dataset
 from tapeflow.keras import layers, settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.functional.symbolic import make_input
+from tapeflow.keras.saving import archive
 from tapeflow.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
 from tapeflow.ops.array.layout import expand_dims, reshape, squeeze
 from tapeflow.ops.ragged.tensor import RaggedTensor
@@ -332,7 +333,6 @@ class FeatureSpace(Layer):
 
     def save(self, filepath):
         """Write the layer to a `.keras` file, which `keras.models.load_model` reads."""
-        from tapeflow.keras.saving import archive
 
         archive.save(self, filepath)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
 from tapeflow import _native
@@ -24,10 +26,21 @@ from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 
+def _reduction() -> ModuleType:
+    from tapeflow.ops.math import reduction  # a circle: it is made of this module
+
+    return reduction
+
+
+def _construction() -> ModuleType:
+    from tapeflow.ops.array import construction  # a circle: it is made of this module
+
+    return construction
+
+
 def sum_to_shape(dy, static_shape, shape):
     """`dy` summed to the shape that was broadcast to its own; `shape` serves where `static_shape` is not known."""
-    from tapeflow.ops.math.reduction import Sum
-
+    Sum = _reduction().Sum
     whole = dy.shape
     if whole.is_fully_defined() and static_shape.is_fully_defined():
         old, new = static_shape.as_list(), whole.as_list()
@@ -297,15 +310,13 @@ Tile.batching(batching.per_axis(multiples=1))
 
 @Tile.gradient(needs="multiples")
 def _(call, dy):
-    from tapeflow.ops.math.reduction import Sum
-
+    Sum = _reduction().Sum
     static, times = call.static_shape("input"), static_value(call.multiples)
     if static.is_fully_defined() and times is not None:
         folded = np.stack([times, static.as_list()], 1).ravel().astype(np.int64)
         axes = np.arange(0, 2 * len(times), 2, dtype=np.int32)
         return Sum(Reshape(dy, folded), axes), None
-    from tapeflow.ops.array.construction import range as range_
-
+    range_ = _construction().range
     folded = Reshape(Pack([cast(call.multiples, np.int32), call.shape("input")], 1), [-1])
     return Sum(Reshape(dy, folded), range_(0, 2 * rank_in(call, "input"), 2)), None
 
@@ -431,15 +442,14 @@ def _at_least_vector(x):
     """`x`, a scalar as a vector of one element."""
     if x.shape.rank is not None:
         return x if x.shape.rank else Reshape(x, [1])
-    from tapeflow.ops.array.construction import fill
-
+    fill = _construction().fill
     missing = Maximum(1 - Rank(x), 0)
     return Reshape(x, ConcatV2([fill(stack([missing]), 1), Shape(x)], 0))
 
 
 def _repeated(times, size):
     """The numbers below `size`, each as often as `times` says, where one of both is not known yet."""
-    from tapeflow.ops.array.construction import range as range_
+    range_ = _construction().range
     from tapeflow.ops.array.selection import searchsorted
 
     ends = cumsum(BroadcastTo(cast(times, np.int32), stack([size])))

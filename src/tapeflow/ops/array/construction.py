@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from types import ModuleType
 
 import numpy as np
 
@@ -21,6 +22,12 @@ from tapeflow.ops.math import arithmetic, casting, comparison, reduction
 from tapeflow.ops.static import as_shape, joined, rank_of, size_of, static_value
 from tapeflow.ops.table import ANY, FLOATING, INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import MAX_ELEMENTS, dimensions, invalid, shape_text
+
+
+def _gather() -> ModuleType:
+    from tapeflow.ops.array import gather  # a circle: it is made of this module
+
+    return gather
 
 
 def _fill_rule(call):
@@ -539,16 +546,14 @@ def linspace(start, stop, num, name=None, axis=0):
     # And the first one is `start`, also where `stop` is NaN or infinite.
     out = comparison.where(convert_to_tensor(part == 0), start, out)
     if n == 0:
-        from tapeflow.ops.array.gather import gather
-
+        gather = _gather().gather
         out = gather(out, np.zeros(0, np.int32), axis=at)
     return out
 
 
 def _spaced(start, stop, n, axis):
     """`linspace` where the number of values or the rank of the ends is not known yet."""
-    from tapeflow.ops.array.gather import gather
-
+    gather = _gather().gather
     start, stop = ExpandDims(start, axis), ExpandDims(stop, axis)
     # A length below zero fails here.
     places = range(arithmetic.maximum(n, comparison.SelectV2(comparison.less(n, 0), n, 1)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from types import ModuleType
 
 import numpy as np
 
@@ -31,6 +32,12 @@ from tapeflow.ops.table import (
     op,
 )
 from tapeflow.ops.validate import MAX_ELEMENTS, invalid, one_value, shape_text
+
+
+def _construction() -> ModuleType:
+    from tapeflow.ops.array import construction  # a circle: it is made of this module
+
+    return construction
 
 
 def _reshape_rule(call):
@@ -510,8 +517,7 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
         a = convert_to_tensor(a)
         rank = a.shape.rank
         if rank is None:
-            from tapeflow.ops.array.construction import range as range_
-
+            range_ = _construction().range
             perm = range_(Rank(a) - 1, -1, -1)
         else:
             perm = np.arange(rank - 1, -1, -1, dtype=np.int32)
@@ -528,8 +534,7 @@ def axis_swapped(x, axis: int):
         order = [*range(rank)]
         order[axis], order[-1] = order[-1], order[axis]
         return None if axis % rank == rank - 1 else order
-    from tapeflow.ops.array.construction import range as range_
-
+    range_ = _construction().range
     rank = Rank(x)
     every, last, place = range_(rank), rank - 1, axis if axis >= 0 else rank + axis
     return SelectV2(equal(every, place), last, SelectV2(equal(every, last), place, every))
@@ -540,8 +545,7 @@ def last_swapped(x):
     rank = x.shape.rank
     if rank is not None:
         return [*range(rank - 2), rank - 1, rank - 2]
-    from tapeflow.ops.array.construction import range as range_
-
+    range_ = _construction().range
     rank = Rank(x)
     return ConcatV2([range_(rank - 2), [rank - 1, rank - 2]], 0)
 

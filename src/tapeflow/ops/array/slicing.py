@@ -569,7 +569,7 @@ def _index_vector(entries):
     return Pack([e if isinstance(e, int) else _cast(e, dtypes.int32) for e in entries])
 
 
-def _is_mask(key) -> bool:
+def is_mask(key) -> bool:
     if isinstance(key, (bool, np.bool_)):
         return True
     return (
@@ -587,7 +587,7 @@ def getitem(tensor, key):
       tensor: a tensor.
       key: what stands in brackets.
     """
-    if _is_mask(key):
+    if is_mask(key):
         return boolean_mask(tensor, key)
     spec = parse_key(key)
     return StridedSlice(tensor, *spec.vectors(), *spec.masks)

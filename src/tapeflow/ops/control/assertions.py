@@ -59,7 +59,7 @@ def Assert(condition, data, summarize=None, name=None):
     Raises:
       InvalidArgumentError: where the condition does not hold.
     """
-    if control._staged(condition):
+    if control.staged(condition):
         return control.staging.assertion(condition, data, summarize, name)
     return check(condition, data, summarize)
 
@@ -154,7 +154,7 @@ def _binary(relation: str, function, x, y, data, summarize, message, name=None):
     """The assertion that `function` holds for all pairs."""
     x, y = _pair(x, y)
     found = function(x, y)
-    if control._staged(found):
+    if control.staged(found):
         words = f"Condition x {relation} y did not hold element-wise:"
         told = [words, _named("x", x), x, _named("y", y), y] if data is None else list(data)
         return _staged_check(
@@ -323,7 +323,7 @@ def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, messag
     eps = 10 * float(np.finfo(kind.as_numpy_dtype).eps) if kind != dtypes.bfloat16 else 10 * 2.0**-7
     rtol = convert_to_tensor(eps if rtol is None else rtol, dtype=kind)
     atol = convert_to_tensor(eps if atol is None else atol, dtype=kind)
-    staged = control._staged(x, y)
+    staged = control.staged(x, y)
 
     def holds():
         limit = atol + rtol * elementwise.abs(y)
@@ -357,7 +357,7 @@ def _sign_assertion(public_name: str, relation: str, function, joined=False):
 
     def assertion_v1(x, data=None, summarize=None, message=None, name=None):
         x = convert_to_tensor(x)
-        if control._staged(x):
+        if control.staged(x):
             words = f"Condition x {relation} 0 did not hold element-wise:"
             return _staged_check(
                 lambda v: assertion_v1(*v, summarize, message),

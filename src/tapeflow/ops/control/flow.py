@@ -18,7 +18,9 @@ from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.structures import nest
+from tapeflow.ops.array import joining
 from tapeflow.ops.array.rows import Identity, stop_gradient
+from tapeflow.ops.math import reduction
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import concrete_value
 from tapeflow.ops.table import op
@@ -27,7 +29,13 @@ from tapeflow.ops.table import op
 staging: Any = None
 
 
-def _staged(*values) -> bool:
+def register_staging(nodes: type) -> None:
+    """Say what makes nodes of control flow."""
+    global staging
+    staging = nodes
+
+
+def staged(*values) -> bool:
     return staging is not None and staging.active(*values)
 
 
@@ -94,7 +102,7 @@ def cond_v1(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None
         raise TypeError("'true_fn' must be callable.")
     if not callable(false_fn):
         raise TypeError("'false_fn' must be callable.")
-    if _staged(pred):
+    if staged(pred):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
         strict = strict is True  # its place may hold anything, as nobody looks at it in functions
@@ -145,7 +153,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     if default is not None and not callable(default):
         raise TypeError("default must be callable.")
     pairs = [(pred.deref() if hasattr(pred, "deref") else pred, function) for pred, function in pairs]
-    if _staged(*[pred for pred, _ in pairs]):
+    if staged(*[pred for pred, _ in pairs]):
         return _staged_case(pairs, default, exclusive, strict, name)
     found = [_truth(pred) for pred, _ in pairs]
     if exclusive and sum(found) > 1:
@@ -166,9 +174,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
 
 def _staged_case(pairs, default, exclusive, strict, name):
     """Conditionals inside of each other; without a default, the last function's condition is asserted."""
-    from tapeflow.ops.array import joining
     from tapeflow.ops.control import assertions
-    from tapeflow.ops.math import reduction
 
     if not pairs:
         if default is None:
@@ -245,7 +251,7 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
             f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{found}}}"
         )
     last: Callable = functions[len(pairs) - 1] if default is None else default
-    if _staged(branch_index):
+    if staged(branch_index):
         branches = [functions[i] for i in range(len(pairs))]
         return staging.switch(branch_index, [*branches, last], name)
     index = concrete_value(branch_index)
@@ -311,7 +317,7 @@ def _loop(
         raise TypeError("'parallel_iterations' must be a positive integer.")
     if is_tensor(loop_vars) or not loop_vars:
         raise ValueError("'loop_vars' must be provided.")
-    if _staged(maximum_iterations, *nest.flatten(loop_vars, expand_composites=True)):
+    if staged(maximum_iterations, *nest.flatten(loop_vars, expand_composites=True)):
         result = staging.loop(
             cond, body, loop_vars, shape_invariants, maximum_iterations, name or "while", pack
         )
@@ -377,7 +383,7 @@ def control_dependencies(control_inputs) -> Iterator[None]:
 
     Callables among the inputs are called, as TensorFlow does.
     """
-    if _staged():
+    if staged():
         with staging.control_dependencies(control_inputs):
             yield
         return
@@ -406,7 +412,7 @@ def _():
 @public
 def no_op(name=None):
     """Nothing; there to be depended on."""
-    return staging.no_op(name) if _staged() else None
+    return staging.no_op(name) if staged() else None
 
 
 @public
@@ -429,7 +435,7 @@ def group(*inputs, **kwargs):
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
-    return staging.group(inputs, name) if _staged() else None
+    return staging.group(inputs, name) if staged() else None
 
 
 @public
@@ -449,7 +455,7 @@ def tuple_(tensors, control_inputs=None, name=None):
     """
     if all(t is None for t in tensors):
         raise ValueError(f"`tensors` must have at least one Tensor. Received: {tensors}.")
-    if _staged():
+    if staged():
         return staging.tuple(tensors, control_inputs, name)
     return tensors
 
@@ -460,7 +466,7 @@ def tuple_v1(tensors, name=None, control_inputs=None):
     return tuple_(tensors, control_inputs, name)
 
 
-def _typed(values, Tout):
+def typed(values, Tout):
     """What a Python function returned, as tensors of the promised dtypes."""
     if isinstance(Tout, (list, tuple)):
         if not Tout:
@@ -524,10 +530,10 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     if func is None:
         return _decorator(lambda function, given: py_function(function, given, Tout, name))
     _require_function(func)
-    if _staged(*(inp or ())):
+    if staged(*(inp or ())):
         return staging.py_function(func, inp, Tout, name)
     inputs = [convert_to_tensor(x) if not hasattr(x, "assign") else x for x in inp or []]
-    return _typed(func(*inputs), [] if Tout is None else Tout)
+    return typed(func(*inputs), [] if Tout is None else Tout)
 
 
 @public
@@ -552,7 +558,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     if func is None:
         return _decorator(lambda function, given: numpy_function(function, given, Tout, stateful, name))
     _require_function(func)
-    if _staged(*(inp or ())):
+    if staged(*(inp or ())):
         return staging.numpy_function(func, inp, Tout, stateful, name)
     values = func(*(x.numpy() if is_tensor(x) else np.array(x) for x in inp or []))
     values = nest.map_structure(lambda v: v if v is None else convert_to_tensor(v), values)

@@ -34,7 +34,7 @@ def _flat(elems):
 
 
 def _is_staged(flat, *values) -> bool:
-    return control._staged(*flat, *[v for x in values for v in nest.flatten(x)])
+    return control.staged(*flat, *[v for x in values for v in nest.flatten(x)])
 
 
 def _rows(elems, flat):

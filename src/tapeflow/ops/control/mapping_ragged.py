@@ -142,7 +142,7 @@ def map_rows(fn: Any, elems: Any, signature: Any, options: dict[str, Any]) -> An
     if len(counts) > 1:
         raise ValueError(f"The first dimensions of elems must be equal, but are {sorted(counts)}")
     leaves = nest.flatten(flat, expand_composites=True)
-    if control._staged(*leaves):
+    if control.staged(*leaves):
         return _staged(fn, elems, flat, promised, like, options)
     results = [
         _checked(fn(nest.pack_sequence_as(elems, [_row(v, i) for v in flat])), like, promised)

@@ -195,7 +195,7 @@ def print_(*inputs, **kwargs):
     first = inputs[0] if len(inputs) == 1 else None
     alone = isinstance(first, Tensor) and first.dtype == dtypes.string and first.shape.rank == 0
 
-    if control._staged(*nest.flatten(inputs, expand_composites=True)):
+    if control.staged(*nest.flatten(inputs, expand_composites=True)):
         _check_stream(stream)
         text = first if alone else control.staging.text(Template(inputs, sep, summarize))
         return control.staging.print(text, _stream_name(stream), end, name)
@@ -262,7 +262,7 @@ def _check_stream(stream) -> None:
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     """`tf.Print` of 1.x: `input_`, after printing `message` and the tensors in `data` to standard error."""
     shown = 3 if summarize is None else summarize
-    if control._staged(input_, *data):
+    if control.staged(input_, *data):
         limit = -1 if first_n is None else first_n
         return control.staging.print_beside(input_, data, message or "", limit, shown, name)
     if first_n is None or first_n != 0:

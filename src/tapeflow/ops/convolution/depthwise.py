@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution import compiled_windows
+from tapeflow.ops.convolution.rows import adjoint, naive
 from tapeflow.ops.convolution.sliding import (
     Windows,
     add_into,
@@ -151,7 +152,6 @@ def _(rng):
 
 def _naive(x, w, data_format="NHWC", **attrs):
     """A convolution with a filter that is zero between different channels."""
-    from tapeflow.ops.convolution.rows import naive
 
     channels, multiplier = w.shape[2:]
     whole = np.zeros((*w.shape[:2], channels, channels * multiplier), w.dtype)
@@ -225,8 +225,6 @@ def _(rng):
 
 @DepthwiseConv2dNativeBackpropInput.reference
 def _(input_sizes, filter, out_backprop, **attrs):
-    from tapeflow.ops.convolution.rows import adjoint
-
     shape = tuple(int(d) for d in input_sizes)
     return adjoint(lambda x: _naive(x, filter, **attrs), shape, out_backprop)
 
@@ -285,7 +283,5 @@ def _(rng):
 
 @DepthwiseConv2dNativeBackpropFilter.reference
 def _(input, filter_sizes, out_backprop, **attrs):
-    from tapeflow.ops.convolution.rows import adjoint
-
     shape = tuple(int(d) for d in filter_sizes)
     return adjoint(lambda w: _naive(input, w, **attrs), shape, out_backprop)

@@ -6,6 +6,7 @@ determinants; everything else is the same for all.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,12 @@ from tapeflow.ops.linalg.solve import cholesky_solve, det, slogdet, solve
 from tapeflow.ops.math import arithmetic, elementwise, reduction
 from tapeflow.ops.math.complex_numbers import real
 from tapeflow.ops.math.conjugate import conj
+
+
+def _algebra() -> ModuleType:
+    from tapeflow.ops.linear_operator import algebra  # a circle: it is made of this module
+
+    return algebra
 
 
 class LinearOperator(Module):
@@ -124,14 +131,10 @@ class LinearOperator(Module):
         )
 
     def _adjoint(self):
-        from tapeflow.ops.linear_operator.algebra import LinearOperatorAdjoint
-
-        return LinearOperatorAdjoint(self)
+        return _algebra().LinearOperatorAdjoint(self)
 
     def _inverse(self):
-        from tapeflow.ops.linear_operator.algebra import LinearOperatorInversion
-
-        return LinearOperatorInversion(self)
+        return _algebra().LinearOperatorInversion(self)
 
     def _cholesky(self):
         from tapeflow.ops.linear_operator.matrix import LinearOperatorLowerTriangular
@@ -421,8 +424,7 @@ def product_of(left, right):
         return simple
     if right._is_identity():
         return left
-    from tapeflow.ops.linear_operator.algebra import LinearOperatorComposition
-
+    LinearOperatorComposition = _algebra().LinearOperatorComposition
     ends = static_size(left.shape, -2), static_size(right.shape, -1)
     square = True if left.is_square and right.is_square else None
     if square is None and None not in ends:

@@ -10,6 +10,7 @@ from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_s
 from tapeflow.ops.array.construction import fill, ones, zeros
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.control import assertions
 from tapeflow.ops.control.flow import group, no_op
@@ -270,7 +271,6 @@ class LinearOperatorToeplitz(LinearOperator):
         col = arithmetic.AddV2(self._col, arithmetic.Mul(self._row, 0))
         row = arithmetic.AddV2(self._row, arithmetic.Mul(self._col, 0))
         # The diagonals from the lowest to the highest; element [i, j] is the one j - i above the main one.
-        from tapeflow.ops.array.reorder import reverse
 
         diagonals = concat([reverse(col, [-1]), row[..., 1:]], -1)
         places = arithmetic.Sub(range_(n), layout.ExpandDims(range_(n), -1))

@@ -8,6 +8,7 @@ comes out as what the place needs.
 from __future__ import annotations
 
 import functools
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,13 @@ from tapeflow.ops.lists.tensor_list_reading import TensorListGetItem
 from tapeflow.ops.lists.tensor_list_rows import TensorListFromTensor
 from tapeflow.ops.static import concrete_value, static_value
 from tapeflow.ops.validate import invalid
+
+
+def _tensor_array_staged() -> ModuleType:
+    from tapeflow.ops.lists import tensor_array_staged  # a circle: it is made of this module
+
+    return tensor_array_staged
+
 
 _Eager = _native.EagerTensor
 _Tensor = _native.Tensor
@@ -76,8 +84,7 @@ class TensorArray:
         name=None,
     ):
         if not context.executing_eagerly() or _is_symbolic(flow) or _is_symbolic(size):
-            from tapeflow.ops.lists.tensor_array_staged import StagedTensorArray
-
+            StagedTensorArray = _tensor_array_staged().StagedTensorArray
             cls = StagedTensorArray
         self = object.__new__(cls)
         self._dtype = dtypes.as_dtype(dtype)
@@ -385,8 +392,7 @@ def _elements_of(flow, shape, dtype) -> list:
 
 def _like(array, flow):
     """An array as `array` is, of another flow."""
-    from tapeflow.ops.lists.tensor_array_staged import StagedTensorArray
-
+    StagedTensorArray = _tensor_array_staged().StagedTensorArray
     staged = isinstance(array, StagedTensorArray)
     if isinstance(flow, _Eager) and context.executing_eagerly():
         return TensorArray(

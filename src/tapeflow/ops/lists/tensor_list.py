@@ -6,6 +6,8 @@ see that). Loops of graphs, and TensorArray in them, are built on these ops.
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
@@ -15,6 +17,13 @@ from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.payload import TensorList, element, list_in, text_of
 from tapeflow.ops.table import ANY, INDEX, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
+
+
+def _tensor_list_reading() -> ModuleType:
+    from tapeflow.ops.lists import tensor_list_reading  # a circle: it is made of this module
+
+    return tensor_list_reading
+
 
 VARIANT = "variant"
 
@@ -244,8 +253,7 @@ def _(call, dlist, dtensor):
 
 def length_in(call, name: str):
     """The length of the list `name`. In a graph it is computed beside the call: loops then need not keep the list."""
-    from tapeflow.ops.lists.tensor_list_reading import TensorListLength
-
+    TensorListLength = _tensor_list_reading().TensorListLength
     beside = getattr(call, "beside", None)
     return TensorListLength(call[name]) if beside is None else beside(TensorListLength, name)
 
@@ -287,8 +295,7 @@ def TensorListSetItem(xp, input_handle, index, item, resize_if_index_out_of_boun
 
 @TensorListSetItem.gradient(needs="index, item")
 def _(call, dlist):
-    from tapeflow.ops.lists.tensor_list_reading import TensorListGetItem
-
+    TensorListGetItem = _tensor_list_reading().TensorListGetItem
     kind = call.dtype("item")
     shape = call.shape("item")
     blank = ZerosLike(call.item) if kind == VARIANT else zeros(shape, kind)

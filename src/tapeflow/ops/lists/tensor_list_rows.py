@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
@@ -19,6 +21,12 @@ from tapeflow.ops.math import segment
 from tapeflow.ops.math.comparison import Equal, Select
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
+
+
+def _tensor_list_reading() -> ModuleType:
+    from tapeflow.ops.lists import tensor_list_reading  # a circle: it is made of this module
+
+    return tensor_list_reading
 
 
 def _at_least_vector(tensor) -> None:
@@ -60,8 +68,7 @@ def TensorListFromTensor(xp, tensor, element_shape):
 
 @TensorListFromTensor.gradient(needs="")
 def _(call, dlist):
-    from tapeflow.ops.lists.tensor_list_reading import TensorListStack
-
+    TensorListStack = _tensor_list_reading().TensorListStack
     shape = call.static_shape("tensor")
     count = shape.as_list()[0] if shape.rank else None
     kind = call.dtype("tensor")
@@ -125,8 +132,7 @@ def TensorListSplit(xp, tensor, element_shape, lengths):
 
 @TensorListSplit.gradient(needs="lengths")
 def _(call, dlist):
-    from tapeflow.ops.lists.tensor_list_reading import TensorListConcatV2
-
+    TensorListConcatV2 = _tensor_list_reading().TensorListConcatV2
     shape = ConcatV2([np.array([-1], np.int32), _row_shape(call)], 0)
     return TensorListConcatV2(dlist, shape, call.lengths, call.dtype("tensor")).tensor, None, None
 
@@ -195,8 +201,8 @@ def TensorListScatterV2(xp, tensor, indices, element_shape, num_elements):
 
 
 def _gathered(call, dlist):
-    from tapeflow.ops.lists.tensor_list_reading import TensorListGather, TensorListLength
-
+    TensorListGather = _tensor_list_reading().TensorListGather
+    TensorListLength = _tensor_list_reading().TensorListLength
     kind = call.dtype("tensor")
     rows = TensorListGather(dlist, call.indices, _row_shape(call), kind)
     if not (kind.is_floating or kind.is_complex):

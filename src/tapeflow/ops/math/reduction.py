@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from types import ModuleType
 
 import numpy as np
 
@@ -30,6 +31,13 @@ from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.static import rank_in, static_value
 from tapeflow.ops.table import INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid
+
+
+def _construction() -> ModuleType:
+    from tapeflow.ops.array import construction  # a circle: it is made of this module
+
+    return construction
+
 
 SCHEMA = "input: T, reduction_indices: Tidx -> output: T"
 
@@ -114,8 +122,7 @@ def _kept_shape(call, name="input"):
         if None not in dims:
             return np.array(dims, np.int32)
     dynamic, rank = call.shape(name), rank_in(call, name)
-    from tapeflow.ops.array.construction import range as range_
-
+    range_ = _construction().range
     axes = layout.Reshape(casting.cast(call.reduction_indices, dtypes.int32), [-1, 1])
     hits = comparison.Equal(arithmetic.FloorMod(axes, rank), range_(rank))
     return comparison.SelectV2(Any(hits, 0), 1, dynamic)
@@ -231,7 +238,7 @@ def _(call, dy):
 
 def _moved_to_front(call):
     """The order of dimensions that begins with the reduced ones, its inverse, and how many are reduced."""
-    from tapeflow.ops.array.construction import range as range_
+    range_ = _construction().range
     from tapeflow.ops.array.selection import setdiff1d
 
     rank = rank_in(call, "input")
@@ -335,9 +342,7 @@ def all_axes(x, axis):
     rank = x.shape.rank
     if rank is not None:
         return _first_axes(rank)
-    from tapeflow.ops.array.construction import range as range_
-
-    return range_(Rank(x))
+    return _construction().range(Rank(x))
 
 
 def _reduced(row, x, axis, keepdims):

@@ -71,7 +71,7 @@ def _name_list(names, dtypes):
     return list(names)
 
 
-def _common(a, b):
+def common(a, b):
     """The shape that two shapes have in common."""
     if a.rank is None or a.rank != b.rank:
         return TensorShape(None)
@@ -130,7 +130,7 @@ class QueueBase:
             raise TypeError("Queues do not have matching component names.")
         shapes = list(first.shapes)
         for x in queues[1:]:
-            shapes = [_common(a, b) for a, b in zip(shapes, x.shapes, strict=True)]
+            shapes = [common(a, b) for a, b in zip(shapes, x.shapes, strict=True)]
         refs = stack([x.queue_ref for x in queues])
         return QueueBase(first.dtypes, shapes, first.names, gather(refs, index))
 

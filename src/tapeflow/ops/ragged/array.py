@@ -19,6 +19,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import exp
 from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.nn import softmax as dense_softmax
+from tapeflow.ops.ragged import math as ragged_math
 from tapeflow.ops.ragged.axis import positive_axis
 from tapeflow.ops.ragged.broadcast import elementwise
 from tapeflow.ops.ragged.convert import columns_of
@@ -481,7 +482,6 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
 
 def softmax(logits, axis=None, name=None):
     """`tf.nn.softmax` of a ragged tensor along `axis`, by default the last."""
-    from tapeflow.ops.ragged import math as ragged_math
 
     rank = logits.shape.rank
     at = positive_axis(-1 if axis is None else axis, rank)

@@ -30,6 +30,7 @@ from tapeflow.ops.math.elementwise import ceil
 from tapeflow.ops.math.segment import unsorted_segment_sum
 from tapeflow.ops.math.sorting import argsort
 from tapeflow.ops.ragged.axis import positive_axis
+from tapeflow.ops.ragged.convert import merge_dims
 from tapeflow.ops.ragged.partitions import static_rows
 from tapeflow.ops.ragged.tensor import (
     RaggedTensor,
@@ -551,8 +552,6 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
         )
         return RaggedTensor.from_value_rowids(row, partitions[None], num_partitions)
     if rank > 1:
-        from tapeflow.ops.ragged.convert import merge_dims
-
         flat = merge_dims(data, 0, rank - 1)
         return stack_dynamic_partitions(
             flat, dense_layout.reshape(partitions, [-1]), num_partitions

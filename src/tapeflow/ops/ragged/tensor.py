@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,18 @@ from tapeflow.ops.ragged.partitions import (
 )
 from tapeflow.ops.ragged.value import RaggedTensorValue
 from tapeflow.ops.static import static_value
+
+
+def _convert() -> ModuleType:
+    from tapeflow.ops.ragged import convert  # a circle: it is made of this module
+
+    return convert
+
+
+def _variant() -> ModuleType:
+    from tapeflow.ops.ragged import variant  # a circle: it is made of this module
+
+    return variant
 
 
 def is_ragged(value: Any) -> bool:
@@ -216,16 +229,12 @@ class RaggedTensor:
         row_splits_dtype=dtypes.int64,
     ):
         """The rows of a dense tensor, cut to `lengths`, or without `padding` at their ends."""
-        from tapeflow.ops.ragged.convert import from_tensor
-
-        return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
+        return _convert().from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
     @classmethod
     def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
         """The rows of a sparse matrix, whose elements must stand at the starts of rows."""
-        from tapeflow.ops.ragged.convert import from_sparse
-
-        return from_sparse(st_input, row_splits_dtype)
+        return _convert().from_sparse(st_input, row_splits_dtype)
 
     # What it is made of
 
@@ -384,21 +393,15 @@ class RaggedTensor:
 
     def merge_dims(self, outer_axis, inner_axis):
         """Dimensions `outer_axis` to `inner_axis` as one."""
-        from tapeflow.ops.ragged.convert import merge_dims
-
-        return merge_dims(self, outer_axis, inner_axis)
+        return _convert().merge_dims(self, outer_axis, inner_axis)
 
     def to_tensor(self, default_value=None, name=None, shape=None):
         """The dense tensor with rows filled up with `default_value` (zero, or ""), or cut, to `shape`."""
-        from tapeflow.ops.ragged.convert import to_tensor
-
-        return to_tensor(self, default_value, shape)
+        return _convert().to_tensor(self, default_value, shape)
 
     def to_sparse(self, name=None):
         """The sparse tensor of the values, in their places from the start of each row."""
-        from tapeflow.ops.ragged.convert import to_sparse
-
-        return to_sparse(self)
+        return _convert().to_sparse(self)
 
     def to_list(self):
         """The values as nested lists. Raises ValueError in a graph."""
@@ -425,17 +428,13 @@ class RaggedTensor:
         return out
 
     def _to_variant(self, batched_input=False, name=None):
-        from tapeflow.ops.ragged.variant import to_variant
-
-        return to_variant(self, batched_input)
+        return _variant().to_variant(self, batched_input)
 
     @classmethod
     def _from_variant(
         cls, variant, dtype, output_ragged_rank, input_ragged_rank=None, row_splits_dtype=dtypes.int64, name=None
     ):
-        from tapeflow.ops.ragged.variant import from_variant
-
-        return from_variant(variant, dtype, output_ragged_rank, input_ragged_rank, row_splits_dtype)
+        return _variant().from_variant(variant, dtype, output_ragged_rank, input_ragged_rank, row_splits_dtype)
 
     def _from_session_values(self, values):
         flat, *splits = values

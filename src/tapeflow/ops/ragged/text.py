@@ -53,7 +53,7 @@ def ragged_text(ragged: RaggedTensor, summarize: int = 3) -> Any:
         return _of_list(rows, 3 if summarize is None else summarize)
 
     parts = nest.flatten(ragged, expand_composites=True)
-    if control._staged(*parts):
+    if control.staged(*parts):
         return control.staging.py_function(text, parts, dtypes.string, None)
     return convert_to_tensor(text(*parts))
 

@@ -54,7 +54,7 @@ def starts() -> int:
 
 
 set_random_seed = set_seed
-context.eager_seed = lambda: _global_seed
+context.register_eager_seed(lambda: _global_seed)
 
 
 def _whole(seed) -> int:

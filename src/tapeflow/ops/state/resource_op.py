@@ -29,6 +29,12 @@ WRITTEN: WeakValueDictionary[str, Any] = WeakValueDictionary()
 build: Any = None
 
 
+def register_build(function: Callable[..., Any]) -> None:
+    """Say what makes nodes of these ops."""
+    global build
+    build = function
+
+
 class ResourceOp:
     """An op whose kernel works on objects.
 
@@ -146,7 +152,7 @@ class ResourceOp:
         if self.handles == "string_ref":
             check_reference(self)
         flat: list[Any] = []
-        staged = control._staged(*inputs, *(y for x in inputs if isinstance(x, list) for y in x))
+        staged = control.staged(*inputs, *(y for x in inputs if isinstance(x, list) for y in x))
         for argument, x in zip(self.inputs, inputs, strict=True):
             if self.is_list(argument):
                 parts = [convert_to_tensor(y) for y in x]
@@ -249,7 +255,7 @@ def resource_op(
 
 def check_reference(op: Any) -> None:
     """Raises RuntimeError while nothing is staged, for an op that takes or makes a reference to a handle."""
-    if control._staged():
+    if control.staged():
         return
     last = [a.name for a in (*op.inputs, *op.outputs) if a.type == "resource"][-1]
     raise RuntimeError(f"{snake_case(op.name)} op does not support eager execution. Arg '{last}' is a ref.")

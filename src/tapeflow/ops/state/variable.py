@@ -14,6 +14,7 @@ import functools
 import operator
 import threading
 import weakref
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,23 @@ from tapeflow.ops.state.variable_attributes import (
     reads_by_class,
 )
 
+
+def _variable_parts() -> ModuleType:
+    from tapeflow.ops.state import variable_parts  # start-up time
+
+    return variable_parts
+
+
 # What makes variables while a graph is built; set by the `graph` package.
 creation: Any = None
+
+
+def register_creation(nodes: type) -> None:
+    """Say what makes variables while a graph is built."""
+    global creation
+    creation = nodes
+
+
 # Whether variables of 1.x are resources unless they say so: whoever feeds another one feeds all that reads it.
 resources_by_default = True
 
@@ -561,8 +577,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             raise TypeError(
                 f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}"
             )
-        from tapeflow.ops.state.variable_parts import batch_coordinates
-
+        batch_coordinates = _variable_parts().batch_coordinates
         where = batch_coordinates(sparse_delta.indices)
         return self.scatter_nd_update(where, sparse_delta.values)
 
@@ -602,9 +617,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
         Raises OutOfRangeError if it has reached `limit`.
         """
-        from tapeflow.ops.state.variable_parts import count_up_to
-
-        return count_up_to(self, limit)
+        return _variable_parts().count_up_to(self, limit)
 
     # Parts of the value.
 
@@ -622,9 +635,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     def _assign_part(self, key, value, name=None):
         """`variable[key].assign(value)`. Returns the variable."""
-        from tapeflow.ops.state.variable_parts import assign_part
-
-        return assign_part(self, key, value)
+        return _variable_parts().assign_part(self, key, value)
 
     def __iter__(self):
         return iter(self._read())

@@ -23,7 +23,7 @@ from tapeflow.ops.validate import invalid, shape_text
 def assign_part(variable, key, value):
     """`variable[key].assign(value)`. Returns the variable."""
     value = convert_to_tensor(value, variable._dtype)
-    if slicing._is_mask(key):
+    if slicing.is_mask(key):
         return _assign_where(variable, key, value)
     spec = slicing.parse_key(key)
     op = state.ResourceStridedSliceAssign(variable, *spec.vectors(), value, *spec.masks)

@@ -480,7 +480,7 @@ def format_(template, inputs, placeholder="{}", summarize=3, name=None):
             f"The template expects {len(pieces) - 1} tensors, but the inputs only has {len(inputs)}. Please "
             "ensure the number of placeholders in template matches inputs length."
         )
-    if control._staged(*inputs):
+    if control.staged(*inputs):
         return control.staging.string_format(template, placeholder, inputs, summarize, name)
     return convert_to_tensor(formatted(pieces, inputs, summarize))
 

@@ -25,6 +25,7 @@ from tapeflow.ops.math.comparison import equal, logical_and, not_equal
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.reduction import reduce_any, reduce_sum
+from tapeflow.ops.sparse.functions import to_dense
 from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [
@@ -38,7 +39,6 @@ def _dense(labels, rank):
     """Labels as [..., number of labels]; places without one hold _NONE."""
     if isinstance(labels, (SparseTensor, SparseTensorValue)):
         labels = SparseTensor.from_value(labels)
-        from tapeflow.ops.sparse.functions import to_dense
 
         numbers = cast(labels.values, dtypes.int64)
         labels = to_dense(

@@ -21,6 +21,7 @@ from tapeflow.ops.math.elementwise import sqrt, square
 from tapeflow.ops.math.histogram import confusion_matrix_v1
 from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
 from tapeflow.ops.state.variable import VariableV1
+from tapeflow.ops.state.variable_scatter import scatter_add
 from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [
@@ -247,7 +248,6 @@ def mean_per_class_accuracy(
 ):  # fmt: skip
     """The mean over the classes of the share of labels that were predicted."""
     graph_only("mean_per_class_accuracy")
-    from tapeflow.ops.state.variable_scatter import scatter_add
 
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
         labels = cast(labels, dtypes.int64)

@@ -11,6 +11,9 @@ from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.core.dtypes import float32, int32, string
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
+from tapeflow.function.autograph.operators.calls import cv, register_overloads
+from tapeflow.function.autograph.operators.conditional import choose
+from tapeflow.function.autograph.operators.dataset_loop import next_element, next_or
 from tapeflow.function.autograph.operators.iteration import (
     Enumerated,
     Zipped,
@@ -29,6 +32,7 @@ from tapeflow.ops.math import arithmetic, comparison, reduction
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import reduce_all, reduce_any, reduce_sum
+from tapeflow.ops.math.sorting import argsort, sort
 from tapeflow.ops.string.numbers import to_number
 
 _NOTHING: Any = object()
@@ -151,8 +155,6 @@ def zip_(*iterables: Any, strict: bool = False) -> Any:
 
 
 def map_(function: Callable[..., Any], *iterables: Any) -> Any:
-    from tapeflow.function.autograph.operators.calls import cv
-
     function = cv(function)
     if iterables and all(map(_is_dataset, iterables)):
         if len(iterables) == 1:
@@ -162,8 +164,6 @@ def map_(function: Callable[..., Any], *iterables: Any) -> Any:
 
 
 def filter_(function: Any, iterable: Any) -> Any:
-    from tapeflow.function.autograph.operators.calls import cv
-
     function = function if function is None else cv(function)
     if _is_dataset(iterable):
         return iterable.filter(function)
@@ -173,8 +173,6 @@ def filter_(function: Any, iterable: Any) -> Any:
 def next_(iterator: Any, default: Any = _NOTHING) -> Any:
     if not (staging.in_graph() and hasattr(iterator, "get_next_as_optional")):
         return next(iterator) if default is _NOTHING else next(iterator, default)
-    from tapeflow.function.autograph.operators.conditional import choose
-    from tapeflow.function.autograph.operators.dataset_loop import next_element, next_or
 
     if default is _NOTHING:
         return next_element(iterator)
@@ -202,11 +200,8 @@ def _reduced(dataset: Any, name: str, start: bool) -> Any:
 
 
 def sorted_(iterable: Any, *, key: Any = None, reverse: Any = False) -> Any:
-    from tapeflow.function.autograph.operators.calls import cv
-
     if not staging.is_staged(iterable):
         return sorted(iterable, key=key if key is None else cv(key), reverse=reverse)
-    from tapeflow.ops.math.sorting import argsort, sort
 
     direction = "DESCENDING" if reverse else "ASCENDING"
     if key is None:
@@ -271,7 +266,7 @@ def _vector(x: Any, name: str) -> Any:
 
 
 # What a call of each builtin becomes.
-OVERLOADS: dict[Any, Callable[..., Any]] = {
+register_overloads({
     abs: abs_,
     all: all_,
     any: any_,
@@ -288,4 +283,4 @@ OVERLOADS: dict[Any, Callable[..., Any]] = {
     sorted: sorted_,
     sum: sum_,
     zip: zip_,
-}
+})

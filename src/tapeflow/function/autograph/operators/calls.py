@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from inspect import getattr_static
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from tapeflow import _native
 from tapeflow.function.autograph.operators import lists
-from tapeflow.function.autograph.operators.builtins import OVERLOADS
 from tapeflow.ops.array import joining
 
 # Packages whose functions are called as they are.
@@ -21,9 +21,27 @@ _KNOWN = frozenset({
 _LEFT_ALONE = (_KNOWN | frozenset(sys.stdlib_module_names)) - {"__main__"}
 
 
-def converted(f: FunctionType) -> FunctionType:
-    """`convert.converted`, which takes the place of this when it is loaded: it needs this module first."""
+def _unregistered(f: FunctionType) -> FunctionType:
     raise AssertionError(f)
+
+
+# Gives the converted function; see `register_conversion`.
+converted: Callable[[FunctionType], FunctionType] = _unregistered
+
+
+def register_conversion(convert: Callable[[FunctionType], FunctionType]) -> None:
+    """Say what converts functions: a module that is made of the operators."""
+    global converted
+    converted = convert
+
+
+# What converted code calls in place of a function of Python.
+_overloads: dict[Any, Callable[..., Any]] = {}
+
+
+def register_overloads(overloads: dict[Any, Callable[..., Any]]) -> None:
+    """Let converted code call these functions in place of the keys."""
+    _overloads.update(overloads)
 
 
 _plain: dict[
@@ -45,7 +63,7 @@ def cv(f: Any) -> Any:
             return _with_converted_arguments(f)
         return converted(f)
     if kind is BuiltinFunctionType or kind is type:
-        return OVERLOADS.get(f, f)
+        return _overloads.get(f, f)
     if kind is MethodType:
         return _method(f)
     if kind is functools.partial:
@@ -122,5 +140,5 @@ def _flat(x: Any) -> list[Any]:
 def cv_builtins(f: Any) -> Any:
     """`cv` for functions that are converted without what they call."""
     if type(f) in (BuiltinFunctionType, type):
-        return OVERLOADS.get(f, f)
+        return _overloads.get(f, f)
     return f

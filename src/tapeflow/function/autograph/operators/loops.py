@@ -9,6 +9,7 @@ from tapeflow.core.convert import constant
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.conditional import stage_if
+from tapeflow.function.autograph.operators.dataset_loop import loop_over
 from tapeflow.function.autograph.operators.iteration import count_of, is_countable, reader_of
 from tapeflow.function.autograph.operators.staged_loop import stage_while
 from tapeflow.function.autograph.operators.state import State
@@ -187,6 +188,5 @@ def for_counted(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
 
 def for_dataset(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
     """A loop over the elements of a dataset, or over those that an iterator still has."""
-    from tapeflow.function.autograph.operators.dataset_loop import loop_over
 
     loop_over(iterated, more, body, frame)

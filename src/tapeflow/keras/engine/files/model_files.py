@@ -11,8 +11,11 @@ import numpy as np
 from tapeflow import saved_model
 from tapeflow.core.public import boundaries
 from tapeflow.keras import losses, metrics, optimizers
-from tapeflow.keras.engine.files import keras_metadata, saving, weight_files
+from tapeflow.keras.engine.files import hdf5_files, keras_metadata, saving, weight_files
+from tapeflow.keras.engine.functional.model import Functional
+from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.registry import to_config
+from tapeflow.keras.saving import archive
 from tapeflow.keras.session import set_values
 
 _ENDINGS = (".h5", ".hdf5", ".keras")
@@ -46,16 +49,11 @@ def save_model(
     if not overwrite and not weight_files.may_overwrite(path):
         return
     if save_format == "keras" or (save_format is None and path.endswith(".keras")):
-        from tapeflow.keras.saving import archive
-
         archive.save(model, path)
         return
     if to_folder:
         _save_as_saved_model(model, path, signatures, options)
         return
-    from tapeflow.keras.engine.functional.model import Functional
-    from tapeflow.keras.engine.sequential import Sequential
-
     if not isinstance(model, (Functional, Sequential)):
         raise NotImplementedError(
             "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential "
@@ -63,7 +61,7 @@ def save_model(
             "of a Python method, which isn't safely serializable. Consider saving to the Tensorflow "
             'SavedModel format (by setting save_format="tf") or using `save_weights`.'
         )
-    weight_files.write_hdf5(path, lambda file: _write(file, model, include_optimizer))
+    hdf5_files.write_hdf5(path, lambda file: _write(file, model, include_optimizer))
 
 
 def _refuse(path, **arguments):
@@ -79,8 +77,6 @@ _EXTRA = os.path.join("assets.extra", "model.keras")
 
 def _save_as_saved_model(model, path, signatures, options):
     """Writes a SavedModel, and in it, where that is possible, the model as a model."""
-    from tapeflow.keras.saving import archive
-
     saved_model.save(model, path, signatures, options)
     extra = os.path.join(path, _EXTRA)
     try:
@@ -93,8 +89,6 @@ def _save_as_saved_model(model, path, signatures, options):
 
 def _load_saved_model(path, custom_objects, compile, options, safe_mode):
     """The model in a SavedModel; where it holds functions only, an object with those."""
-    from tapeflow.keras.saving import archive
-
     extra = os.path.join(path, _EXTRA)
     if os.path.exists(extra):
         try:
@@ -179,12 +173,10 @@ def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: b
     if not os.path.exists(path):
         kind = FileNotFoundError if path.endswith((".h5", ".hdf5")) else NoModelError
         raise kind(f"No file or directory found at {path}")
-    from tapeflow.keras.saving import archive
-
     if os.path.isdir(path):
         return _load_saved_model(path, custom_objects, compile, options, safe_mode)
     _refuse(path, options=options)
-    if not weight_files.is_hdf5(path):
+    if not hdf5_files.is_hdf5(path):
         if path.endswith((".h5", ".hdf5")):
             raise OSError(f"Unable to open file {path}: it is not an HDF5 file, or is damaged.")
         return archive.load(path, custom_objects, compile, safe_mode)

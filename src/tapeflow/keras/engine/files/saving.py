@@ -13,6 +13,8 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code
+from tapeflow.keras.registry import deserialize_in
+from tapeflow.keras.saving.network3 import deserialize_model, serialize_model
 
 
 def keras_version():
@@ -23,8 +25,6 @@ def keras_version():
 def to_json(model, **kwargs):
     """A JSON text of the model's class and config."""
     if not keras_2():
-        from tapeflow.keras.saving.network3 import serialize_model
-
         return json.dumps(serialize_model(model), default=plain, **kwargs)
     described = {
         "class_name": type(model).__name__,
@@ -85,17 +85,13 @@ def model_from_config(config, custom_objects=None):
     Raises:
       TypeError: for a list.
     """
-    from tapeflow.keras.layers import deserialize
-
     if isinstance(config, list):
         raise TypeError(
             "`model_from_config` expects a dictionary, not a list. Received: "
             f"config={config}. Did you meant to use `Sequential.from_config(config)`?"
         )
     if keras_2() or "module" not in config:
-        return deserialize(config, custom_objects)
-    from tapeflow.keras.saving.network3 import deserialize_model
-
+        return deserialize_in("keras.layers", config, custom_objects)
     return deserialize_model(config, custom_objects)
 
 

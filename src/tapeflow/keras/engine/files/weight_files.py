@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 
 import numpy as np
@@ -10,49 +9,15 @@ import numpy as np
 from tapeflow.checkpoint.bundle import index_path
 from tapeflow.checkpoint.objects import restore_objects, write_objects
 from tapeflow.checkpoint.state import latest_checkpoint, update_checkpoint_state
-from tapeflow.core import extras
 from tapeflow.core.context import current_graph, init_scope
-from tapeflow.core.files.whole_files import replace_file
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.files.hdf5_files import h5py, is_h5_name, is_hdf5, write_hdf5
+from tapeflow.keras.saving import archive, shards, weights_store
+from tapeflow.keras.saving.weights_store import dataset_at, group_at
 from tapeflow.keras.session import get_session, set_values, values_of
 
 _KERAS_VERSION = b"2.21.0"
 _LARGEST_ATTRIBUTE = 64000
-
-
-def h5py():
-    """The library for HDF5. Raises ImportError, saying what needs it, where it is not installed."""
-    return extras.load("h5py", "Saving and loading weights as HDF5")
-
-
-def hdf5(fill):
-    """The bytes of an HDF5 file that `fill` has written to."""
-    content = io.BytesIO()
-    with h5py().File(content, "w") as file:
-        fill(file)
-    return content.getbuffer()
-
-
-def write_hdf5(path, fill):
-    """Writes the HDF5 file that `fill` fills: made in memory, as HDF5 itself does not survive a disk that is full."""
-    folder = os.path.dirname(path)
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-    replace_file(path, hdf5(fill))
-
-
-def is_hdf5(path):
-    """Whether the file is there and holds HDF5."""
-    if not os.path.isfile(path):
-        return False
-    with open(path, "rb") as file:
-        archive = file.read(4) == b"PK\x03\x04"  # its member may be HDF5 that begins where HDF5 may, at byte 1024 or so
-    return not archive and h5py().is_hdf5(path)
-
-
-def is_h5_name(path):
-    """Whether a file of this name holds HDF5."""
-    return path.endswith((".h5", ".hdf5", ".keras"))
 
 
 def _refuse_options(options, path):
@@ -72,8 +37,6 @@ def save(model, filepath, overwrite=True, save_format=None, options=None, max_sh
         _require_built(model)
         if not overwrite and not may_overwrite(path):
             return
-        from tapeflow.keras.saving import weights_store
-
         write_hdf5(path, lambda file: weights_store.save(model, file))
         return
     formats = {"tensorflow": "tf", "tf": "tf", "keras": "h5", "h5": "h5", "hdf5": "h5"}
@@ -114,8 +77,6 @@ def save(model, filepath, overwrite=True, save_format=None, options=None, max_sh
 
 
 def _save_in_parts(model, path, overwrite, max_shard_size):
-    from tapeflow.keras.saving import shards, weights_store
-
     if not path.endswith(("weights.h5", "weights.json")):
         raise ValueError(
             "The filename must end in `.weights.json` when `max_shard_size` is specified. Received: "
@@ -186,8 +147,6 @@ def load(model, filepath, skip_mismatch=False, by_name=False, options=None):
     path = os.fspath(filepath)
     if path.endswith(".weights.json"):
         _refuse_options(options, path)
-        from tapeflow.keras.saving import archive, shards
-
         with shards.joined(path) as file:
             archive.load_weights(model, file, path, skip_mismatch)
         return None
@@ -213,12 +172,8 @@ def load(model, filepath, skip_mismatch=False, by_name=False, options=None):
             "its variables yet. Call the Model first, then load the weights."
         )
     if path.endswith(".keras") and not is_hdf5(path):
-        from tapeflow.keras.saving import archive
-
         archive.load_weights_of(model, path, skip_mismatch)
         return None
-    from tapeflow.keras.saving import archive
-
     if not os.path.exists(path):
         raise FileNotFoundError(f"[Errno 2] Unable to open file: there is no file {path!r}")
     with archive.opened(path, path) as file:
@@ -293,8 +248,6 @@ def names_of(group, key):
 
 def at(group, path):
     """The group or dataset at a path. Raises KeyError for none, ValueError for a link to another file."""
-    from tapeflow.keras.saving.weights_store import dataset_at, group_at
-
     folder, _, name = path.rpartition("/")
     owner = group_at(group, folder) if folder else group
     if owner is None or name not in owner:

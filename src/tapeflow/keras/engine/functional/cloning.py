@@ -6,6 +6,10 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.keras.engine.files.saving import copy_of
+from tapeflow.keras.engine.functional.model import Functional, takes_tensors
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
+from tapeflow.keras.engine.sequential import Sequential
+from tapeflow.keras.layers import InputLayer
 
 
 def clone_model(
@@ -28,9 +32,6 @@ def clone_model(
     Raises:
       ValueError: for subclassed models, and for arguments that do not fit the kind of model.
     """
-    from tapeflow.keras.engine.functional.model import Functional
-    from tapeflow.keras.engine.sequential import Sequential
-    from tapeflow.keras.layers import InputLayer
 
     made_by_id = kwargs.pop("cache", {})
     if kwargs:
@@ -65,10 +66,6 @@ def clone_model(
 
 
 def _clone_sequential(model, copy, input_tensors):
-    from tapeflow.keras.engine.functional.symbolic import KerasTensor
-    from tapeflow.keras.engine.sequential import Sequential
-    from tapeflow.keras.layers import InputLayer
-
     made = Sequential(name=model.name)
     layers = model._stack
     if input_tensors is not None:
@@ -83,9 +80,6 @@ def _clone_sequential(model, copy, input_tensors):
 
 
 def _clone_functional(model, copy, input_tensors, call_function):
-    from tapeflow.keras.engine.functional.model import Functional, takes_tensors
-    from tapeflow.keras.engine.functional.symbolic import KerasTensor
-
     copies = {layer: copy(layer) for layer in model.operations}
     values = {}
     given = nest.flatten(input_tensors) if input_tensors is not None else None

@@ -6,6 +6,7 @@ import weakref
 
 from tapeflow.core.context import current_graph
 from tapeflow.core.structures import nest
+from tapeflow.keras.engine.functional.inference import placeholder_for
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 
 
@@ -76,6 +77,4 @@ def _outputs_of(node, graph):
 
 
 def _placeholder(x):
-    from tapeflow.keras.engine.functional.inference import placeholder_for
-
     return placeholder_for(x)

@@ -9,13 +9,14 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import masking
-from tapeflow.keras.engine.base_layer import _as_shapes
+from tapeflow.keras.engine.added import AddLoss, AddMetric
 from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.functional.network import Network
 from tapeflow.keras.engine.functional.network_config import network_config
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
+from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.tracking import listed
 from tapeflow.keras.old_names import takes_old_names
 
@@ -66,7 +67,6 @@ class Functional(Model):
     @takes_old_names(losses="loss")
     def add_loss(self, loss, *args, **kwargs):
         """Adds losses: functions, tensors, or symbolic tensors that follow from the inputs of the model."""
-        from tapeflow.keras.engine.added import AddLoss
 
         rest = []
         for each in nest.flatten(loss):
@@ -81,7 +81,6 @@ class Functional(Model):
         """Adds a metric of a tensor, or of a symbolic tensor that follows from the inputs of the model."""
         if not isinstance(value, KerasTensor):
             return super().add_metric(value, name=name, aggregation=aggregation, **kwargs)
-        from tapeflow.keras.engine.added import AddMetric
 
         if name is None:
             raise ValueError(
@@ -208,7 +207,7 @@ class Functional(Model):
 
     def compute_output_shape(self, input_shape):
         inputs = nest.flatten(self._inputs)
-        shapes = nest.flatten(_as_shapes(input_shape))
+        shapes = nest.flatten(as_shapes(input_shape))
         outputs = self._outputs
         if any(TensorShape(shape) != x._shape for shape, x in zip(shapes, inputs, strict=True)):
             given = [

@@ -11,11 +11,12 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.engine.added import AddLoss, AddMetric
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.functional import operations
 from tapeflow.keras.engine.functional.network import first_number
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 
 _DESCRIBING = ("module", "class_name", "config", "registered_name")
 
@@ -119,8 +120,6 @@ def tensors_of(config, custom_objects=None):
 
     Raises ValueError for loose ends.
     """
-    from tapeflow.keras.engine.added import AddLoss, AddMetric
-    from tapeflow.keras.layers import deserialize
 
     layers, waiting = {}, []
     for data in config["layers"]:
@@ -128,8 +127,8 @@ def tensors_of(config, custom_objects=None):
         if operations.is_operation(data):
             layers[name] = operations.restore(data)
         else:
-            layers[name] = deserialize(
-                {key: copy.deepcopy(data[key]) for key in _DESCRIBING if key in data},
+            layers[name] = deserialize_in(
+                "keras.layers", {key: copy.deepcopy(data[key]) for key in _DESCRIBING if key in data},
                 custom_objects,
             )
         waiting += [(name, call) for call in data.get("inbound_nodes", ())]

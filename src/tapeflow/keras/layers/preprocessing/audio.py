@@ -25,6 +25,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import abs, log, sqrt, square
 from tapeflow.ops.math.reduction import reduce_max
 from tapeflow.ops.math.trigonometric import atan2
+from tapeflow.ops.signal.frames import frame
 from tapeflow.ops.signal.spectral import rfft
 from tapeflow.ops.static import sizes_of
 
@@ -107,7 +108,6 @@ class MelSpectrogram(PreprocessingLayer):
 
     def _frames(self, inputs):
         """Frames around every stride-th sample, the signal reflected at its ends, in the window."""
-        from tapeflow.ops.signal.frames import frame
 
         half = self.fft_length // 2
         around = [[0, 0]] * (inputs.shape.rank - 1) + [[half, half]]

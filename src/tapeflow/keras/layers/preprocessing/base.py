@@ -13,6 +13,7 @@ from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import reduce_max, reduce_sum
+from tapeflow.ops.sparse import functions as sparse_ops
 
 OUTPUT_MODES = ("int", "one_hot", "multi_hot", "count")
 
@@ -81,8 +82,6 @@ def encode(indices, mode, depth, dtype, sparse=False, weights=None):
     if mode == "int":
         return cast(indices, dtype)
     if isinstance(indices, SparseTensor):
-        from tapeflow.ops.sparse import functions as sparse_ops
-
         indices = sparse_ops.to_dense(indices, default_value=-1)
     if hasattr(indices, "flat_values"):
         indices = indices.to_tensor(default_value=-1)
@@ -99,7 +98,6 @@ def encode(indices, mode, depth, dtype, sparse=False, weights=None):
         result = (reduce_max if mode == "multi_hot" else reduce_sum)(each, axis=-2)
     if not sparse:
         return result
-    from tapeflow.ops.sparse import functions as sparse_ops
 
     return sparse_ops.from_dense(result)
 

@@ -30,6 +30,7 @@ from tapeflow.ops.math.arithmetic import floormod
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal, where
 from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.sparse import functions as sparse_ops
 from tapeflow.ops.string.hashing import to_hash_bucket_fast
 from tapeflow.ops.string.hashing_keyed import to_hash_bucket_strong
 from tapeflow.ops.string.numbers import as_string
@@ -356,7 +357,6 @@ class IndexLookup(AdaptiveLayer):
         result = cast(encode(numbers, "count", depth, weights.dtype), weights.dtype) * weights
         if not self.sparse:
             return result
-        from tapeflow.ops.sparse import functions as sparse_ops
 
         return sparse_ops.from_dense(result)
 

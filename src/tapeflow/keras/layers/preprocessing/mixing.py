@@ -21,7 +21,7 @@ from tapeflow.keras.layers.preprocessing.geometry import (
     RandomTranslation,
 )
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.construction import range as range_of
 from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.layout import reshape
@@ -69,9 +69,7 @@ class Pipeline(ImageLayer):
     @classmethod
     def from_config(cls, config):
         """A pipeline from the configs of its layers."""
-        from tapeflow.keras.layers import deserialize
-
-        return cls([deserialize(layer) for layer in config["layers"]], name=config.get("name"))
+        return cls([deserialize_in("keras.layers", layer) for layer in config["layers"]], name=config.get("name"))
 
 
 def _beta(layer, shape, a, b):

@@ -13,15 +13,16 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import regularizers
-from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.layers.rnn.cells import first_states, flat_sizes, is_number, is_size, map_sizes
 from tapeflow.keras.layers.rnn.loop import rnn
 from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
 from tapeflow.keras.old_names import takes_old_names
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.state.variable import Variable
 from tapeflow.ops.static import size_of
@@ -247,7 +248,7 @@ class RNN(Layer):
         return [mask, *[None for _ in self.states]] if self.return_state else mask
 
     def build(self, input_shape):
-        shapes = _as_shapes(input_shape)
+        shapes = as_shapes(input_shape)
         if isinstance(shapes, list):
             shapes = shapes[0]
         specs = nest.map_structure(self._spec_of, shapes)
@@ -433,10 +434,8 @@ class RNN(Layer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A layer from the constructor's arguments."""
-        from tapeflow.keras.layers import deserialize
-
         config = dict(config)
-        cell = deserialize(config.pop("cell"), custom_objects)
+        cell = deserialize_in("keras.layers", config.pop("cell"), custom_objects)
         constants = config.pop("num_constants", 0)
         layer = cls(cell, **config)
         layer.__dict__["_num_constants"] = constants

@@ -12,7 +12,7 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.rnn.cells import AbstractRNNCell, map_sizes
 from tapeflow.keras.layers.rnn.lstm import LSTMCell
-from tapeflow.keras.registry import resolve, to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.math.elementwise import floor
 from tapeflow.ops.nn.dropout import dropout
 from tapeflow.ops.random.distributions import uniform
@@ -237,12 +237,10 @@ class _Wrapper(AbstractRNNCell):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A wrapper around the cell of the config."""
-        from tapeflow.keras import layers
-
         config = dict(config)
         cell = config.pop("cell")
         if isinstance(cell, dict):
-            cell = resolve(cell, vars(layers), "cell", custom_objects)
+            cell = deserialize_in("keras.layers", cell, custom_objects)
         return cls(cell, **config)
 
     def _wrapped(self, inputs, state, run, **kwargs):

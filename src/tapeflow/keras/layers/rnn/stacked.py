@@ -9,7 +9,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.layers.rnn.cells import first_states, is_number, is_size
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.static import size_of
 
 
@@ -117,7 +117,5 @@ class StackedRNNCells(Layer):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """Cells from their configs."""
-        from tapeflow.keras.layers import deserialize
-
         config = dict(config)
-        return cls([deserialize(cell, custom_objects) for cell in config.pop("cells")], **config)
+        return cls([deserialize_in("keras.layers", cell, custom_objects) for cell in config.pop("cells")], **config)
