@@ -135,8 +135,9 @@ void parse_step(PyObject* given, FusedProgram* f) {
   const DType key = f->dtype(s.operands[key_operand(op)]);
   std::string name = *op->name;
   if (name == "Cast") {
-    if (s.payload->attrs[1].b()) wrong("a Cast that truncates");
-    name += text(" ", dtype_name(s.payload->attrs[0].type()));
+    const auto& attrs = CastAttrs::of(s.payload->attrs);
+    if (attrs.Truncate.b()) wrong("a Cast that truncates");
+    name += text(" ", dtype_name(attrs.DstT.type()));
   }
   s.loops = loops_of(name, key);
   if (!s.loops) wrong(*op->name, " of ", dtype_name(key), " has no loops");

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <vector>
 
 #include "arrays.h"
 #include "op.h"
@@ -469,7 +468,8 @@ PyMethodDef functions[] = {{"fresh", entry<fresh>, METH_O, "fresh(tensor): one o
 
 bool init_variable(PyObject* module) {
   if (!add_payload_function()) return false;
-  std::vector<PyType_Slot> slots = {
+  const PyNumberMethods& n = tensor_number_methods;
+  PyType_Slot slots[] = {
       {Py_tp_new, slot(entry<create>)},
       {Py_tp_dealloc, slot(destroy)},
       {Py_tp_traverse, slot(traverse)},
@@ -487,28 +487,21 @@ bool init_variable(PyObject* module) {
       {Py_nb_float, slot(entry<by_value<PyNumber_Float>>)},
       {Py_nb_index, slot(entry<by_value<PyNumber_Index>>)},
       {Py_nb_bool, slot(entry<truth>)},
-  };
-  // The operators of two operands take whatever converts to a tensor on either side.
-  const PyNumberMethods& n = tensor_number_methods;
-  const PyType_Slot binary[] = {
-      {Py_nb_add, reinterpret_cast<void*>(n.nb_add)},
-      {Py_nb_subtract, reinterpret_cast<void*>(n.nb_subtract)},
-      {Py_nb_multiply, reinterpret_cast<void*>(n.nb_multiply)},
-      {Py_nb_remainder, reinterpret_cast<void*>(n.nb_remainder)},
-      {Py_nb_power, reinterpret_cast<void*>(n.nb_power)},
-      {Py_nb_and, reinterpret_cast<void*>(n.nb_and)},
-      {Py_nb_or, reinterpret_cast<void*>(n.nb_or)},
-      {Py_nb_xor, reinterpret_cast<void*>(n.nb_xor)},
-      {Py_nb_floor_divide, reinterpret_cast<void*>(n.nb_floor_divide)},
-      {Py_nb_true_divide, reinterpret_cast<void*>(n.nb_true_divide)},
-      {Py_nb_matrix_multiply, reinterpret_cast<void*>(n.nb_matrix_multiply)},
-  };
-  for (const PyType_Slot& slot : binary) {
-    if (slot.pfunc) slots.push_back(slot);
-  }
-  slots.push_back({0, nullptr});
+      // The operators of two operands take whatever converts to a tensor on either side.
+      {Py_nb_add, slot(n.nb_add)},
+      {Py_nb_subtract, slot(n.nb_subtract)},
+      {Py_nb_multiply, slot(n.nb_multiply)},
+      {Py_nb_remainder, slot(n.nb_remainder)},
+      {Py_nb_power, slot(n.nb_power)},
+      {Py_nb_and, slot(n.nb_and)},
+      {Py_nb_or, slot(n.nb_or)},
+      {Py_nb_xor, slot(n.nb_xor)},
+      {Py_nb_floor_divide, slot(n.nb_floor_divide)},
+      {Py_nb_true_divide, slot(n.nb_true_divide)},
+      {Py_nb_matrix_multiply, slot(n.nb_matrix_multiply)},
+      {0, nullptr}};
   PyType_Spec spec = {"tapeflow._native.Variable", sizeof(Variable), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
   VariableType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   return VariableType && PyModule_AddFunctions(module, functions) == 0 &&
          PyModule_AddObjectRef(module, "Variable", reinterpret_cast<PyObject*>(VariableType)) == 0;

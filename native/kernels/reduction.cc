@@ -201,9 +201,8 @@ Tensor* reduce(const Tensor* x, const bool* reduced, Shape* shape, const Reducer
   return out;
 }
 
-bool reduce_along_axes(KernelCall& c, const Reducer& r) {
+bool reduce_along_axes(KernelCall& c, bool keep_dims, const Reducer& r) {
   Tensor *x = c.in[0], *axes = c.in[1];
-  const bool keep_dims = c.attrs[0].b();
   const int rank = x->rank();
   bool reduced[kMaxRank] = {};
   const bool narrow = axes->dtype == DType::kInt32;
