@@ -59,12 +59,10 @@ AddRows rows_of(DType d) {
 
 Tensor* handle_of(Variable* v) {
   if (v->handle) return v->handle;
-  PyObject* weak = PyWeakref_NewRef(reinterpret_cast<PyObject*>(v), nullptr);
-  PyObject* payload = weak ? PyObject_CallOneArg(make_payload, weak) : nullptr;
-  Py_XDECREF(weak);
-  if (!payload) throw PythonError();
+  const Ref weak(PyWeakref_NewRef(reinterpret_cast<PyObject*>(v), nullptr));
+  Ref payload(PyObject_CallOneArg(make_payload, weak.get()));
   ShapeRef s(Shape::scalar());
-  OwnedTensor made(object_tensor(DType::kResource, s.get(), payload));
+  OwnedTensor made(object_tensor(DType::kResource, s.get(), payload.release()));
   if (!v->handle) v->handle = made.leak();  // Python ran: another thread may have been here
   return v->handle;
 }
@@ -90,18 +88,10 @@ void check_set(const Variable* v) {
 }  // namespace
 
 OwnedTensor awaited_snapshot(Variable* v) {
-  PyObject* owned = Py_NewRef(reinterpret_cast<PyObject*>(v));
-  bool locked = false;
-  OwnedTensor value;
-  try {
-    locked = v->value.lock_.acquire_to_read();
-    value = OwnedTensor::share(v->value.tensor_);
-  } catch (...) {
-    Py_DECREF(owned);
-    throw;
-  }
+  const Ref owned = Ref::share(reinterpret_cast<PyObject*>(v));
+  const bool locked = v->value.lock_.acquire_to_read();
+  OwnedTensor value = OwnedTensor::share(v->value.tensor_);
   if (locked) v->value.lock_.release();
-  Py_DECREF(owned);
   return value;
 }
 
@@ -228,10 +218,9 @@ PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
   v->id = next_tensor_id();
   v->dtype = DType::kInvalid;
   v->trainable = true;
-  PyObject* by_class = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_reads_by_class");
+  const Ref by_class = Ref::or_null(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_reads_by_class"));
   if (!by_class) PyErr_Clear();  // no class of Python code
-  v->by_class = by_class == Py_True;
-  Py_XDECREF(by_class);
+  v->by_class = by_class.get() == Py_True;
   return o;
 }
 
@@ -367,19 +356,11 @@ PyObject* get_handle(PyObject* o, void*) {
 
 template <PyObject* (*f)(PyObject*)>
 PyObject* by_value(PyObject* o) {
-  PyObject* value = new_value(o);
-  if (!value) return nullptr;
-  PyObject* result = f(value);
-  Py_DECREF(value);
-  return result;
+  return f(Ref(new_value(o)).get());
 }
 
 int truth(PyObject* o) {
-  PyObject* value = new_value(o);
-  if (!value) return -1;
-  const int result = PyObject_IsTrue(value);
-  Py_DECREF(value);
-  return result;
+  return PyObject_IsTrue(Ref(new_value(o)).get());
 }
 
 PyMethodDef methods[] = {
@@ -414,21 +395,19 @@ PyMemberDef members[] = {
 };
 
 bool add_payload_function() {
-  PyObject* scope = PyDict_New();
-  if (!scope) return false;
-  PyObject* done = nullptr;
-  if (PyDict_SetItemString(scope, "__builtins__", PyEval_GetBuiltins()) == 0) {
-    done = PyRun_String(
+  const Ref dict = Ref::or_null(PyDict_New());
+  PyObject* scope = dict.get();
+  Ref done;
+  if (scope && PyDict_SetItemString(scope, "__builtins__", PyEval_GetBuiltins()) == 0) {
+    done = Ref::or_null(PyRun_String(
         "from numpy import empty\n"
         "def make(x):\n"
         "    array = empty((), object)\n"
         "    array[()] = x\n"
         "    return array\n",
-        Py_file_input, scope, scope);
+        Py_file_input, scope, scope));
   }
   if (done) make_payload = Py_XNewRef(PyDict_GetItemString(scope, "make"));
-  Py_XDECREF(done);
-  Py_DECREF(scope);
   return make_payload != nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/layout.h"
 #include "kernels/registry.h"
 #include "kernels/strided.h"
+#include "owned_tensor.h"
 
 namespace tapeflow {
 namespace {
@@ -121,19 +122,18 @@ bool squeeze(KernelCall& c, const SqueezeAttrs& attrs) {
 
 Tensor* shape_tensor(const Tensor* x, DType type) {
   const int64_t rank = x->rank();
-  Tensor* out = new_tensor(type, 1, &rank);
+  OwnedTensor out(new_tensor(type, 1, &rank));
   for (int i = 0; i < rank; ++i) {
     const int64_t d = x->dim(i);
     if (type == DType::kInt64) {
       out->as<int64_t>()[i] = d;
     } else if (d > INT32_MAX) {
-      Py_DECREF(reinterpret_cast<PyObject*>(out));
       throw invalid("Shape output type is 32-bit but dim ", i, " is ", d);
     } else {
       out->as<int32_t>()[i] = static_cast<int32_t>(d);
     }
   }
-  return out;
+  return out.leak();
 }
 
 bool is_index(DType d) { return d == DType::kInt32 || d == DType::kInt64; }

@@ -7,6 +7,7 @@
 
 #include "kernels/accumulate.h"
 #include "kernels/strided.h"
+#include "owned_tensor.h"
 
 namespace tapeflow {
 namespace {
@@ -208,10 +209,9 @@ Tensor* sum_of(Tensor* a, Tensor* b) {
     Tensor* t = a ? a : b;
     return t ? shared(t) : nullptr;
   }
-  Tensor* t = new_tensor(a->dtype, a->shape);
+  OwnedTensor t(new_tensor(a->dtype, a->shape));
   std::memcpy(t->data, a->data, static_cast<size_t>(a->bytes()));
-  if (add_in_place(t, b)) return t;
-  Py_DECREF(reinterpret_cast<PyObject*>(t));
+  if (add_in_place(t.get(), b)) return t.leak();
   throw invalid("lists of dtype ", dtype_name(a->dtype), " cannot be added");
 }
 

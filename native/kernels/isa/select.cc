@@ -3,6 +3,7 @@
 
 #include "../broadcast.h"
 #include "../../op.h"
+#include "../../owned_tensor.h"
 #include "elementwise_rows.h"
 #include "vector_math.h"
 
@@ -108,16 +109,10 @@ bool select(KernelCall& c, const SelectInputs& inputs) {
   dims[0] = condition->size();
   for (int i = 1; i < t->rank(); ++i) dims[i] = 1;
   const ShapeRef column(t->rank(), dims);
-  Tensor* view = view_tensor(condition, column.get());
-  Tensor* in[3] = {view, t, e};
+  const OwnedTensor view(view_tensor(condition, column.get()));
+  Tensor* in[3] = {view.get(), t, e};
   KernelCall call{c.op, 3, in, c.attrs, 1, c.out};
-  try {
-    select_elements(call, c.out[0] = new_tensor(t->dtype, t->shape));
-  } catch (...) {
-    Py_DECREF(view);
-    throw;
-  }
-  Py_DECREF(view);
+  select_elements(call, c.out[0] = new_tensor(t->dtype, t->shape));
   return true;
 }
 
