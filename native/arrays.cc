@@ -7,6 +7,7 @@
 
 #include "convert.h"
 #include "guard.h"
+#include "owned_tensor.h"
 #include "ref.h"
 #include "tensor_list.h"
 
@@ -118,22 +119,17 @@ PyObject* as_bytes(PyObject* o) {
 Tensor* copy_array(PyObject* array, DType dtype) {
   auto* a = reinterpret_cast<PyArrayObject*>(array);
   ShapeRef s = shape_of(a);
-  Tensor* t = new_tensor(dtype, s.get());
+  OwnedTensor t(new_tensor(dtype, s.get()));
   PyArray_Descr* d = np_dtypes[static_cast<int>(dtype)];
   if (PyArray_ISCARRAY_RO(a) && PyArray_DESCR(a)->type_num == d->type_num) {
     std::memcpy(t->data, PyArray_DATA(a), static_cast<size_t>(t->bytes()));
-    return t;
+    return t.leak();
   }
   Py_INCREF(d);
-  PyObject* view = PyArray_NewFromDescr(&PyArray_Type, d, s->rank, reinterpret_cast<npy_intp*>(s->dims), nullptr,
-                                        t->data, NPY_ARRAY_CARRAY, nullptr);
-  const bool ok = view && PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(view), a) == 0;
-  Py_XDECREF(view);
-  if (!ok) {
-    Py_DECREF(t);
-    throw PythonError();
-  }
-  return t;
+  const Ref view(PyArray_NewFromDescr(&PyArray_Type, d, s->rank, reinterpret_cast<npy_intp*>(s->dims), nullptr, t->data,
+                                      NPY_ARRAY_CARRAY, nullptr));
+  if (PyArray_CopyInto(array_of(view), a) < 0) throw PythonError();
+  return t.leak();
 }
 
 Tensor* array_to_tensor(PyObject* array, DType want) {
@@ -214,15 +210,11 @@ PyObject* to_array(Tensor* t, bool copy) {
     std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)), t->data, static_cast<size_t>(t->bytes()));
     return a;
   }
-  PyObject* a = PyArray_NewFromDescr(&PyArray_Type, d, t->rank(), dims, nullptr, t->data,
-                                     NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED, nullptr);
-  if (!a) throw PythonError();
+  Ref a(PyArray_NewFromDescr(&PyArray_Type, d, t->rank(), dims, nullptr, t->data,
+                             NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED, nullptr));
   Py_INCREF(t);
-  if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(a), reinterpret_cast<PyObject*>(t)) < 0) {
-    Py_DECREF(a);
-    throw PythonError();
-  }
-  return a;
+  if (PyArray_SetBaseObject(array_of(a), reinterpret_cast<PyObject*>(t)) < 0) throw PythonError();
+  return a.release();
 }
 
 Tensor* from_array(PyObject* value, DType dtype) {
@@ -234,19 +226,16 @@ Tensor* from_array(PyObject* value, DType dtype) {
   }
   if (is_object(dtype)) {  // resource, variant: the object is the element
     if (is_tensor_list(value)) return list_tensor(reinterpret_cast<TensorList*>(Py_NewRef(value)));
-    PyObject* a = PyArray_Check(value) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) == NPY_OBJECT
-                      ? Py_NewRef(value) : object_array(0, nullptr);
-    if (!a) throw PythonError();
-    auto** at = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)));
-    if (a != value) {
+    Ref a(PyArray_Check(value) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) == NPY_OBJECT
+              ? Py_NewRef(value) : object_array(0, nullptr));
+    auto** at = static_cast<PyObject**>(PyArray_DATA(array_of(a)));
+    if (a.get() != value) {
       Py_XSETREF(*at, Py_NewRef(value));
-    } else if (PyArray_NDIM(reinterpret_cast<PyArrayObject*>(a)) == 0 && is_tensor_list(*at)) {
-      PyObject* list = Py_NewRef(*at);
-      Py_DECREF(a);
-      return list_tensor(reinterpret_cast<TensorList*>(list));
+    } else if (PyArray_NDIM(array_of(a)) == 0 && is_tensor_list(*at)) {
+      return list_tensor(reinterpret_cast<TensorList*>(Py_NewRef(*at)));
     }
-    ShapeRef s = shape_of(reinterpret_cast<PyArrayObject*>(a));
-    return object_tensor(dtype, s.get(), a);
+    ShapeRef s = shape_of(array_of(a));
+    return object_tensor(dtype, s.get(), a.release());
   }
   PyArray_Descr* d = np_dtypes[static_cast<int>(dtype)];
   if (PyArray_Check(value) && PyArray_ISCOMPLEX(reinterpret_cast<PyArrayObject*>(value)) && !is_complex(dtype)) {

@@ -7,22 +7,24 @@
 
 namespace tapeflow {
 
-std::string py_str(PyObject* o) {
-  PyObject* s = PyObject_Str(o);
-  const char* c = s ? PyUnicode_AsUTF8(s) : nullptr;
-  std::string out = c ? c : "?";
+namespace {
+
+// Takes over what str() or repr() returned.
+std::string written(PyObject* text) {
+  const Ref s = Ref::or_null(text);
+  const char* c = s ? PyUnicode_AsUTF8(text) : nullptr;
   if (!c) PyErr_Clear();
-  Py_XDECREF(s);
-  return out;
+  return c ? c : "?";
+}
+
+}  // namespace
+
+std::string py_str(PyObject* o) {
+  return written(PyObject_Str(o));
 }
 
 std::string py_repr(PyObject* o) {
-  PyObject* s = PyObject_Repr(o);
-  const char* c = s ? PyUnicode_AsUTF8(s) : nullptr;
-  std::string out = c ? c : "?";
-  if (!c) PyErr_Clear();
-  Py_XDECREF(s);
-  return out;
+  return written(PyObject_Repr(o));
 }
 
 [[noreturn]] void type_error(const std::string& m) {

@@ -5,6 +5,8 @@
 
 #include "convert.h"
 #include "exit.h"
+#include "owned_tensor.h"
+#include "ref.h"
 #include "tensor_type.h"
 
 namespace tapeflow {
@@ -180,17 +182,11 @@ Tensor* import_array(const Array& a, void (*release)(void*), void* owner, bool* 
   const auto bytes = static_cast<size_t>(shape->size * item);
   const int64_t align = is_complex(dtype) ? item / 2 : item;
   if (dense && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(align) == 0) {
-    Tensor* t = object_tensor(dtype, shape.get(), nullptr);
-    try {
-      // Never written to: its owner sees it too.
-      t->buffer = Buffer::wrap(data, bytes, false, release, owner);
-    } catch (...) {
-      Py_DECREF(object(t));
-      throw;
-    }
+    OwnedTensor t(object_tensor(dtype, shape.get(), nullptr));
+    t->buffer = Buffer::wrap(data, bytes, false, release, owner);  // never written to: its owner sees it too
     t->data = data;
     *shared = true;
-    return t;
+    return t.leak();
   }
   Tensor* t = new_tensor(dtype, shape.get());
   char* to = t->data;
@@ -223,57 +219,43 @@ PyObject* consume(PyObject* capsule, const char* name, const char* used) {
 }
 
 PyObject* ask(PyObject* o) {
-  PyObject* f = PyObject_GetAttrString(o, "__dlpack__");
-  if (!f) return nullptr;
-  PyObject* none = PyTuple_New(0);
-  PyObject* version = Py_BuildValue("{s:(ii)}", "max_version", 1, 0);
-  PyObject* c = none && version ? PyObject_Call(f, none, version) : nullptr;
-  if (!c && PyErr_ExceptionMatches(PyExc_TypeError)) {  // from before versions
+  const Ref f(PyObject_GetAttrString(o, "__dlpack__")), none(PyTuple_New(0));
+  const Ref version(Py_BuildValue("{s:(ii)}", "max_version", 1, 0));
+  PyObject* capsule = PyObject_Call(f.get(), none.get(), version.get());
+  if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {  // from before versions
     PyErr_Clear();
-    c = PyObject_CallNoArgs(f);
+    capsule = PyObject_CallNoArgs(f.get());
   }
-  Py_XDECREF(version);
-  Py_XDECREF(none);
-  Py_DECREF(f);
-  return c;
+  return capsule;
 }
 
 PyObject* from_dlpack(PyObject*, PyObject* o) {
-  PyObject* capsule;
+  Ref capsule;
   if (PyCapsule_CheckExact(o)) {
-    capsule = Py_NewRef(o);
+    capsule = Ref::share(o);
   } else {
-    PyObject* has = PyObject_GetAttrString(o, "__dlpack__");
-    if (!has) {
+    if (!Ref::or_null(PyObject_GetAttrString(o, "__dlpack__"))) {
       PyErr_Clear();
       return PyErr_Format(PyExc_TypeError, "from_dlpack takes a DLPack capsule or an object with __dlpack__, got %R",
                           reinterpret_cast<PyObject*>(Py_TYPE(o)));
     }
-    Py_DECREF(has);
-    capsule = ask(o);
-    if (!capsule) return nullptr;
-    if (!PyCapsule_CheckExact(capsule)) {
-      PyErr_Format(PyExc_TypeError, "__dlpack__ of %R did not return a capsule",
-                   reinterpret_cast<PyObject*>(Py_TYPE(o)));
-      Py_DECREF(capsule);
-      return nullptr;
+    capsule = Ref(ask(o));
+    if (!PyCapsule_CheckExact(capsule.get())) {
+      return PyErr_Format(PyExc_TypeError, "__dlpack__ of %R did not return a capsule",
+                          reinterpret_cast<PyObject*>(Py_TYPE(o)));
     }
   }
-  PyObject* r = guarded([&]() -> PyObject* {
-    const char* name = PyCapsule_GetName(capsule);
-    if (name && !std::strcmp(name, kPlainName)) return consume<Managed>(capsule, kPlainName, "used_dltensor");
-    if (name && !std::strcmp(name, kVersionedName)) {
-      return consume<Versioned>(capsule, kVersionedName, "used_dltensor_versioned");
-    }
-    if (name && !std::strncmp(name, "used_dltensor", 13)) {
-      PyErr_SetString(PyExc_ValueError, "A DLPack tensor may be consumed at most once.");
-    } else {
-      PyErr_Format(PyExc_ValueError, "not a DLPack capsule: its name is '%s'", name ? name : "");
-    }
-    return nullptr;
-  });
-  Py_DECREF(capsule);
-  return r;
+  const char* name = PyCapsule_GetName(capsule.get());
+  if (name && !std::strcmp(name, kPlainName)) return consume<Managed>(capsule.get(), kPlainName, "used_dltensor");
+  if (name && !std::strcmp(name, kVersionedName)) {
+    return consume<Versioned>(capsule.get(), kVersionedName, "used_dltensor_versioned");
+  }
+  if (name && !std::strncmp(name, "used_dltensor", 13)) {
+    PyErr_SetString(PyExc_ValueError, "A DLPack tensor may be consumed at most once.");
+  } else {
+    PyErr_Format(PyExc_ValueError, "not a DLPack capsule: its name is '%s'", name ? name : "");
+  }
+  return nullptr;
 }
 
 PyMethodDef functions[] = {
@@ -289,12 +271,9 @@ PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs) {
                                    &copy)) return nullptr;
   Tensor* t = tensor(self);
   if (!t->on_host()) {
-    PyObject* f = t->payload && !is_object(t->dtype) ? PyObject_GetAttrString(t->payload, "__dlpack__") : nullptr;
-    if (f) {  // on an accelerator: its own library knows
-      PyObject* r = PyObject_Call(f, args, kwargs);
-      Py_DECREF(f);
-      return r;
-    }
+    const bool exports = t->payload && !is_object(t->dtype);
+    const Ref f = Ref::or_null(exports ? PyObject_GetAttrString(t->payload, "__dlpack__") : nullptr);
+    if (f) return PyObject_Call(f.get(), args, kwargs);  // on an accelerator: its own library knows
     PyErr_Clear();
     return PyErr_Format(PyExc_BufferError, "Tensors of dtype %s cannot be exported by DLPack", dtype_name(t->dtype));
   }

@@ -29,7 +29,7 @@ struct KernelCall {
   const OpDef* op;
   int n_in;                   // list inputs are flattened
   Tensor* const* in;          // the caller's until the kernel returns, with the GIL or without; on the host, dtypes as the schema says
-  const Attr* attrs;          // in the schema's order, without inferred ones (T, N)
+  const Attr* attrs;          // in the schema's order, without inferred ones (T, N); kernels read them as TAPEFLOW_ATTRS
   int n_out;
   Tensor** out;               // to fill; zeroed before
   // Bit i: the caller gives in[i] up, so that a kernel may build its output in that memory if
@@ -41,8 +41,52 @@ struct KernelCall {
 
 using Kernel = bool (*)(KernelCall&);
 
+// A kernel and the names that it reads inputs and attrs by, which must be those of the row, in its order: a row that
+// has others is not made.
+struct NativeKernel {
+  constexpr NativeKernel(Kernel run = nullptr) : run(run) {}  // a row without attrs
+  Kernel run;
+  const char* attrs = "";
+  const char* inputs = nullptr;  // null: by position, as one or two, or lists
+};
+
+// What a kernel calls the attrs, or the inputs, of its row: all of them, in the schema's order. A kernel takes them as
+// parameters, in the order that it likes, and is registered as named<kernel>:
+//
+//   TAPEFLOW_ATTRS(ScanAttrs, exclusive, reverse);
+//   bool scan(KernelCall& c, const ScanAttrs& attrs) { ... attrs.reverse.b() ... }
+//   register_kernel("Cumsum", {DType::kFloat32}, named<scan>);
+#define TAPEFLOW_ATTRS(Type, ...)                                                       \
+  struct Type {                                                                         \
+    Attr __VA_ARGS__;                                                                   \
+    static const Type& of(const Attr* attrs) { return *reinterpret_cast<const Type*>(attrs); } \
+    static const Type& of(const KernelCall& c) { return of(c.attrs); }                  \
+    static constexpr void declare(NativeKernel* k) { k->attrs = #__VA_ARGS__; }         \
+  }
+#define TAPEFLOW_INPUTS(Type, ...)                                                      \
+  struct Type {                                                                         \
+    Input __VA_ARGS__;                                                                  \
+    static const Type& of(const KernelCall& c) { return *reinterpret_cast<const Type*>(c.in); } \
+    static constexpr void declare(NativeKernel* k) { k->inputs = #__VA_ARGS__; }        \
+  }
+using Input = Tensor*;
+
+template <auto kernel>
+struct Named;
+template <typename... Names, bool (*kernel)(KernelCall&, const Names&...)>
+struct Named<kernel> {
+  static bool run(KernelCall& c) { return kernel(c, Names::of(c)...); }
+  static constexpr NativeKernel declared() {
+    NativeKernel k(run);
+    (Names::declare(&k), ...);
+    return k;
+  }
+};
+template <auto kernel>
+inline constexpr NativeKernel named = Named<kernel>::declared();
+
 // The kernel of op for calls whose first input (for an op without inputs: its "dtype" attr) has one of these dtypes.
-void register_kernel(const char* op, std::initializer_list<DType> dtypes, Kernel kernel);
+void register_kernel(const char* op, std::initializer_list<DType> dtypes, NativeKernel kernel);
 
 // Instruction sets: kernels whose loops profit are compiled once for each, in namespace TAPEFLOW_ISA
 // ("baseline", "avx2", "avx512"), and the best one that the processor has registers itself at load.

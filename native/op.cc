@@ -499,37 +499,29 @@ void set_python_error(const Error& e, const OpDef* op) {
     PyErr_SetString(PyExc_RuntimeError, message.c_str());
     return;
   }
-  PyObject* error = PyObject_CallFunction(hooks.error_from_code, "is#", static_cast<int>(e.code), message.data(),
-                                          static_cast<Py_ssize_t>(message.size()));
-  if (!error) return;
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error)), error);
-  Py_DECREF(error);
+  const Ref error = Ref::or_null(PyObject_CallFunction(hooks.error_from_code, "is#", static_cast<int>(e.code), message.data(),
+                                                       static_cast<Py_ssize_t>(message.size())));
+  if (error) PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.get())), error.get());
 }
 
 void name_exhausted_memory(const OpDef* op) {
   if (!PyErr_Occurred() || !PyErr_ExceptionMatches(PyExc_MemoryError)) return;
-  PyObject *type, *cause, *trace;
-  PyErr_Fetch(&type, &cause, &trace);
-  PyErr_NormalizeException(&type, &cause, &trace);
-  if (cause && PyObject_HasAttrString(cause, "error_code")) return PyErr_Restore(type, cause, trace);  // it is one already
+  Raised raised;
+  raised.normalize();
+  PyObject* cause = raised.value;
+  if (cause && PyObject_HasAttrString(cause, "error_code")) return raised.restore();  // it is one already
   std::string message = "out of memory";
-  if (PyObject* written = cause ? PyObject_Str(cause) : nullptr) {
-    const char* text = PyUnicode_AsUTF8(written);
+  if (const Ref written = Ref::or_null(cause ? PyObject_Str(cause) : nullptr)) {
+    const char* text = PyUnicode_AsUTF8(written.get());
     if (text && *text) message = text;
-    Py_DECREF(written);
   }
   PyErr_Clear();
   set_python_error(Error(Code::kResourceExhausted, message), op);
-  PyObject *type2, *error, *trace2;
-  PyErr_Fetch(&type2, &error, &trace2);
-  PyErr_NormalizeException(&type2, &error, &trace2);
-  if (trace && cause) PyException_SetTraceback(cause, trace);
-  if (error && cause) PyException_SetCause(error, Py_NewRef(cause));
-  PyErr_Restore(type2, error, Py_XNewRef(trace));
-  Py_XDECREF(type);
-  Py_XDECREF(cause);
-  Py_XDECREF(trace);
-  Py_XDECREF(trace2);
+  Raised named;
+  named.normalize();
+  if (named.value && cause) PyException_SetCause(named.value, Py_NewRef(cause));
+  Py_XSETREF(named.trace, Py_XNewRef(raised.trace));
+  named.restore();
 }
 
 }  // namespace tapeflow

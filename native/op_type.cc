@@ -2,7 +2,6 @@
 #include <Python.h>
 #include <structmember.h>
 
-#include <cstring>
 #include <map>
 
 #include "attrs.h"
@@ -17,9 +16,34 @@ PyTypeObject* OpType = nullptr;
 namespace {
 
 // Kernels register themselves before the rows exist.
-std::map<std::string, Kernel[kDTypeCount]>& kernels() {
-  static std::map<std::string, Kernel[kDTypeCount]> all;
+std::map<std::string, NativeKernel[kDTypeCount]>& kernels() {
+  static std::map<std::string, NativeKernel[kDTypeCount]> all;
   return all;
+}
+
+template <typename T>
+std::string listed(const std::vector<T>& items) {
+  std::string all;
+  for (const T& item : items) all += (all.empty() ? "" : ", ") + py_str(item.name);
+  return all;
+}
+
+// Takes the row's native kernels. Throws ValueError where one reads inputs or attrs by names that the row does not have.
+void take_kernels(OpDef* op) {
+  const auto found = kernels().find(*op->name);
+  if (found == kernels().end()) return;
+  const std::string attrs = listed(*op->attrs), inputs = listed(*op->inputs);
+  for (int d = 0; d < kDTypeCount; ++d) {
+    const NativeKernel& k = found->second[d];
+    if (!k.run) continue;
+    op->native[d] = k.run;
+    const bool same_attrs = attrs == k.attrs;
+    if (same_attrs && (!k.inputs || inputs == k.inputs)) continue;
+    PyErr_Format(PyExc_ValueError, "the native kernel of %s for %s reads the %s (%s), but the row has (%s)",
+                 op->name->c_str(), dtype_name(static_cast<DType>(d)), same_attrs ? "inputs" : "attrs",
+                 same_attrs ? k.inputs : k.attrs, (same_attrs ? inputs : attrs).c_str());
+    throw PythonError();
+  }
 }
 
 PyObject* intern(PyObject* s) {
@@ -110,8 +134,7 @@ PyObject* op_new(PyTypeObject* type, PyObject* args, PyObject*) {
     if ((*op->attrs)[i].kind == AttrKind::kType) op->key_attr = static_cast<int>(i);
   }
   op->simple = !op->has_list && op->outputs->size() == 1 && !(*op->outputs)[0].list;
-  auto found = kernels().find(*op->name);
-  if (found != kernels().end()) std::memcpy(op->native, found->second, sizeof(op->native));
+  take_kernels(op);
   return whole(std::move(made));
 }
 
@@ -189,7 +212,16 @@ PyObject* native_dtypes(PyObject* self, PyObject*) {
   return l.release();
 }
 
+PyObject* with_kernels(PyObject*, PyObject*) {
+  Ref l(PyList_New(0));
+  for (const auto& [name, _] : kernels()) {
+    if (PyList_Append(l.get(), Ref(PyUnicode_FromString(name.c_str())).get()) < 0) return nullptr;
+  }
+  return l.release();
+}
+
 PyMethodDef op_methods[] = {
+    {"_with_kernels", entry<with_kernels>, METH_NOARGS | METH_STATIC, "Names of the ops that have native kernels."},
     {"_set_gradient", entry<set_gradient>, METH_VARARGS, nullptr},
     {"native_dtypes", entry<native_dtypes>, METH_NOARGS, "Numbers of the dtypes that have a native kernel."},
     {"call_python", method(entry<op_call_python>), METH_FASTCALL | METH_KEYWORDS,
@@ -223,7 +255,7 @@ PyType_Spec op_spec = {"tapeflow._native.Op", sizeof(OpDef), 0,
 
 }  // namespace
 
-void register_kernel(const char* op, std::initializer_list<DType> dtypes, Kernel kernel) {
+void register_kernel(const char* op, std::initializer_list<DType> dtypes, NativeKernel kernel) {
   for (DType d : dtypes) kernels()[op][static_cast<int>(d)] = kernel;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "guard.h"
+#include "owned_tensor.h"
 #include "python_kernel.h"
 #include "ref.h"
 #include "stack.h"
@@ -225,15 +226,7 @@ void run_while(const Instruction& at, Tensor** registers, Tensor** args, Timelin
     }
     Tensor* more = nullptr;
     run(cond, args, &more, timeline);
-    bool goes_on;
-    try {
-      goes_on = truth(more);
-    } catch (...) {
-      Py_DECREF(more);
-      throw;
-    }
-    Py_DECREF(more);
-    if (!goes_on) return;
+    if (!truth(OwnedTensor(more).get())) return;
     pause.tick();
     for (int i = 0; i < at.n_in; ++i) {
       if (i < at.n_vars) {
@@ -305,24 +298,16 @@ void step_timed(const Instruction& at, Tensor** registers, Tensor** args, Timeli
 // Python amends the exception that is set, to name the instruction.
 void name_node(PyObject* label) {
   if (!hooks.node_error || label == Py_None || !PyErr_ExceptionMatches(PyExc_Exception)) return;
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  if (trace) PyException_SetTraceback(value, trace);
-  PyObject* amended = PyObject_CallFunctionObjArgs(hooks.node_error, value, label, nullptr);
-  if (amended && PyExceptionInstance_Check(amended)) {
-    Py_XSETREF(type, Py_NewRef(PyExceptionInstance_Class(amended)));
-    Py_XSETREF(trace, PyException_GetTraceback(amended));
-    std::swap(value, amended);
+  Raised raised;
+  raised.normalize();
+  const Ref amended = Ref::or_null(PyObject_CallFunctionObjArgs(hooks.node_error, raised.value, label, nullptr));
+  if (!amended) return;  // the hook itself failed
+  if (PyExceptionInstance_Check(amended.get())) {
+    Py_XSETREF(raised.type, Py_NewRef(PyExceptionInstance_Class(amended.get())));
+    Py_XSETREF(raised.trace, PyException_GetTraceback(amended.get()));
+    Py_XSETREF(raised.value, Py_NewRef(amended.get()));
   }
-  Py_XDECREF(amended);
-  if (PyErr_Occurred()) {  // the hook itself failed
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
-    return;
-  }
-  PyErr_Restore(type, value, trace);
+  raised.restore();
 }
 
 [[noreturn]] void fail(const Instruction& at) {

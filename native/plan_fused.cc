@@ -466,8 +466,9 @@ class Run {
 const Loops* loops_for(const OpDef* op, const Attr* attrs, const DType* operands, int n) {
   std::string name = *op->name;
   if (name == "Cast") {
-    if (attrs[1].b()) return nullptr;  // truncating
-    name += text(" ", dtype_name(attrs[0].type()));
+    const auto& cast = CastAttrs::of(attrs);
+    if (cast.Truncate.b()) return nullptr;
+    name += text(" ", dtype_name(cast.DstT.type()));
   }
   const Loops* loops = loops_of(name, operands[key_operand(op)]);
   return loops && loops->n_in == n && std::equal(operands, operands + n, loops->in) ? loops : nullptr;

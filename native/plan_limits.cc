@@ -10,6 +10,7 @@
 
 #include "buffer.h"
 #include "error.h"
+#include "ref.h"
 #include "tensor_type.h"
 
 namespace tapeflow {
@@ -78,15 +79,14 @@ PyMethodDef module_methods[] = {
 }  // namespace
 
 void spend_strings(PyObject* array) {
-  auto* it = reinterpret_cast<PyArrayIterObject*>(PyArray_IterNew(array));
-  if (!it) throw PythonError();
+  const Ref owned(PyArray_IterNew(array));
+  auto* it = reinterpret_cast<PyArrayIterObject*>(owned.get());
   int64_t bytes = 0;
   while (PyArray_ITER_NOTDONE(it)) {
     PyObject* item = *reinterpret_cast<PyObject**>(PyArray_ITER_DATA(it));
     if (item && PyBytes_Check(item)) bytes += PyBytes_GET_SIZE(item);
     PyArray_ITER_NEXT(it);
   }
-  Py_DECREF(it);
   spend(bytes / 64);
 }
 
@@ -112,13 +112,10 @@ void UnderLimits::enter(const Limits& limits) {
 
 void UnderLimits::leave() {
   usage = {};
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyObject* ours = PyDataMem_SetHandler(handler_);
-  if (!ours) PyErr_Clear();
-  Py_XDECREF(ours);
-  Py_DECREF(handler_);
-  PyErr_Restore(type, value, trace);
+  Raised raised;
+  const Ref handler(handler_);
+  if (!Ref::or_null(PyDataMem_SetHandler(handler_))) PyErr_Clear();
+  raised.restore();
 }
 
 bool init_limits(PyObject* module) {

@@ -9,6 +9,7 @@
 #include "recorded_call.h"
 #include "ref.h"
 #include "stack.h"
+#include "tensor_type.h"
 
 namespace tapeflow {
 
@@ -127,9 +128,7 @@ PyObject* to_gradient(PyObject* r) {  // new reference; null for None
   if (PyFloat_Check(r) || PyLong_Check(r) || is_variable(r) || PyList_Check(r) || PyTuple_Check(r)) {
     return reinterpret_cast<PyObject*>(to_tensor(r, DType::kInvalid));
   }
-  PyObject* is_array = PyObject_GetAttrString(r, "__array_interface__");
-  if (is_array) {
-    Py_DECREF(is_array);
+  if (Ref::or_null(PyObject_GetAttrString(r, "__array_interface__"))) {
     return reinterpret_cast<PyObject*>(to_tensor(r, DType::kInvalid));
   }
   if (!PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError();

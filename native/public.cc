@@ -31,9 +31,9 @@ PyObject* package_directory;  // str, ends in a separator
 PublicFunction* self_of(PyObject* o) { return reinterpret_cast<PublicFunction*>(o); }
 
 bool ours(PyTracebackObject* tb) {
-  PyCodeObject* code = PyFrame_GetCode(tb->tb_frame);
-  const Py_ssize_t r = PyUnicode_Tailmatch(code->co_filename, package_directory, 0, PY_SSIZE_T_MAX, -1);
-  Py_DECREF(code);
+  const Ref code(reinterpret_cast<PyObject*>(PyFrame_GetCode(tb->tb_frame)));
+  const Py_ssize_t r = PyUnicode_Tailmatch(reinterpret_cast<PyCodeObject*>(code.get())->co_filename, package_directory, 0,
+                                           PY_SSIZE_T_MAX, -1);
   if (r < 0) PyErr_Clear();
   return r > 0;
 }
@@ -84,12 +84,11 @@ void trim_traceback() {
 Py_ssize_t find_name(PyObject* inner) {
   if (!PyFunction_Check(inner)) return -1;
   auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(inner));
-  PyObject* names = PyCode_GetVarnames(code);
+  const Ref names = Ref::or_null(PyCode_GetVarnames(code));
   Py_ssize_t found = -1;
   for (Py_ssize_t i = 0; names && i < code->co_argcount && found < 0; ++i) {
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "name") == 0) found = i;
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names.get(), i), "name") == 0) found = i;
   }
-  Py_XDECREF(names);
   PyErr_Clear();
   return found;
 }
@@ -108,10 +107,9 @@ bool names_nodes(const PublicFunction* f, PyObject* const* args, Py_ssize_t n, P
 // Whether what the function adds to a graph stands below a name of its own when none is given.
 bool has_scope(PublicFunction* f) {
   if (f->asked || !hooks.graph_scoped) return f->scoped;
-  PyObject* r = PyObject_CallOneArg(hooks.graph_scoped, f->inner);
-  f->scoped = r == Py_True;
+  const Ref r = Ref::or_null(PyObject_CallOneArg(hooks.graph_scoped, f->inner));
+  f->scoped = r.get() == Py_True;
   f->asked = true;
-  Py_XDECREF(r);
   PyErr_Clear();
   return f->scoped;
 }
@@ -119,33 +117,25 @@ bool has_scope(PublicFunction* f) {
 // hook(function, args, kwargs)
 PyObject* call_hook(PyObject* hook, PyObject* function, PyObject* const* args, size_t nargsf, PyObject* names) {
   const Py_ssize_t n = PyVectorcall_NARGS(nargsf), k = names ? PyTuple_GET_SIZE(names) : 0;
-  PyObject* positional = PyTuple_New(n);
-  PyObject* keywords = PyDict_New();
-  bool ok = positional && keywords;
-  for (Py_ssize_t i = 0; ok && i < n; ++i) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
-  for (Py_ssize_t i = 0; ok && i < k; ++i) ok = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), args[n + i]) == 0;
-  PyObject* r = ok ? PyObject_CallFunctionObjArgs(hook, function, positional, keywords, nullptr) : nullptr;
-  Py_XDECREF(positional);
-  Py_XDECREF(keywords);
-  return r;
+  const Ref positional(PyTuple_New(n)), keywords(PyDict_New());
+  for (Py_ssize_t i = 0; i < n; ++i) PyTuple_SET_ITEM(positional.get(), i, Py_NewRef(args[i]));
+  for (Py_ssize_t i = 0; i < k; ++i) {
+    if (PyDict_SetItem(keywords.get(), PyTuple_GET_ITEM(names, i), args[n + i]) < 0) return nullptr;
+  }
+  return PyObject_CallFunctionObjArgs(hook, function, positional.get(), keywords.get(), nullptr);
 }
 
 // A function that fails to take ragged or sparse tensors may have something that stands in for it. New reference, or null with
 // the exception that was set.
 PyObject* dispatched(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
   if (!hooks.dispatch || !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError))) return nullptr;
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyObject* r = call_hook(hooks.dispatch, o, args, nargsf, names);
-  if (r == Py_NotImplemented) {
-    Py_DECREF(r);
-    PyErr_Restore(type, value, trace);
+  Raised raised;
+  Ref r = Ref::or_null(call_hook(hooks.dispatch, o, args, nargsf, names));
+  if (r.get() == Py_NotImplemented) {
+    raised.restore();
     return nullptr;
   }
-  Py_XDECREF(type);
-  Py_XDECREF(value);
-  Py_XDECREF(trace);
-  return r;
+  return r.release();
 }
 
 PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
@@ -168,31 +158,25 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   int internal = 0;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|p", const_cast<char**>(keywords), &inner, &internal)) return nullptr;
   if (!PyCallable_Check(inner)) return PyErr_Format(PyExc_TypeError, "%R is not callable", inner);
-  PyObject* o = type->tp_alloc(type, 0);
-  if (!o) return nullptr;
-  auto* f = self_of(o);
+  Ref made(type->tp_alloc(type, 0));
+  auto* f = self_of(made.get());
   f->vectorcall = entry<call>;
   f->inner = Py_NewRef(inner);
   f->internal = internal;
   f->name_index = find_name(inner);
   f->dict = PyDict_New();
   bool ok = f->dict != nullptr;
-  PyObject* theirs = ok ? PyObject_GetAttrString(inner, "__dict__") : nullptr;
-  if (theirs) ok = PyDict_Update(f->dict, theirs) == 0;
+  const Ref theirs = Ref::or_null(ok ? PyObject_GetAttrString(inner, "__dict__") : nullptr);
+  if (theirs) ok = PyDict_Update(f->dict, theirs.get()) == 0;
   else PyErr_Clear();
-  Py_XDECREF(theirs);
   for (const char* name : {"__module__", "__name__", "__qualname__", "__doc__"}) {
     if (!ok) break;
-    PyObject* value = PyObject_GetAttrString(inner, name);
-    if (value) ok = PyDict_SetItemString(f->dict, name, value) == 0;
+    const Ref value = Ref::or_null(PyObject_GetAttrString(inner, name));
+    if (value) ok = PyDict_SetItemString(f->dict, name, value.get()) == 0;
     else PyErr_Clear();
-    Py_XDECREF(value);
   }
-  if (!ok || PyDict_SetItemString(f->dict, "__wrapped__", inner) < 0) {
-    Py_DECREF(o);
-    return nullptr;
-  }
-  return o;
+  if (!ok || PyDict_SetItemString(f->dict, "__wrapped__", inner) < 0) return nullptr;
+  return made.release();
 }
 
 int traverse(PyObject* o, visitproc visit, void* arg) {
@@ -224,13 +208,8 @@ PyObject* bind(PyObject* o, PyObject* instance, PyObject*) {
 }
 
 PyObject* repr(PyObject* o) {
-  PyObject* module = PyObject_GetAttrString(o, "__module__");
-  PyObject* name = module ? PyObject_GetAttrString(o, "__qualname__") : nullptr;
-  PyObject* r = nullptr;
-  if (name) r = PyUnicode_FromFormat("<function %S.%S>", module, name);
-  Py_XDECREF(module);
-  Py_XDECREF(name);
-  return r;
+  const Ref module(PyObject_GetAttrString(o, "__module__")), name(PyObject_GetAttrString(o, "__qualname__"));
+  return PyUnicode_FromFormat("<function %S.%S>", module.get(), name.get());
 }
 
 PyObject* reduce(PyObject* o, PyObject*) { return PyObject_GetAttrString(o, "__qualname__"); }

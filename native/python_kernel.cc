@@ -65,11 +65,11 @@ class PythonKernel {
       set_current_error(c_.op);
       rename_error();
     }
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    PyObject* left = PyObject_CallMethod(quiet.get(), "__exit__", "OOO", Py_None, Py_None, Py_None);
-    Py_XDECREF(left);
-    PyErr_Restore(type, value, trace);
+    {
+      Raised raised;
+      Ref::or_null(PyObject_CallMethod(quiet.get(), "__exit__", "OOO", Py_None, Py_None, Py_None));
+      raised.restore();
+    }
     if (!taken) throw PythonError();
   }
 
@@ -103,19 +103,18 @@ class PythonKernel {
   // Errors of NumPy and of the kernel become tf.errors.*, naming the op.
   void rename_error() {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) return;  // KeyboardInterrupt and the like
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    PyObject* code = PyObject_GetAttrString(value, "error_code");
+    Raised raised;
+    raised.normalize();
+    PyObject* value = raised.value;
+    const Ref code = Ref::or_null(PyObject_GetAttrString(value, "error_code"));
     PyErr_Clear();
     int number = -1;
     std::string text;
-    const bool coded = code && PyLong_Check(code);
+    const bool coded = code && PyLong_Check(code.get());
     if (coded) {
-      number = static_cast<int>(PyLong_AsLong(code));
-      PyObject* m = PyObject_GetAttrString(value, "message");
-      text = m ? py_str(m) : py_str(value);
-      Py_XDECREF(m);
+      number = static_cast<int>(PyLong_AsLong(code.get()));
+      const Ref message = Ref::or_null(PyObject_GetAttrString(value, "message"));
+      text = py_str(message ? message.get() : value);
       PyErr_Clear();
       if (text.find("[Op:") != std::string::npos) number = -1;
     } else if (PyErr_GivenExceptionMatches(value, PyExc_ValueError) || PyErr_GivenExceptionMatches(value, PyExc_LookupError) ||
@@ -126,20 +125,13 @@ class PythonKernel {
       number = static_cast<int>(Code::kResourceExhausted);
       text = py_str(value);
     }
-    Py_XDECREF(code);
-    if (number < 0) { PyErr_Restore(type, value, trace); return; }
+    if (number < 0) return raised.restore();
     set_python_error(Error(static_cast<Code>(number), text), c_.op);
-    if (!coded) {
-      PyObject *t2, *v2, *tb2;
-      PyErr_Fetch(&t2, &v2, &tb2);
-      PyErr_NormalizeException(&t2, &v2, &tb2);
-      if (trace) PyException_SetTraceback(value, trace);
-      PyException_SetCause(v2, Py_NewRef(value));
-      PyErr_Restore(t2, v2, tb2);
-    }
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
+    if (coded) return;
+    Raised named;
+    named.normalize();
+    PyException_SetCause(named.value, Py_NewRef(value));
+    named.restore();
   }
 
   void take_results(PyObject* r) {

@@ -190,12 +190,6 @@ PyObject* recorded_call(Tape* tape, const Entry& e, uint64_t wanted) {
   return reinterpret_cast<PyObject*>(c);
 }
 
-PyObject* tuple_of(const Shape* s) {
-  Ref t(PyTuple_New(s->rank));
-  for (int i = 0; i < s->rank; ++i) PyTuple_SET_ITEM(t.get(), i, Ref(PyLong_FromLongLong(s->dims[i])).release());
-  return t.release();
-}
-
 bool init_recorded_call() {
   CallType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&call_spec));
   return CallType != nullptr;

@@ -6,7 +6,6 @@ namespace tapeflow {
 
 // `wanted`: the inputs that lead to a source, by flat position (bit 63: all from there).
 PyObject* recorded_call(Tape* tape, const Entry& entry, uint64_t wanted);
-PyObject* tuple_of(const Shape* shape);  // new reference; throws
 bool init_recorded_call();
 
 }  // namespace tapeflow

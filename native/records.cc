@@ -5,6 +5,7 @@
 #include "crc32c.h"
 #include "records.h"
 #include "guard.h"
+#include "ref.h"
 
 namespace tapeflow {
 namespace {
@@ -80,8 +81,7 @@ PyObject* py_split(PyObject*, PyObject* args) {
     PyErr_SetString(PyExc_ValueError, "split_records: the start is not in the buffer");
     return nullptr;
   }
-  PyObject* records = PyList_New(0);
-  if (!records) return nullptr;
+  Ref records(PyList_New(0));
   Outcome outcome = kMore;
   uint64_t wanted = 12;  // bytes from `at` on that the next record needs
   while (view.size() - at >= 12) {
@@ -101,16 +101,11 @@ PyObject* py_split(PyObject*, PyObject* args) {
       outcome = kBadData;
       break;
     }
-    PyObject* record = PyBytes_FromStringAndSize(reinterpret_cast<const char*>(head) + 12, static_cast<Py_ssize_t>(length));
-    if (!record || PyList_Append(records, record) < 0) {
-      Py_XDECREF(record);
-      Py_DECREF(records);
-      return nullptr;
-    }
-    Py_DECREF(record);
+    const Ref record(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(head) + 12, static_cast<Py_ssize_t>(length)));
+    if (PyList_Append(records.get(), record.get()) < 0) return nullptr;
     at += static_cast<Py_ssize_t>(16 + length);
   }
-  return Py_BuildValue("NniK", records, at, static_cast<int>(outcome), static_cast<unsigned long long>(wanted));
+  return Py_BuildValue("NniK", records.release(), at, static_cast<int>(outcome), static_cast<unsigned long long>(wanted));
 }
 
 }  // namespace

@@ -13,14 +13,38 @@ class Ref {
   Ref() = default;
   explicit Ref(PyObject* o) : p_(o) { if (!o) throw PythonError(); }  // takes over what a call returned
   static Ref share(PyObject* o) { return Ref(Py_NewRef(o)); }
+  static Ref or_null(PyObject* o) { Ref r; r.p_ = o; return r; }  // null: with the exception left as it is
   Ref(Ref&& o) noexcept : p_(o.release()) {}
   Ref& operator=(Ref&& o) noexcept { std::swap(p_, o.p_); return *this; }
   ~Ref() { Py_XDECREF(p_); }
   PyObject* get() const { return p_; }
+  explicit operator bool() const { return p_ != nullptr; }
   PyObject* release() { return std::exchange(p_, nullptr); }
 
  private:
   PyObject* p_ = nullptr;
+};
+
+// The exception that is set, if any, put aside while other code runs. It is dropped unless it is restored.
+class Raised {
+ public:
+  Raised() { PyErr_Fetch(&type, &value, &trace); }
+  ~Raised() {
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+  }
+  Raised(const Raised&) = delete;
+  Raised& operator=(const Raised&) = delete;
+  // Makes value the exception itself, which knows its traceback.
+  void normalize() {
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (trace && value) PyException_SetTraceback(value, trace);
+  }
+  void restore() {
+    PyErr_Restore(std::exchange(type, nullptr), std::exchange(value, nullptr), std::exchange(trace, nullptr));
+  }
+  PyObject *type, *value, *trace;
 };
 
 // A tuple or list that is filled while Python code may run. The collector, and with it gc.get_objects(), sees it

@@ -205,11 +205,8 @@ PyType_Spec paused_spec = {"tapeflow._native.PausedTapes", sizeof(PausedTapes), 
                            paused_slots};
 
 bool add_type(PyObject* module, PyType_Spec* spec) {
-  PyObject* type = PyType_FromSpec(spec);
-  if (!type) return false;
-  const bool added = PyModule_AddType(module, reinterpret_cast<PyTypeObject*>(type)) == 0;
-  Py_DECREF(type);
-  return added;
+  const Ref type = Ref::or_null(PyType_FromSpec(spec));
+  return type && PyModule_AddType(module, reinterpret_cast<PyTypeObject*>(type.get())) == 0;
 }
 
 }  // namespace

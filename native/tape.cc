@@ -186,15 +186,9 @@ void record(const CallRecord& c) {
       Py_INCREF(c.op);
       continue;
     }
-    Py_INCREF(tape);  // the collector may run code that ends it
-    try {
-      append(tape, c);
-    } catch (...) {
-      Py_DECREF(tape);
-      throw;
-    }
+    const Ref owned = Ref::share(reinterpret_cast<PyObject*>(tape));  // the collector may run code that ends it
+    append(tape, c);
     for (int i = 0; i < c.n_out; ++i) if (trainable(c.out[i]->dtype)) mark(tape, c.out[i]);
-    Py_DECREF(tape);
   }
 }
 

@@ -44,9 +44,7 @@ int tape_init(PyObject* self, PyObject* args, PyObject* kw) {
 // Tells the `graph` package what happens to a tape while a graph is built. False with an exception.
 bool tell_graph(PyObject* self, const char* event) {
   if (thread_state.graph_scope <= 0 || !hooks.graph_tape) return true;
-  PyObject* r = PyObject_CallFunction(hooks.graph_tape, "Os", self, event);
-  Py_XDECREF(r);
-  return r != nullptr;
+  return bool{Ref::or_null(PyObject_CallFunction(hooks.graph_tape, "Os", self, event))};
 }
 
 PyObject* tape_enter(PyObject* self, PyObject*) {

@@ -186,34 +186,25 @@ PyObject* to_ndarray(PyObject* o, PyObject* args, PyObject* kwargs) {
   if (copy != Py_None && (wants_copy = PyObject_IsTrue(copy)) < 0) return nullptr;
   PyArray_Descr* d = nullptr;
   if (dtype != Py_None && !PyArray_DescrConverter(dtype, &d)) return nullptr;
+  Ref wanted = Ref::or_null(reinterpret_cast<PyObject*>(d));
   // Strings lie in an array that could be written to.
   const bool own = wants_copy || (is_object(tensor(o)->dtype) && copy == Py_None);
-  PyObject* a = guarded([&] { return to_shown_array(tensor(o), own); });
-  if (!a || !d || PyArray_EquivTypes(d, PyArray_DESCR(reinterpret_cast<PyArrayObject*>(a)))) {
-    Py_XDECREF(d);
-    return a;
-  }
+  Ref a(to_shown_array(tensor(o), own));
+  auto* array = reinterpret_cast<PyArrayObject*>(a.get());
+  if (!d || PyArray_EquivTypes(d, PyArray_DESCR(array))) return a.release();
   if (copy != Py_None && !wants_copy) {
-    Py_DECREF(d);
-    Py_DECREF(a);
     PyErr_SetString(PyExc_ValueError, "Unable to avoid copy while creating an array as requested.");
     return nullptr;
   }
-  PyObject* r = PyArray_CastToType(reinterpret_cast<PyArrayObject*>(a), d, 0);  // takes over d
-  Py_DECREF(a);
-  return r;
+  return PyArray_CastToType(array, reinterpret_cast<PyArray_Descr*>(wanted.release()), 0);
 }
 
 PyObject* set_shape(PyObject* o, PyObject* shape) {
-  PyObject* mine = tensor_shape_object(tensor(o)->shape);
-  if (!mine) return nullptr;
-  PyObject* r = PyObject_CallMethod(mine, "is_compatible_with", "(O)", shape);
-  const int fits = r ? PyObject_IsTrue(r) : -1;
-  Py_XDECREF(r);
+  const Ref mine(tensor_shape_object(tensor(o)->shape)), r(PyObject_CallMethod(mine.get(), "is_compatible_with", "(O)", shape));
+  const int fits = PyObject_IsTrue(r.get());
   if (fits == 0) {
-    PyErr_Format(PyExc_ValueError, "Tensor's shape %S is not compatible with supplied shape %S.", mine, shape);
+    PyErr_Format(PyExc_ValueError, "Tensor's shape %S is not compatible with supplied shape %S.", mine.get(), shape);
   }
-  Py_DECREF(mine);
   if (fits <= 0) return nullptr;
   Py_RETURN_NONE;
 }
@@ -230,22 +221,14 @@ PyObject* move(PyObject* o, PyObject* device) {
 
 PyObject* cpu(PyObject* o, PyObject*) {
   if (tensor(o)->device == 0) return Py_NewRef(o);
-  PyObject* name = PyUnicode_FromString("CPU:0");
-  if (!name) return nullptr;
-  PyObject* r = move(o, name);
-  Py_DECREF(name);
-  return r;
+  return move(o, Ref(PyUnicode_FromString("CPU:0")).get());
 }
 
 PyObject* gpu(PyObject* o, PyObject* args, PyObject* kwargs) {
   const char* keywords[] = {"gpu_index", nullptr};
   int i = 0;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|i", const_cast<char**>(keywords), &i)) return nullptr;
-  PyObject* name = PyUnicode_FromFormat("GPU:%d", i);
-  if (!name) return nullptr;
-  PyObject* r = move(o, name);
-  Py_DECREF(name);
-  return r;
+  return move(o, Ref(PyUnicode_FromFormat("GPU:%d", i)).get());
 }
 
 PyObject* copy_to(PyObject* o, PyObject* args, PyObject* kwargs) {
@@ -383,11 +366,10 @@ bool make_types(PyObject* module) {
   if (!TensorType) return false;
 
   // Above that of NumPy's arrays and scalars: array + tensor is ours.
-  PyObject* priority = PyLong_FromLong(100);
-  if (!priority) return false;
-  const int r = PyObject_SetAttrString(reinterpret_cast<PyObject*>(TensorBaseType), "__array_priority__", priority);
-  Py_DECREF(priority);
-  return r == 0 && PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(TensorBaseType)) == 0 &&
+  const Ref priority = Ref::or_null(PyLong_FromLong(100));
+  return priority &&
+         PyObject_SetAttrString(reinterpret_cast<PyObject*>(TensorBaseType), "__array_priority__", priority.get()) == 0 &&
+         PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(TensorBaseType)) == 0 &&
          PyModule_AddObjectRef(module, "EagerTensor", reinterpret_cast<PyObject*>(TensorType)) == 0;
 }
 
@@ -490,14 +472,9 @@ Tensor* new_tensor(DType dtype, int rank, const int64_t* dims) {
 }
 
 Tensor* object_tensor(DType dtype, Shape* shape, PyObject* payload) {
-  Tensor* t;
-  try {
-    t = make(dtype, shape->retain());
-  } catch (...) {
-    Py_XDECREF(payload);
-    throw;
-  }
-  t->payload = payload;
+  Ref owned = Ref::or_null(payload);
+  Tensor* t = make(dtype, shape->retain());
+  t->payload = owned.release();
   track(t);
   return t;
 }
@@ -514,29 +491,14 @@ Tensor* view_tensor(Tensor* of, Shape* shape, int64_t first_element) {
   }
   if (is_tensor_list(of->payload) && shape->rank == 0) return object_tensor(of->dtype, shape, Py_NewRef(of->payload));
   // NumPy's object arrays and jax's arrays speak the same language.
-  PyObject* whole = is_tensor_list(of->payload) ? to_array(of, false) : Py_NewRef(of->payload);
-  PyObject* part = PyObject_CallMethod(whole, "reshape", "(i)", -1);
-  Py_DECREF(whole);
-  if (part && (first_element != 0 || shape->size != of->size())) {
-    PyObject* slice = PySequence_GetSlice(part, first_element, first_element + shape->size);
-    Py_SETREF(part, slice);
+  const Ref whole(is_tensor_list(of->payload) ? to_array(of, false) : Py_NewRef(of->payload));
+  Ref part(PyObject_CallMethod(whole.get(), "reshape", "(i)", -1));
+  if (first_element != 0 || shape->size != of->size()) {
+    part = Ref(PySequence_GetSlice(part.get(), first_element, first_element + shape->size));
   }
-  PyObject* dims = part ? PyTuple_New(shape->rank) : nullptr;
-  for (int i = 0; dims && i < shape->rank; ++i) {
-    PyObject* d = PyLong_FromLongLong(shape->dims[i]);
-    if (d) PyTuple_SET_ITEM(dims, i, d);
-    else Py_CLEAR(dims);
-  }
-  PyObject* shaped = dims ? PyObject_CallMethod(part, "reshape", "(O)", dims) : nullptr;
-  Py_XDECREF(dims);
-  Py_XDECREF(part);
-  if (!shaped) throw PythonError();
-  if (of->dtype == DType::kVariant) {  // of one list, perhaps
-    t = from_array(shaped, of->dtype);
-    Py_DECREF(shaped);
-    return t;
-  }
-  t = object_tensor(of->dtype, shape, shaped);
+  Ref shaped(PyObject_CallMethod(part.get(), "reshape", "(O)", Ref(tuple_of(shape)).get()));
+  if (of->dtype == DType::kVariant) return from_array(shaped.get(), of->dtype);  // of one list, perhaps
+  t = object_tensor(of->dtype, shape, shaped.release());
   t->device = of->device;
   return t;
 }
@@ -564,21 +526,17 @@ void vector_ints(const Tensor* t, const char* what, IntVector* out) {
   }
 }
 
+PyObject* tuple_of(const Shape* s) {
+  Ref t(PyTuple_New(s->rank));
+  for (int i = 0; i < s->rank; ++i) PyTuple_SET_ITEM(t.get(), i, Ref(PyLong_FromLongLong(s->dims[i])).release());
+  return t.release();
+}
+
 PyObject* tensor_shape_object(Shape* shape) {
   if (shape->py) return Py_NewRef(shape->py);
-  PyObject* dims = PyTuple_New(shape->rank);
-  if (!dims) return nullptr;
-  for (int i = 0; i < shape->rank; ++i) {
-    PyObject* d = PyLong_FromLongLong(shape->dims[i]);
-    if (!d) {
-      Py_DECREF(dims);
-      return nullptr;
-    }
-    PyTuple_SET_ITEM(dims, i, d);
-  }
-  if (!hooks.tensor_shape) return dims;
-  PyObject* made = PyObject_CallOneArg(hooks.tensor_shape, dims);
-  Py_DECREF(dims);
+  Ref dims(tuple_of(shape));
+  if (!hooks.tensor_shape) return dims.release();
+  PyObject* made = PyObject_CallOneArg(hooks.tensor_shape, dims.get());
   if (!made) return nullptr;
   if (!shape->py) shape->py = Py_NewRef(made);
   return made;

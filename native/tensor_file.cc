@@ -9,6 +9,7 @@
 
 #include "arrays.h"
 #include "crc32c.h"
+#include "owned_tensor.h"
 #include "tensor_type.h"
 #include "threads.h"
 
@@ -46,17 +47,16 @@ PyObject* read_tensor(PyObject*, PyObject* args) {
       dims[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i));
       if (dims[i] == -1 && PyErr_Occurred()) throw PythonError();
     }
-    Tensor* t = new_tensor(kind, static_cast<int>(rank), dims);
+    OwnedTensor t(new_tensor(kind, static_cast<int>(rank), dims));
     uint32_t crc = 0;
     int64_t got;
     {
       ReleaseGil gil(t->bytes());
       got = read_summed(file, offset, t->data, t->bytes(), &crc);
     }
-    if (got == t->bytes()) return Py_BuildValue("NI", t, crc);
+    if (got == t->bytes()) return Py_BuildValue("NI", t.leak(), crc);
     if (got < 0) PyErr_SetFromErrno(PyExc_OSError);
     else PyErr_Format(PyExc_EOFError, "the file ends %lld bytes early", static_cast<long long>(t->bytes() - got));
-    Py_DECREF(reinterpret_cast<PyObject*>(t));
     throw PythonError();
   });
 }

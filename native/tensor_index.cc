@@ -15,9 +15,9 @@ enum class Found { kYes, kNo, kError };
 
 Found integer(PyObject* o, int64_t* value) {
   if (PyBool_Check(o)) return Found::kNo;
-  PyObject* number = nullptr;
+  Ref number;
   if (PyLong_Check(o)) {
-    number = Py_NewRef(o);
+    number = Ref::share(o);
   } else if (is_tensor(o)) {
     const Tensor* t = tensor(o);
     if (t->rank() != 0 || !t->on_host()) return Found::kNo;
@@ -26,24 +26,20 @@ Found integer(PyObject* o, int64_t* value) {
     return Found::kNo;
   } else {
     if (!PyIndex_Check(o) || PyObject_TypeCheck(o, TensorBaseType) || is_variable(o)) return Found::kNo;
-    number = PyNumber_Index(o);
+    number = Ref::or_null(PyNumber_Index(o));
     if (!number) {  // arrays, for one
       if (!PyErr_ExceptionMatches(PyExc_TypeError)) return Found::kError;
       PyErr_Clear();
       return Found::kNo;
     }
-    const Ref kept(number);
     // A one-element array is an array, not a number: it keeps its axis.
-    PyObject* ndim = PyObject_GetAttrString(o, "ndim");
-    const bool array = ndim && PyLong_Check(ndim) && PyLong_AsLong(ndim) != 0;
-    Py_XDECREF(ndim);
+    const Ref ndim = Ref::or_null(PyObject_GetAttrString(o, "ndim"));
+    const bool array = ndim && PyLong_Check(ndim.get()) && PyLong_AsLong(ndim.get()) != 0;
     PyErr_Clear();
     if (array) return Found::kNo;
-    Py_INCREF(number);
   }
   int overflow = 0;
-  const long long v = PyLong_AsLongLongAndOverflow(number, &overflow);
-  Py_DECREF(number);
+  const long long v = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
   if (overflow) {  // as in the conversion of any list of numbers
     PyErr_SetString(PyExc_ValueError, "Can't convert Python sequence with out-of-range integer to Tensor.");
     return Found::kError;

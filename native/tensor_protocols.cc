@@ -32,11 +32,7 @@ PyTypeObject* IteratorType;
 PyObject* iterator_next(PyObject* self) {
   auto* it = reinterpret_cast<Iterator*>(self);
   if (it->next >= it->over->dim(0)) return nullptr;
-  PyObject* i = PyLong_FromLongLong(it->next++);
-  if (!i) return nullptr;
-  PyObject* r = tensor_getitem(object(it->over), i);
-  Py_DECREF(i);
-  return r;
+  return tensor_getitem(object(it->over), Ref(PyLong_FromLongLong(it->next++)).get());
 }
 
 void iterator_dealloc(PyObject* self) {

@@ -31,6 +31,7 @@ int tensor_get_buffer(PyObject* o, Py_buffer* view, int flags);
 void tensor_release_buffer(PyObject* o, Py_buffer* view);
 
 PyObject* make_reference(PyObject* o);         // what ref() returns: hashable, equal by identity
+PyObject* tuple_of(const Shape* shape);  // new reference; throws
 PyObject* tensor_shape_object(Shape* shape);   // new reference to the TensorShape
 
 PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs);

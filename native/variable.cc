@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <vector>
 
 #include "arrays.h"
 #include "op.h"
@@ -60,12 +59,10 @@ AddRows rows_of(DType d) {
 
 Tensor* handle_of(Variable* v) {
   if (v->handle) return v->handle;
-  PyObject* weak = PyWeakref_NewRef(reinterpret_cast<PyObject*>(v), nullptr);
-  PyObject* payload = weak ? PyObject_CallOneArg(make_payload, weak) : nullptr;
-  Py_XDECREF(weak);
-  if (!payload) throw PythonError();
+  const Ref weak(PyWeakref_NewRef(reinterpret_cast<PyObject*>(v), nullptr));
+  Ref payload(PyObject_CallOneArg(make_payload, weak.get()));
   ShapeRef s(Shape::scalar());
-  OwnedTensor made(object_tensor(DType::kResource, s.get(), payload));
+  OwnedTensor made(object_tensor(DType::kResource, s.get(), payload.release()));
   if (!v->handle) v->handle = made.leak();  // Python ran: another thread may have been here
   return v->handle;
 }
@@ -91,18 +88,10 @@ void check_set(const Variable* v) {
 }  // namespace
 
 OwnedTensor awaited_snapshot(Variable* v) {
-  PyObject* owned = Py_NewRef(reinterpret_cast<PyObject*>(v));
-  bool locked = false;
-  OwnedTensor value;
-  try {
-    locked = v->value.lock_.acquire_to_read();
-    value = OwnedTensor::share(v->value.tensor_);
-  } catch (...) {
-    Py_DECREF(owned);
-    throw;
-  }
+  const Ref owned = Ref::share(reinterpret_cast<PyObject*>(v));
+  const bool locked = v->value.lock_.acquire_to_read();
+  OwnedTensor value = OwnedTensor::share(v->value.tensor_);
   if (locked) v->value.lock_.release();
-  Py_DECREF(owned);
   return value;
 }
 
@@ -229,10 +218,9 @@ PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
   v->id = next_tensor_id();
   v->dtype = DType::kInvalid;
   v->trainable = true;
-  PyObject* by_class = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_reads_by_class");
+  const Ref by_class = Ref::or_null(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_reads_by_class"));
   if (!by_class) PyErr_Clear();  // no class of Python code
-  v->by_class = by_class == Py_True;
-  Py_XDECREF(by_class);
+  v->by_class = by_class.get() == Py_True;
   return o;
 }
 
@@ -368,19 +356,11 @@ PyObject* get_handle(PyObject* o, void*) {
 
 template <PyObject* (*f)(PyObject*)>
 PyObject* by_value(PyObject* o) {
-  PyObject* value = new_value(o);
-  if (!value) return nullptr;
-  PyObject* result = f(value);
-  Py_DECREF(value);
-  return result;
+  return f(Ref(new_value(o)).get());
 }
 
 int truth(PyObject* o) {
-  PyObject* value = new_value(o);
-  if (!value) return -1;
-  const int result = PyObject_IsTrue(value);
-  Py_DECREF(value);
-  return result;
+  return PyObject_IsTrue(Ref(new_value(o)).get());
 }
 
 PyMethodDef methods[] = {
@@ -415,21 +395,19 @@ PyMemberDef members[] = {
 };
 
 bool add_payload_function() {
-  PyObject* scope = PyDict_New();
-  if (!scope) return false;
-  PyObject* done = nullptr;
-  if (PyDict_SetItemString(scope, "__builtins__", PyEval_GetBuiltins()) == 0) {
-    done = PyRun_String(
+  const Ref dict = Ref::or_null(PyDict_New());
+  PyObject* scope = dict.get();
+  Ref done;
+  if (scope && PyDict_SetItemString(scope, "__builtins__", PyEval_GetBuiltins()) == 0) {
+    done = Ref::or_null(PyRun_String(
         "from numpy import empty\n"
         "def make(x):\n"
         "    array = empty((), object)\n"
         "    array[()] = x\n"
         "    return array\n",
-        Py_file_input, scope, scope);
+        Py_file_input, scope, scope));
   }
   if (done) make_payload = Py_XNewRef(PyDict_GetItemString(scope, "make"));
-  Py_XDECREF(done);
-  Py_DECREF(scope);
   return make_payload != nullptr;
 }
 
@@ -469,7 +447,8 @@ PyMethodDef functions[] = {{"fresh", entry<fresh>, METH_O, "fresh(tensor): one o
 
 bool init_variable(PyObject* module) {
   if (!add_payload_function()) return false;
-  std::vector<PyType_Slot> slots = {
+  const PyNumberMethods& n = tensor_number_methods;
+  PyType_Slot slots[] = {
       {Py_tp_new, slot(entry<create>)},
       {Py_tp_dealloc, slot(destroy)},
       {Py_tp_traverse, slot(traverse)},
@@ -487,28 +466,21 @@ bool init_variable(PyObject* module) {
       {Py_nb_float, slot(entry<by_value<PyNumber_Float>>)},
       {Py_nb_index, slot(entry<by_value<PyNumber_Index>>)},
       {Py_nb_bool, slot(entry<truth>)},
-  };
-  // The operators of two operands take whatever converts to a tensor on either side.
-  const PyNumberMethods& n = tensor_number_methods;
-  const PyType_Slot binary[] = {
-      {Py_nb_add, reinterpret_cast<void*>(n.nb_add)},
-      {Py_nb_subtract, reinterpret_cast<void*>(n.nb_subtract)},
-      {Py_nb_multiply, reinterpret_cast<void*>(n.nb_multiply)},
-      {Py_nb_remainder, reinterpret_cast<void*>(n.nb_remainder)},
-      {Py_nb_power, reinterpret_cast<void*>(n.nb_power)},
-      {Py_nb_and, reinterpret_cast<void*>(n.nb_and)},
-      {Py_nb_or, reinterpret_cast<void*>(n.nb_or)},
-      {Py_nb_xor, reinterpret_cast<void*>(n.nb_xor)},
-      {Py_nb_floor_divide, reinterpret_cast<void*>(n.nb_floor_divide)},
-      {Py_nb_true_divide, reinterpret_cast<void*>(n.nb_true_divide)},
-      {Py_nb_matrix_multiply, reinterpret_cast<void*>(n.nb_matrix_multiply)},
-  };
-  for (const PyType_Slot& slot : binary) {
-    if (slot.pfunc) slots.push_back(slot);
-  }
-  slots.push_back({0, nullptr});
+      // The operators of two operands take whatever converts to a tensor on either side.
+      {Py_nb_add, slot(n.nb_add)},
+      {Py_nb_subtract, slot(n.nb_subtract)},
+      {Py_nb_multiply, slot(n.nb_multiply)},
+      {Py_nb_remainder, slot(n.nb_remainder)},
+      {Py_nb_power, slot(n.nb_power)},
+      {Py_nb_and, slot(n.nb_and)},
+      {Py_nb_or, slot(n.nb_or)},
+      {Py_nb_xor, slot(n.nb_xor)},
+      {Py_nb_floor_divide, slot(n.nb_floor_divide)},
+      {Py_nb_true_divide, slot(n.nb_true_divide)},
+      {Py_nb_matrix_multiply, slot(n.nb_matrix_multiply)},
+      {0, nullptr}};
   PyType_Spec spec = {"tapeflow._native.Variable", sizeof(Variable), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
   VariableType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   return VariableType && PyModule_AddFunctions(module, functions) == 0 &&
          PyModule_AddObjectRef(module, "Variable", reinterpret_cast<PyObject*>(VariableType)) == 0;

@@ -75,10 +75,12 @@ bool concat(KernelCall& c, Tensor* const* values, int n, const Tensor* axis_tens
 bool concat_v2(KernelCall& c) { return concat(c, c.in, c.n_in - 1, c.in[c.n_in - 1]); }
 bool concat_v1(KernelCall& c) { return concat(c, c.in + 1, c.n_in - 1, c.in[0]); }
 
-bool pack(KernelCall& c) {
+TAPEFLOW_ATTRS(PackAttrs, axis);
+
+bool pack(KernelCall& c, const PackAttrs& attrs) {
   Tensor* first = c.in[0];
   const int rank = first->rank();
-  const int64_t given = c.attrs[0].i;
+  const int64_t given = attrs.axis.i;
   for (int i = 1; i < c.n_in; ++i) {
     if (!c.in[i]->shape->same(first->shape)) {
       throw invalid("Shapes of all inputs must match: values[0].shape = ", first->shape->str(),
@@ -114,9 +116,11 @@ Tensor* part(Tensor* x, Shape* shape, int64_t rows, int64_t columns, int64_t par
   return out;
 }
 
-bool unpack(KernelCall& c) {
+TAPEFLOW_ATTRS(UnpackAttrs, num, axis);
+
+bool unpack(KernelCall& c, const UnpackAttrs& attrs) {
   Tensor* x = c.in[0];
-  const int64_t num = c.attrs[0].i, given = c.attrs[1].i;
+  const int64_t num = attrs.num.i, given = attrs.axis.i;
   const int rank = x->rank();
   const int64_t axis = given < 0 ? given + rank : given;
   if (axis < 0 || axis >= rank) throw invalid("axis = ", given, " not in [", -rank, ", ", rank, ")");
@@ -159,10 +163,14 @@ void split_at(KernelCall& c, Tensor* x, int axis, const int64_t* sizes) {
   }
 }
 
-bool split(KernelCall& c) {
-  Tensor* x = c.in[1];
-  const int64_t num = c.attrs[0].i;
-  const int axis = split_axis(c.in[0], x);
+TAPEFLOW_ATTRS(SplitAttrs, num_split);
+TAPEFLOW_INPUTS(SplitInputs, split_dim, value);
+TAPEFLOW_INPUTS(SplitVInputs, value, size_splits, split_dim);
+
+bool split(KernelCall& c, const SplitAttrs& attrs, const SplitInputs& in) {
+  Tensor* x = in.value;
+  const int64_t num = attrs.num_split.i;
+  const int axis = split_axis(in.split_dim, x);
   if (num <= 0 || num != c.n_out) throw invalid("Number of ways to split should be > 0, but got ", num);
   if (x->dim(axis) % num != 0) {
     throw invalid("Number of ways to split should evenly divide the split dimension, but got split_dim ",
@@ -174,16 +182,16 @@ bool split(KernelCall& c) {
   return true;
 }
 
-bool split_v(KernelCall& c) {
-  Tensor* x = c.in[0];
-  const Tensor* given = c.in[1];
-  const int64_t num = c.attrs[0].i;
+bool split_v(KernelCall& c, const SplitAttrs& attrs, const SplitVInputs& in) {
+  Tensor* x = in.value;
+  const Tensor* given = in.size_splits;
+  const int64_t num = attrs.num_split.i;
   if (given->dtype != DType::kInt32 && given->dtype != DType::kInt64) return false;
   if (given->rank() != 1 || given->size() != num || c.n_out != num) {
     throw invalid("size of the split_tensor must be 1-D and have the same elements as outputs got ",
                   given->rank(), " -D and ", given->size(), " elements");
   }
-  const int axis = split_axis(c.in[2], x);
+  const int axis = split_axis(in.split_dim, x);
   const int64_t whole = x->dim(axis);
   Scratch scratch((num + 1) * sizeof(int64_t));
   int64_t* sizes = scratch.as<int64_t>();
@@ -218,10 +226,10 @@ bool split_v(KernelCall& c) {
 void register_concat() {
   register_kernel("ConcatV2", kPlainDTypes, concat_v2);
   register_kernel("Concat", kPlainDTypes, concat_v1);
-  register_kernel("Pack", kPlainDTypes, pack);
-  register_kernel("Unpack", kPlainDTypes, unpack);
-  register_kernel("Split", kPlainDTypes, split);
-  register_kernel("SplitV", kPlainDTypes, split_v);
+  register_kernel("Pack", kPlainDTypes, named<pack>);
+  register_kernel("Unpack", kPlainDTypes, named<unpack>);
+  register_kernel("Split", kPlainDTypes, named<split>);
+  register_kernel("SplitV", kPlainDTypes, named<split_v>);
 }
 
 }  // namespace tapeflow

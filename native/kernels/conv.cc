@@ -22,14 +22,19 @@ struct ConvAttrs {
 enum Kind { kImages, kDepthwise, kVolumes };
 constexpr int windows_of(Kind kind) { return kind == kVolumes ? 3 : 2; }
 
-bool parse(const KernelCall& c, Kind kind, ConvAttrs* a) {
-  // strides, (use_cudnn_on_gpu,) padding, explicit_paddings, data_format, dilations; of volumes strides, padding,
-  // data_format, dilations
-  const Attr& strides = c.attrs[0];
-  const Attr* rest = c.attrs + (kind == kImages ? 2 : 1);
-  const Attr* explicit_paddings = kind == kVolumes ? nullptr : rest + 1;
-  const Attr &data_format = rest[kind == kVolumes ? 1 : 2], &dilations = rest[kind == kVolumes ? 2 : 3];
-  if (!parse_format(data_format, &a->format) || a->format.windows != windows_of(kind)) return false;
+TAPEFLOW_ATTRS(ImageAttrs, strides, use_cudnn_on_gpu, padding, explicit_paddings, data_format, dilations);
+TAPEFLOW_ATTRS(DepthwiseAttrs, strides, padding, explicit_paddings, data_format, dilations);
+TAPEFLOW_ATTRS(VolumeAttrs, strides, padding, data_format, dilations);
+template <Kind kind>
+using AttrsOf = std::conditional_t<kind == kImages, ImageAttrs,
+                                   std::conditional_t<kind == kDepthwise, DepthwiseAttrs, VolumeAttrs>>;
+TAPEFLOW_INPUTS(BackpropInputInputs, input_sizes, filter, out_backprop);
+TAPEFLOW_INPUTS(BackpropFilterInputs, input, filter_sizes, out_backprop);
+
+template <Kind kind>
+bool parse(const AttrsOf<kind>& attrs, ConvAttrs* a) {
+  const Attr &strides = attrs.strides, &dilations = attrs.dilations;
+  if (!parse_format(attrs.data_format, &a->format) || a->format.windows != windows_of(kind)) return false;
   const int rank = a->format.rank();
   if (strides.n != rank) throw invalid("Sliding window strides field must specify ", rank, " dimensions");
   if (dilations.n != rank) throw invalid("Sliding window dilations field must specify ", rank, " dimensions");
@@ -45,7 +50,7 @@ bool parse(const KernelCall& c, Kind kind, ConvAttrs* a) {
     if (a->stride[i] <= 0) throw invalid("Stride must be > 0, but got ", a->stride[i]);
     if (a->dilation[i] <= 0) throw invalid("Dilated rates should be larger than 0.");
   }
-  a->padding = parse_padding(rest[0], explicit_paddings, a->format);
+  a->padding = parse_padding(attrs, a->format);
   return true;
 }
 
@@ -143,10 +148,10 @@ void require_rank(const char* what, const Tensor* t, const ConvAttrs& a) {
     throw invalid(what, " must be ", a.format.rank(), "-dimensional: ", t->shape->str());
 }
 
-template <Kind kind> bool convolve(KernelCall& c) {
+template <Kind kind> bool convolve(KernelCall& c, const AttrsOf<kind>& attrs) {
   const Tensor *input = c.in[0], *filter = c.in[1];
   ConvAttrs a;
-  if (!parse(c, kind, &a)) return false;
+  if (!parse<kind>(attrs, &a)) return false;
   require_rank("convolution input", input, a);
   require_rank("convolution filter", filter, a);
   if (filter->size() == 0)
@@ -202,18 +207,19 @@ constexpr const char* name_of(Kind kind, bool of_input) {
   return of_input ? "Conv2DBackpropInput" : "Conv2DBackpropFilter";
 }
 
-template <Kind kind> bool backprop_input(KernelCall& c) {
+template <Kind kind>
+bool backprop_input(KernelCall& c, const AttrsOf<kind>& attrs, const BackpropInputInputs& in) {
   constexpr const char* op = name_of(kind, true);
-  const Tensor *filter = c.in[1], *dy = c.in[2];
+  const Tensor *filter = in.filter, *dy = in.out_backprop;
   ConvAttrs a;
-  if (!parse(c, kind, &a)) return false;
+  if (!parse<kind>(attrs, &a)) return false;
   const int rank = a.format.rank(), windows = a.format.windows;
   int64_t dims[5];
   int n;
-  read_sizes(c.in[0], op, "input_sizes", dims, &n);
+  read_sizes(in.input_sizes, op, "input_sizes", dims, &n);
   if (n != rank && (n != 2 || kind != kImages))
     throw invalid(op, " requires input_sizes to contain ", rank, " values", kind == kImages ? " or 2 values" : "",
-                  ", but got: ", c.in[0]->size());
+                  ", but got: ", in.input_sizes->size());
   if (filter->rank() != rank) throw invalid(op, ": filter must be ", rank, "-dimensional: ", filter->shape->str());
   if (dy->rank() != rank) throw invalid(op, ": out_backprop must be ", rank, "-dimensional: ", dy->shape->str());
   if (n != rank) {
@@ -228,16 +234,17 @@ template <Kind kind> bool backprop_input(KernelCall& c) {
   return run(c, v, Convolution::kBackwardInput, filter, dy, dims);
 }
 
-template <Kind kind> bool backprop_filter(KernelCall& c) {
+template <Kind kind>
+bool backprop_filter(KernelCall& c, const AttrsOf<kind>& attrs, const BackpropFilterInputs& in) {
   constexpr const char* op = name_of(kind, false);
-  const Tensor *input = c.in[0], *dy = c.in[2];
+  const Tensor *input = in.input, *dy = in.out_backprop;
   ConvAttrs a;
-  if (!parse(c, kind, &a)) return false;
+  if (!parse<kind>(attrs, &a)) return false;
   const int rank = a.format.rank();
   int64_t dims[5];
   int n;
-  read_sizes(c.in[1], op, "filter_sizes", dims, &n);
-  if (n != rank) throw invalid(op, ": filter must be ", rank, "-dimensional, got ", c.in[1]->size(), " filter_sizes");
+  read_sizes(in.filter_sizes, op, "filter_sizes", dims, &n);
+  if (n != rank) throw invalid(op, ": filter must be ", rank, "-dimensional, got ", in.filter_sizes->size(), " filter_sizes");
   if (input->rank() != rank) throw invalid(op, ": input must be ", rank, "-dimensional: ", input->shape->str());
   if (dy->rank() != rank) throw invalid(op, ": out_backprop must be ", rank, "-dimensional: ", dy->shape->str());
   for (int i = 0; i < rank; ++i)
@@ -251,15 +258,15 @@ template <Kind kind> bool backprop_filter(KernelCall& c) {
 
 void register_conv() {
   const std::initializer_list<DType> f32 = {DType::kFloat32};
-  register_kernel("Conv2D", f32, convolve<kImages>);
-  register_kernel("Conv2DBackpropInput", f32, backprop_input<kImages>);
-  register_kernel("Conv2DBackpropFilter", f32, backprop_filter<kImages>);
-  register_kernel("DepthwiseConv2dNative", f32, convolve<kDepthwise>);
-  register_kernel("DepthwiseConv2dNativeBackpropInput", f32, backprop_input<kDepthwise>);
-  register_kernel("DepthwiseConv2dNativeBackpropFilter", f32, backprop_filter<kDepthwise>);
-  register_kernel("Conv3D", f32, convolve<kVolumes>);
-  register_kernel("Conv3DBackpropInputV2", f32, backprop_input<kVolumes>);
-  register_kernel("Conv3DBackpropFilterV2", f32, backprop_filter<kVolumes>);
+  register_kernel("Conv2D", f32, named<convolve<kImages>>);
+  register_kernel("Conv2DBackpropInput", f32, named<backprop_input<kImages>>);
+  register_kernel("Conv2DBackpropFilter", f32, named<backprop_filter<kImages>>);
+  register_kernel("DepthwiseConv2dNative", f32, named<convolve<kDepthwise>>);
+  register_kernel("DepthwiseConv2dNativeBackpropInput", f32, named<backprop_input<kDepthwise>>);
+  register_kernel("DepthwiseConv2dNativeBackpropFilter", f32, named<backprop_filter<kDepthwise>>);
+  register_kernel("Conv3D", f32, named<convolve<kVolumes>>);
+  register_kernel("Conv3DBackpropInputV2", f32, named<backprop_input<kVolumes>>);
+  register_kernel("Conv3DBackpropFilterV2", f32, named<backprop_filter<kVolumes>>);
 }
 
 }  // namespace tapeflow

@@ -66,17 +66,21 @@ bool pad(KernelCall& c) {
   return true;
 }
 
-bool pad_v2(KernelCall& c) {
-  const Tensor* value = c.in[2];
+TAPEFLOW_INPUTS(PadV2Inputs, input, paddings, constant_values);
+
+bool pad_v2(KernelCall& c, const PadV2Inputs& in) {
+  const Tensor* value = in.constant_values;
   if (value->rank() != 0) throw invalid("constant_values must be a scalar. Found: ", value->shape->str());
   pad_with(c, value->data);
   return true;
 }
 
-bool mirror_pad(KernelCall& c) {
+TAPEFLOW_ATTRS(MirrorPadAttrs, mode);
+
+bool mirror_pad(KernelCall& c, const MirrorPadAttrs& attrs) {
   Tensor* x = c.in[0];
   const int rank = x->rank();
-  const bool reflect = !std::strcmp(c.attrs[0].str(), "REFLECT");
+  const bool reflect = !std::strcmp(attrs.mode.str(), "REFLECT");
   Paddings p;
   read_paddings(x, c.in[1], true, &p);
   for (int i = 0; i < rank; ++i) {
@@ -230,13 +234,15 @@ bool ones_like(KernelCall& c) {
   return true;
 }
 
+TAPEFLOW_INPUTS(RangeInputs, start, limit, delta);
+
 template <typename T>
-bool range(KernelCall& c) {
+bool range(KernelCall& c, const RangeInputs& in) {
   static const char* const names[] = {"start", "limit", "delta"};
   for (int i = 0; i < 3; ++i) {
     if (c.in[i]->size() != 1) throw invalid(names[i], " must be a scalar, not shape ", c.in[i]->shape->str());
   }
-  const T start = *c.in[0]->as<T>(), limit = *c.in[1]->as<T>(), delta = *c.in[2]->as<T>();
+  const T start = *in.start->as<T>(), limit = *in.limit->as<T>(), delta = *in.delta->as<T>();
   if (delta == 0) throw invalid("Requires delta != 0: ", delta);
   if (delta > 0 ? !(start <= limit) : !(start >= limit)) {
     throw invalid(delta > 0 ? "Requires start <= limit when delta > 0: "
@@ -278,17 +284,17 @@ bool range(KernelCall& c) {
 
 void register_fill() {
   register_kernel("Pad", kPlainDTypes, pad);
-  register_kernel("PadV2", kPlainDTypes, pad_v2);
-  register_kernel("MirrorPad", kPlainDTypes, mirror_pad);
+  register_kernel("PadV2", kPlainDTypes, named<pad_v2>);
+  register_kernel("MirrorPad", kPlainDTypes, named<mirror_pad>);
   register_kernel("Tile", kPlainDTypes, tile);
   register_kernel("BroadcastTo", kPlainDTypes, broadcast_to);
   register_kernel("Fill", {DType::kInt32, DType::kInt64}, fill);
   register_kernel("ZerosLike", kPlainDTypes, zeros_like);
   register_kernel("OnesLike", kPlainDTypes, ones_like);
-  register_kernel("Range", {DType::kFloat32}, range<float>);
-  register_kernel("Range", {DType::kFloat64}, range<double>);
-  register_kernel("Range", {DType::kInt32}, range<int32_t>);
-  register_kernel("Range", {DType::kInt64}, range<int64_t>);
+  register_kernel("Range", {DType::kFloat32}, named<range<float>>);
+  register_kernel("Range", {DType::kFloat64}, named<range<double>>);
+  register_kernel("Range", {DType::kInt32}, named<range<int32_t>>);
+  register_kernel("Range", {DType::kInt64}, named<range<int64_t>>);
 }
 
 }  // namespace tapeflow

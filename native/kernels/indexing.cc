@@ -112,7 +112,9 @@ Tensor* gather_axis(const Tensor* params, const Tensor* indices, int axis, int b
   return out;
 }
 
-bool gather(KernelCall& c) {
+TAPEFLOW_ATTRS(GatherAttrs, validate_indices);
+
+bool gather(KernelCall& c, const GatherAttrs&) {
   const Tensor *params = c.in[0], *indices = c.in[1];
   if (!is_index_dtype(indices->dtype)) return false;
   if (params->rank() < 1) throw invalid("params must be at least 1 dimensional");
@@ -120,20 +122,23 @@ bool gather(KernelCall& c) {
   return true;
 }
 
-bool gather_v2(KernelCall& c) {
-  const Tensor *params = c.in[0], *indices = c.in[1];
+TAPEFLOW_ATTRS(GatherV2Attrs, batch_dims);
+TAPEFLOW_INPUTS(GatherV2Inputs, params, indices, axis);
+
+bool gather_v2(KernelCall& c, const GatherV2Attrs& attrs, const GatherV2Inputs& in) {
+  const Tensor *params = in.params, *indices = in.indices;
   if (!is_index_dtype(indices->dtype)) return false;
   const int rank = params->rank(), index_rank = indices->rank();
   if (rank < 1) throw invalid("params must be at least 1 dimensional");
-  if (c.in[2]->rank() != 0) throw invalid("axis must be scalar");
-  const int64_t given = single_int(c.in[2]);
+  if (in.axis->rank() != 0) throw invalid("axis must be scalar");
+  const int64_t given = single_int(in.axis);
   const int64_t axis = given < 0 ? given + rank : given;
   if (axis < 0 || axis >= rank) {
     // Counted unsigned: the least axis has no positive of its own size.
     const uint64_t need = given < 0 ? 0 - static_cast<uint64_t>(given) : static_cast<uint64_t>(given) + 1;
     throw invalid("Shape must be at least rank ", need, " but is rank ", rank);
   }
-  int64_t batch = c.attrs[0].i;
+  int64_t batch = attrs.batch_dims.i;
   if (batch != 0) {
     if (batch < -index_rank || batch > index_rank) {
       throw invalid("Expected batch_dims in the range [", -index_rank, ", ", index_rank, "], but got ", batch);
@@ -196,35 +201,42 @@ Tensor* gather_nd_of(const Tensor* params, const Tensor* indices) {
   return out;
 }
 
-bool gather_nd(KernelCall& c) {
-  if (!is_index_dtype(c.in[1]->dtype)) return false;
+bool gather_nd(KernelCall& c, const BadIndicesAttrs& attrs) {
+  if (ignores_bad_indices(attrs.bad_indices_policy) || !is_index_dtype(c.in[1]->dtype)) return false;
   c.out[0] = gather_nd_of(c.in[0], c.in[1]);
   return true;
 }
 
-bool resource_gather(KernelCall& c) {
+TAPEFLOW_ATTRS(ResourceGatherAttrs, batch_dims, validate_indices, dtype);
+
+bool resource_gather(KernelCall& c, const ResourceGatherAttrs& attrs) {
   const OwnedTensor params = value_of(c.in[0]);
-  if (is_object(params->dtype) || !params->on_host() || c.attrs[0].i != 0) return false;
+  if (is_object(params->dtype) || !params->on_host() || attrs.batch_dims.i != 0) return false;
   if (params->rank() < 1) throw invalid("params must be at least 1 dimensional");
   c.out[0] = gather_axis(params.get(), c.in[1], 0, 0);
   return true;
 }
 
-bool resource_gather_nd(KernelCall& c) {
+TAPEFLOW_ATTRS(ResourceGatherNdAttrs, dtype);
+
+bool resource_gather_nd(KernelCall& c, const ResourceGatherNdAttrs&) {
   const OwnedTensor params = value_of(c.in[0]);
   if (is_object(params->dtype) || !params->on_host()) return false;
   c.out[0] = gather_nd_of(params.get(), c.in[1]);
   return true;
 }
 
+TAPEFLOW_ATTRS(OneHotAttrs, axis);
+TAPEFLOW_INPUTS(OneHotInputs, indices, depth, on_value, off_value);
+
 template <typename I>
-bool one_hot(KernelCall& c) {
-  const Tensor *indices = c.in[0], *depth_t = c.in[1], *on = c.in[2], *off = c.in[3];
+bool one_hot(KernelCall& c, const OneHotAttrs& attrs, const OneHotInputs& in) {
+  const Tensor *indices = in.indices, *depth_t = in.depth, *on = in.on_value, *off = in.off_value;
   if (is_object(on->dtype)) return false;
   const int rank = indices->rank();
-  const int64_t axis = c.attrs[0].i < 0 ? c.attrs[0].i + 1 + rank : c.attrs[0].i;
-  if (c.attrs[0].i < -1 || axis > rank || rank == kMaxRank) {
-    throw invalid("Expected axis to be -1 or between [0, ", rank + 1, ").  But received: ", c.attrs[0].i);
+  const int64_t axis = attrs.axis.i < 0 ? attrs.axis.i + 1 + rank : attrs.axis.i;
+  if (attrs.axis.i < -1 || axis > rank || rank == kMaxRank) {
+    throw invalid("Expected axis to be -1 or between [0, ", rank + 1, ").  But received: ", attrs.axis.i);
   }
   if (depth_t->rank() != 0) throw invalid("depth must be a scalar, but got: ", depth_t->shape->str());
   if (on->rank() != 0) throw invalid("on_value must be a scalar, but got: ", on->shape->str());
@@ -261,14 +273,14 @@ bool one_hot(KernelCall& c) {
 }  // namespace
 
 void register_indexing() {
-  register_kernel("Gather", kPlainDTypes, gather);
-  register_kernel("GatherV2", kPlainDTypes, gather_v2);
-  register_kernel("GatherNd", kPlainDTypes, gather_nd);
-  register_kernel("ResourceGather", {DType::kInt32, DType::kInt64}, resource_gather);
-  register_kernel("ResourceGatherNd", {DType::kInt32, DType::kInt64}, resource_gather_nd);
-  register_kernel("OneHot", {DType::kInt32}, one_hot<int32_t>);
-  register_kernel("OneHot", {DType::kInt64}, one_hot<int64_t>);
-  register_kernel("OneHot", {DType::kUInt8}, one_hot<uint8_t>);
+  register_kernel("Gather", kPlainDTypes, named<gather>);
+  register_kernel("GatherV2", kPlainDTypes, named<gather_v2>);
+  register_kernel("GatherNd", kPlainDTypes, named<gather_nd>);
+  register_kernel("ResourceGather", {DType::kInt32, DType::kInt64}, named<resource_gather>);
+  register_kernel("ResourceGatherNd", {DType::kInt32, DType::kInt64}, named<resource_gather_nd>);
+  register_kernel("OneHot", {DType::kInt32}, named<one_hot<int32_t>>);
+  register_kernel("OneHot", {DType::kInt64}, named<one_hot<int64_t>>);
+  register_kernel("OneHot", {DType::kUInt8}, named<one_hot<uint8_t>>);
   register_scatter();
   register_segment();
   register_selection();

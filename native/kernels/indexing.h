@@ -1,5 +1,6 @@
 // Integer indices as kernels meet them: checked once against a limit, with TensorFlow's words when one is out of it.
 #pragma once
+#include <cstring>
 #include <string>
 
 #include "kernel.h"
@@ -13,6 +14,9 @@ void register_selection();
 void register_unique();
 void register_resource_scatter();
 void register_resource_state();
+
+TAPEFLOW_ATTRS(BadIndicesAttrs, bad_indices_policy);
+inline bool ignores_bad_indices(const Attr& policy) { return !std::strcmp(policy.str(), "IGNORE"); }
 
 inline bool is_index_dtype(DType d) { return d == DType::kInt32 || d == DType::kInt64; }
 

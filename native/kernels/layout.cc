@@ -4,6 +4,7 @@
 #include "kernels/layout.h"
 #include "kernels/registry.h"
 #include "kernels/strided.h"
+#include "owned_tensor.h"
 
 namespace tapeflow {
 namespace {
@@ -62,7 +63,10 @@ bool reshape(KernelCall& c) {
   return true;
 }
 
-bool identity(KernelCall& c) {
+TAPEFLOW_ATTRS(PreventGradientAttrs, message);
+
+template <typename... Attrs>
+bool identity(KernelCall& c, const Attrs&...) {
   c.out[0] = view_tensor(c.in[0], c.in[0]->shape);
   return true;
 }
@@ -86,9 +90,11 @@ bool expand_dims(KernelCall& c) {
   return true;
 }
 
-bool squeeze(KernelCall& c) {
+TAPEFLOW_ATTRS(SqueezeAttrs, squeeze_dims);
+
+bool squeeze(KernelCall& c, const SqueezeAttrs& attrs) {
   Tensor* x = c.in[0];
-  const Attr& axes = c.attrs[0];
+  const Attr& axes = attrs.squeeze_dims;
   const int rank = x->rank();
   bool chosen[kMaxRank] = {};
   for (int i = 0; i < axes.n; ++i) {
@@ -116,39 +122,40 @@ bool squeeze(KernelCall& c) {
 
 Tensor* shape_tensor(const Tensor* x, DType type) {
   const int64_t rank = x->rank();
-  Tensor* out = new_tensor(type, 1, &rank);
+  OwnedTensor out(new_tensor(type, 1, &rank));
   for (int i = 0; i < rank; ++i) {
     const int64_t d = x->dim(i);
     if (type == DType::kInt64) {
       out->as<int64_t>()[i] = d;
     } else if (d > INT32_MAX) {
-      Py_DECREF(reinterpret_cast<PyObject*>(out));
       throw invalid("Shape output type is 32-bit but dim ", i, " is ", d);
     } else {
       out->as<int32_t>()[i] = static_cast<int32_t>(d);
     }
   }
-  return out;
+  return out.leak();
 }
 
 bool is_index(DType d) { return d == DType::kInt32 || d == DType::kInt64; }
 
-bool shape(KernelCall& c) {
-  const DType type = c.attrs[0].type();
+TAPEFLOW_ATTRS(ShapeAttrs, out_type);
+
+bool shape(KernelCall& c, const ShapeAttrs& attrs) {
+  const DType type = attrs.out_type.type();
   if (!is_index(type)) return false;
   c.out[0] = shape_tensor(c.in[0], type);
   return true;
 }
 
-bool shape_n(KernelCall& c) {
-  const DType type = c.attrs[0].type();
+bool shape_n(KernelCall& c, const ShapeAttrs& attrs) {
+  const DType type = attrs.out_type.type();
   if (!is_index(type) || c.n_in != c.n_out) return false;
   for (int i = 0; i < c.n_in; ++i) c.out[i] = shape_tensor(c.in[i], type);
   return true;
 }
 
-bool size(KernelCall& c) {
-  const DType type = c.attrs[0].type();
+bool size(KernelCall& c, const ShapeAttrs& attrs) {
+  const DType type = attrs.out_type.type();
   const int64_t n = c.in[0]->size();
   if (!is_index(type)) return false;
   if (type == DType::kInt32 && n > INT32_MAX) {
@@ -167,15 +174,14 @@ bool rank(KernelCall& c) {
 
 void register_layout() {
   register_kernel("Reshape", kPlainDTypes, reshape);
-  for (const char* name : {"Identity", "StopGradient", "PreventGradient", "Snapshot"}) {
-    register_kernel(name, kPlainDTypes, identity);
-  }
+  for (const char* name : {"Identity", "StopGradient", "Snapshot"}) register_kernel(name, kPlainDTypes, identity<>);
+  register_kernel("PreventGradient", kPlainDTypes, named<identity<PreventGradientAttrs>>);
   register_kernel("ExpandDims", kPlainDTypes, expand_dims);
-  register_kernel("Squeeze", kPlainDTypes, squeeze);
+  register_kernel("Squeeze", kPlainDTypes, named<squeeze>);
   for (const auto& dtypes : {kPlainDTypes, kObjectDTypes}) {
-    register_kernel("Shape", dtypes, shape);
-    register_kernel("ShapeN", dtypes, shape_n);
-    register_kernel("Size", dtypes, size);
+    register_kernel("Shape", dtypes, named<shape>);
+    register_kernel("ShapeN", dtypes, named<shape_n>);
+    register_kernel("Size", dtypes, named<size>);
     register_kernel("Rank", dtypes, rank);
   }
   register_transpose();

@@ -7,6 +7,8 @@
 
 namespace tapeflow {
 
+TAPEFLOW_ATTRS(CastAttrs, DstT, Truncate);
+
 constexpr int kMaxLoopInputs = 3;
 
 struct Loops {

@@ -203,27 +203,41 @@ bool is_real(DType d) {
   return d == DType::kFloat32 || d == DType::kFloat64 || d == DType::kFloat16 || d == DType::kBFloat16;
 }
 
-// Attrs: seed, seed2, dtype.
 template <Kind kind>
-bool stateful(KernelCall& c) {
+bool stateful(KernelCall& c, const SeededAttrs& attrs) {
   static constexpr const char* names[] = {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"};
-  const DType type = c.attrs[2].type();
+  const DType type = attrs.dtype.type();
   if (!is_real(type)) return false;
   ShapeRef shape = random_shape(c.in[0]);
   c.out[0] = new_tensor(type, shape.get());
-  const Philox g = reserve_stream(names[static_cast<int>(kind)], type, c.in[0]->dtype, c.attrs[0].i, c.attrs[1].i,
+  const Philox g = reserve_stream(names[static_cast<int>(kind)], type, c.in[0]->dtype, attrs.seed.i, attrs.seed2.i,
                                   static_cast<uint64_t>(shape->size) * 256);
   fill_kind<kind>(g, c.out[0]);
   return true;
 }
 
-// Inputs shape, seed; or shape, key, counter, alg. Attr: dtype.
-template <Kind kind>
-bool stateless(KernelCall& c) {
-  const DType type = c.attrs[0].type();
+TAPEFLOW_ATTRS(OutputAttrs, dtype);
+// Each stateless op is there with a seed, and as V2 with a key.
+TAPEFLOW_INPUTS(FromSeed, shape, seed);
+TAPEFLOW_INPUTS(FromKey, shape, key, counter, alg);
+TAPEFLOW_INPUTS(IntegersFromSeed, shape, seed, minval, maxval);
+TAPEFLOW_INPUTS(IntegersFromKey, shape, key, counter, alg, minval, maxval);
+
+template <typename Inputs>
+constexpr bool has_seed = requires(const Inputs& in) { in.seed; };
+
+template <typename Inputs>
+Philox generator(const Inputs& in) {
+  if constexpr (has_seed<Inputs>) return stateless_generator(in.seed);
+  else return stateless_generator(in.key, in.counter, in.alg);
+}
+
+template <Kind kind, typename Inputs>
+bool stateless(KernelCall& c, const OutputAttrs& attrs, const Inputs& in) {
+  const DType type = attrs.dtype.type();
   if (!is_real(type)) return false;
-  const Philox g = c.n_in == 2 ? stateless_generator(c.in[1]) : stateless_generator(c.in[1], c.in[2], c.in[3]);
-  ShapeRef shape = random_shape(c.in[0]);
+  const Philox g = generator(in);
+  ShapeRef shape = random_shape(in.shape);
   c.out[0] = new_tensor(type, shape.get());
   fill_kind<kind>(g, c.out[0]);
   return true;
@@ -256,22 +270,28 @@ bool integers(KernelCall& c, const Tensor* low, const Tensor* high, Start&& star
   }
 }
 
-bool random_uniform_int(KernelCall& c) {
-  return integers(c, c.in[1], c.in[2], [&](int64_t n) {
-    return reserve_stream("RandomUniformInt", c.in[1]->dtype, c.in[0]->dtype, c.attrs[0].i, c.attrs[1].i,
+TAPEFLOW_INPUTS(LimitInputs, shape, minval, maxval);
+
+bool random_uniform_int(KernelCall& c, const SeedAttrs& attrs, const LimitInputs& in) {
+  return integers(c, in.minval, in.maxval, [&](int64_t n) {
+    return reserve_stream("RandomUniformInt", in.minval->dtype, in.shape->dtype, attrs.seed.i, attrs.seed2.i,
                           static_cast<uint64_t>(n) * 256);
   });
 }
 
-bool stateless_uniform_int(KernelCall& c) {
-  const Philox g = c.n_in == 4 ? stateless_generator(c.in[1]) : stateless_generator(c.in[1], c.in[2], c.in[3]);
-  return integers(c, c.in[c.n_in - 2], c.in[c.n_in - 1], [&](int64_t) { return g; });
+template <typename Inputs>
+bool stateless_uniform_int(KernelCall& c, const Inputs& in) {
+  const Philox g = generator(in);
+  return integers(c, in.minval, in.maxval, [&](int64_t) { return g; });
 }
 
-bool stateless_full_int(KernelCall& c) {
-  const DType type = c.attrs[0].type();
-  if (c.n_in == 2 && !is_index_dtype(c.in[1]->dtype)) return false;
-  const Philox g = c.n_in == 2 ? stateless_generator(c.in[1]) : stateless_generator(c.in[1], c.in[2], c.in[3]);
+template <typename Inputs>
+bool stateless_full_int(KernelCall& c, const OutputAttrs& attrs, const Inputs& in) {
+  const DType type = attrs.dtype.type();
+  if constexpr (has_seed<Inputs>) {
+    if (!is_index_dtype(in.seed->dtype)) return false;
+  }
+  const Philox g = generator(in);
   const int item = item_size(type);
   if (!is_integer(type) || item < 4) return false;
   ShapeRef shape = random_shape(c.in[0]);
@@ -300,25 +320,20 @@ bool get_key_counter(KernelCall& c) {
 
 void register_random() {
   const std::initializer_list<DType> keys = {DType::kInt32, DType::kInt64};
-  register_kernel("RandomUniform", keys, stateful<Kind::kUniform>);
-  register_kernel("RandomStandardNormal", keys, stateful<Kind::kNormal>);
-  register_kernel("TruncatedNormal", keys, stateful<Kind::kTruncated>);
-  register_kernel("RandomUniformInt", keys, random_uniform_int);
-  for (const char* name : {"StatelessRandomUniform", "StatelessRandomUniformV2"}) {
-    register_kernel(name, keys, stateless<Kind::kUniform>);
-  }
-  for (const char* name : {"StatelessRandomNormal", "StatelessRandomNormalV2"}) {
-    register_kernel(name, keys, stateless<Kind::kNormal>);
-  }
-  for (const char* name : {"StatelessTruncatedNormal", "StatelessTruncatedNormalV2"}) {
-    register_kernel(name, keys, stateless<Kind::kTruncated>);
-  }
-  for (const char* name : {"StatelessRandomUniformInt", "StatelessRandomUniformIntV2"}) {
-    register_kernel(name, keys, stateless_uniform_int);
-  }
-  for (const char* name : {"StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2"}) {
-    register_kernel(name, keys, stateless_full_int);
-  }
+  register_kernel("RandomUniform", keys, named<stateful<Kind::kUniform>>);
+  register_kernel("RandomStandardNormal", keys, named<stateful<Kind::kNormal>>);
+  register_kernel("TruncatedNormal", keys, named<stateful<Kind::kTruncated>>);
+  register_kernel("RandomUniformInt", keys, named<random_uniform_int>);
+  register_kernel("StatelessRandomUniform", keys, named<stateless<Kind::kUniform, FromSeed>>);
+  register_kernel("StatelessRandomUniformV2", keys, named<stateless<Kind::kUniform, FromKey>>);
+  register_kernel("StatelessRandomNormal", keys, named<stateless<Kind::kNormal, FromSeed>>);
+  register_kernel("StatelessRandomNormalV2", keys, named<stateless<Kind::kNormal, FromKey>>);
+  register_kernel("StatelessTruncatedNormal", keys, named<stateless<Kind::kTruncated, FromSeed>>);
+  register_kernel("StatelessTruncatedNormalV2", keys, named<stateless<Kind::kTruncated, FromKey>>);
+  register_kernel("StatelessRandomUniformInt", keys, named<stateless_uniform_int<IntegersFromSeed>>);
+  register_kernel("StatelessRandomUniformIntV2", keys, named<stateless_uniform_int<IntegersFromKey>>);
+  register_kernel("StatelessRandomUniformFullInt", keys, named<stateless_full_int<FromSeed>>);
+  register_kernel("StatelessRandomUniformFullIntV2", keys, named<stateless_full_int<FromKey>>);
   register_kernel("StatelessRandomGetKeyCounter", keys, get_key_counter);
   register_kernel("StatelessRandomGetKeyCounterAlg", keys, get_key_counter);
   register_random_choice();

@@ -7,6 +7,9 @@
 
 namespace tapeflow {
 
+TAPEFLOW_ATTRS(SeedAttrs, seed, seed2);
+TAPEFLOW_ATTRS(SeededAttrs, seed, seed2, dtype);
+
 // The parts of the random family, one file each; register_random() calls them all.
 void register_random_choice();
 void register_random_rejection();

@@ -21,7 +21,7 @@ void shuffle_items(T* items, int64_t n, PhiloxWords& words) {
   }
 }
 
-bool random_shuffle(KernelCall& c) {
+bool random_shuffle(KernelCall& c, const SeedAttrs& attrs) {
   Tensor* x = c.in[0];
   if (x->rank() == 0 || x->dim(0) <= 1 || x->size() == 0) {
     c.out[0] = view_tensor(x, x->shape);
@@ -29,7 +29,7 @@ bool random_shuffle(KernelCall& c) {
   }
   const int64_t n = x->dim(0);
   if (n > INT32_MAX) throw invalid("RandomShuffle takes at most 2**31 - 1 rows, got ", n);
-  const Philox g = reserve_stream("RandomShuffle", x->dtype, DType::kInvalid, c.attrs[0].i, c.attrs[1].i,
+  const Philox g = reserve_stream("RandomShuffle", x->dtype, DType::kInvalid, attrs.seed.i, attrs.seed2.i,
                                   static_cast<uint64_t>(n - 1 + 3) / 4);
   Tensor* out = c.out[0] = new_tensor(x->dtype, x->shape);
   const int item = item_size(x->dtype);
@@ -106,31 +106,36 @@ bool multinomial(KernelCall& c, DType type, Start&& start) {
   return true;
 }
 
+TAPEFLOW_ATTRS(MultinomialAttrs, seed, seed2, output_dtype);
+
 template <typename T>
-bool stateful_multinomial(KernelCall& c) {  // attrs: seed, seed2, output_dtype
-  return multinomial<T>(c, c.attrs[2].type(), [&](int64_t rows, int64_t samples) {
+bool stateful_multinomial(KernelCall& c, const MultinomialAttrs& attrs) {
+  return multinomial<T>(c, attrs.output_dtype.type(), [&](int64_t rows, int64_t samples) {
     const uint64_t rounded = static_cast<uint64_t>(samples + 3) / 4 * 4 * 2;
-    return reserve_stream("Multinomial", c.in[0]->dtype, c.attrs[2].type(), c.attrs[0].i, c.attrs[1].i,
+    return reserve_stream("Multinomial", c.in[0]->dtype, attrs.output_dtype.type(), attrs.seed.i, attrs.seed2.i,
                           static_cast<uint64_t>(rows) * rounded * 256);
   });
 }
 
+TAPEFLOW_ATTRS(StatelessMultinomialAttrs, output_dtype);
+TAPEFLOW_INPUTS(StatelessMultinomialInputs, logits, num_samples, seed);
+
 template <typename T>
-bool stateless_multinomial(KernelCall& c) {  // attrs: output_dtype
-  const Philox g = stateless_generator(c.in[2]);
-  return multinomial<T>(c, c.attrs[0].type(), [&](int64_t, int64_t) { return g; });
+bool stateless_multinomial(KernelCall& c, const StatelessMultinomialAttrs& attrs, const StatelessMultinomialInputs& in) {
+  const Philox g = stateless_generator(in.seed);
+  return multinomial<T>(c, attrs.output_dtype.type(), [&](int64_t, int64_t) { return g; });
 }
 
 template <typename T>
 void register_for() {
-  register_kernel("Multinomial", {DTypeOf<T>::value}, stateful_multinomial<T>);
-  register_kernel("StatelessMultinomial", {DTypeOf<T>::value}, stateless_multinomial<T>);
+  register_kernel("Multinomial", {DTypeOf<T>::value}, named<stateful_multinomial<T>>);
+  register_kernel("StatelessMultinomial", {DTypeOf<T>::value}, named<stateless_multinomial<T>>);
 }
 
 }  // namespace
 
 void register_random_choice() {
-  register_kernel("RandomShuffle", kPlainDTypes, random_shuffle);
+  register_kernel("RandomShuffle", kPlainDTypes, named<random_shuffle>);
   register_for<float>();
   register_for<double>();
   register_for<int32_t>();

@@ -109,7 +109,7 @@ bool with_floating(DType d, F&& f) {
 
 bool floating(DType d) { return with_floating(d, [](auto) {}); }
 
-bool random_gamma(KernelCall& c) {  // attrs: seed, seed2
+bool random_gamma(KernelCall& c, const SeedAttrs& attrs) {
   const Tensor* alpha = c.in[1];
   const DType type = alpha->dtype;
   if (!floating(type)) return false;
@@ -117,7 +117,7 @@ bool random_gamma(KernelCall& c) {  // attrs: seed, seed2
   ShapeRef shape = joined(prefix.get(), alpha->shape);
   Tensor* out = c.out[0] = new_tensor(type, shape.get());
   if (shape->size == 0) return true;
-  const Philox g = reserve_stream("RandomGamma", type, c.in[0]->dtype, c.attrs[0].i, c.attrs[1].i,
+  const Philox g = reserve_stream("RandomGamma", type, c.in[0]->dtype, attrs.seed.i, attrs.seed2.i,
                                   static_cast<uint64_t>(shape->size) * kStretch);
   return with_floating(type, [&](auto t) {
     using T = decltype(t);
@@ -126,12 +126,14 @@ bool random_gamma(KernelCall& c) {  // attrs: seed, seed2
 }
 
 // Inputs shape (of the result), seed, alpha. The result's trailing axes are alpha's.
-bool stateless_gamma(KernelCall& c) {
-  const Tensor* alpha = c.in[2];
+TAPEFLOW_INPUTS(StatelessGammaInputs, shape, seed, alpha);
+
+bool stateless_gamma(KernelCall& c, const StatelessGammaInputs& in) {
+  const Tensor* alpha = in.alpha;
   const DType type = alpha->dtype;
   if (!floating(type)) return false;
-  const Philox g = stateless_generator(c.in[1]);
-  ShapeRef shape = random_shape(c.in[0]);
+  const Philox g = stateless_generator(in.seed);
+  ShapeRef shape = random_shape(in.shape);
   const int extra = shape->rank - alpha->rank();
   for (int i = 0; i < alpha->rank(); ++i) {
     if (extra < 0 || alpha->dim(i) != shape->dims[extra + i]) return false;
@@ -171,15 +173,15 @@ bool fill_poisson(const Philox& g, const Tensor* rate, int64_t samples, Tensor* 
 
 bool real(DType d) { return with_real(d, [](auto) {}); }
 
-bool random_poisson(KernelCall& c) {  // attrs: seed, seed2, dtype
+bool random_poisson(KernelCall& c, const SeededAttrs& attrs) {
   const Tensor* rate = c.in[1];
-  const DType type = c.attrs[2].type();
+  const DType type = attrs.dtype.type();
   if (!real(type) || !real(rate->dtype)) return false;
   ShapeRef prefix = random_shape(c.in[0]);
   ShapeRef shape = joined(prefix.get(), rate->shape);
   c.out[0] = new_tensor(type, shape.get());
   if (shape->size == 0) return true;
-  const Philox g = reserve_stream("RandomPoissonV2", type, rate->dtype, c.attrs[0].i, c.attrs[1].i,
+  const Philox g = reserve_stream("RandomPoissonV2", type, rate->dtype, attrs.seed.i, attrs.seed2.i,
                                   static_cast<uint64_t>(shape->size) * kStretch);
   return fill_poisson(g, rate, prefix->size, c.out[0]);
 }
@@ -187,9 +189,9 @@ bool random_poisson(KernelCall& c) {  // attrs: seed, seed2, dtype
 }  // namespace
 
 void register_random_rejection() {
-  register_kernel("RandomGamma", {DType::kInt32, DType::kInt64}, random_gamma);
-  register_kernel("StatelessRandomGammaV2", {DType::kInt32, DType::kInt64}, stateless_gamma);
-  register_kernel("RandomPoissonV2", {DType::kInt32, DType::kInt64}, random_poisson);
+  register_kernel("RandomGamma", {DType::kInt32, DType::kInt64}, named<random_gamma>);
+  register_kernel("StatelessRandomGammaV2", {DType::kInt32, DType::kInt64}, named<stateless_gamma>);
+  register_kernel("RandomPoissonV2", {DType::kInt32, DType::kInt64}, named<random_poisson>);
 }
 
 }  // namespace tapeflow

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "owned_tensor.h"
 #include "threads.h"
 
 namespace tapeflow {
@@ -178,32 +179,27 @@ void run(const Tensor* x, const Layout& l, const Reducer& r, Tensor* out, char* 
 
 Tensor* reduce(const Tensor* x, const bool* reduced, Shape* shape, const Reducer& r) {
   const Layout layout(x->shape, reduced);
-  Tensor* out = new_tensor(r.out, shape);
+  OwnedTensor owned(new_tensor(r.out, shape));
+  Tensor* out = owned.get();
   const int64_t bytes = layout.outputs * r.accumulator_size;
   const int64_t work = static_cast<int64_t>(static_cast<double>(x->size()) * r.ns);
   alignas(64) char small[1024];
-  try {
-    if (bytes <= static_cast<int64_t>(sizeof small)) {
-      ReleaseGil gil(work);
-      run(x, layout, r, out, small);
-    } else if (r.accumulator_size == item_size(r.out)) {
-      ReleaseGil gil(work);  // finish works in place, element by element
-      run(x, layout, r, out, out->data);
-    } else {
-      Scratch scratch(static_cast<size_t>(bytes));
-      ReleaseGil gil(work);
-      run(x, layout, r, out, scratch.as<char>());
-    }
-  } catch (...) {  // no memory for the threads' accumulators
-    Py_DECREF(out);
-    throw;
+  if (bytes <= static_cast<int64_t>(sizeof small)) {
+    ReleaseGil gil(work);
+    run(x, layout, r, out, small);
+  } else if (r.accumulator_size == item_size(r.out)) {
+    ReleaseGil gil(work);  // finish works in place, element by element
+    run(x, layout, r, out, out->data);
+  } else {
+    Scratch scratch(static_cast<size_t>(bytes));
+    ReleaseGil gil(work);
+    run(x, layout, r, out, scratch.as<char>());
   }
-  return out;
+  return owned.leak();
 }
 
-bool reduce_along_axes(KernelCall& c, const Reducer& r) {
+bool reduce_along_axes(KernelCall& c, bool keep_dims, const Reducer& r) {
   Tensor *x = c.in[0], *axes = c.in[1];
-  const bool keep_dims = c.attrs[0].b();
   const int rank = x->rank();
   bool reduced[kMaxRank] = {};
   const bool narrow = axes->dtype == DType::kInt32;

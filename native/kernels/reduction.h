@@ -21,8 +21,8 @@ struct Reducer {
   void (*finish)(const void* acc, int64_t n, int64_t count, void* out);
 };
 
-// Reduces c.in[0] along the axes in c.in[1]; attrs[0] is keep_dims.
-bool reduce_along_axes(KernelCall& c, const Reducer& r);
+// Reduces c.in[0] along the axes in c.in[1].
+bool reduce_along_axes(KernelCall& c, bool keep_dims, const Reducer& r);
 
 // Reduces the dimensions of x that `reduced` marks to a new tensor of shape `out`.
 Tensor* reduce(const Tensor* x, const bool* reduced, Shape* out, const Reducer& r);

@@ -30,8 +30,10 @@ void check(const Tensor* images, const Tensor* size, int64_t* height, int64_t* w
   if (images->dim(3) == 0) throw invalid("image must have at least one channel");
 }
 
-void check_flags(const KernelCall& c) {
-  if (c.attrs[0].b() && c.attrs[1].b())
+TAPEFLOW_ATTRS(ResizeAttrs, align_corners, half_pixel_centers);
+
+void check_flags(const ResizeAttrs& attrs) {
+  if (attrs.align_corners.b() && attrs.half_pixel_centers.b())
     throw invalid("If half_pixel_centers is True, align_corners must be False.");
 }
 
@@ -46,8 +48,8 @@ struct Pair {
   float part;
 };
 
-std::vector<Pair> bilinear_places(int64_t size, int64_t out, const KernelCall& c) {
-  const bool align_corners = c.attrs[0].b(), half_pixel_centers = c.attrs[1].b();
+std::vector<Pair> bilinear_places(int64_t size, int64_t out, const ResizeAttrs& attrs) {
+  const bool align_corners = attrs.align_corners.b(), half_pixel_centers = attrs.half_pixel_centers.b();
   const float scale = scale_of(size, out, align_corners);
   std::vector<Pair> places(static_cast<size_t>(out));
   for (int64_t i = 0; i < out; ++i) {
@@ -61,8 +63,8 @@ std::vector<Pair> bilinear_places(int64_t size, int64_t out, const KernelCall& c
   return places;
 }
 
-std::vector<int64_t> nearest_places(int64_t size, int64_t out, const KernelCall& c) {
-  const bool align_corners = c.attrs[0].b(), half_pixel_centers = c.attrs[1].b();
+std::vector<int64_t> nearest_places(int64_t size, int64_t out, const ResizeAttrs& attrs) {
+  const bool align_corners = attrs.align_corners.b(), half_pixel_centers = attrs.half_pixel_centers.b();
   const float scale = scale_of(size, out, align_corners);
   std::vector<int64_t> places(static_cast<size_t>(out));
   for (int64_t i = 0; i < out; ++i) {
@@ -74,16 +76,16 @@ std::vector<int64_t> nearest_places(int64_t size, int64_t out, const KernelCall&
   return places;
 }
 
-template <typename T> bool resize_bilinear(KernelCall& c) {
+template <typename T> bool resize_bilinear(KernelCall& c, const ResizeAttrs& attrs) {
   const Tensor* images = c.in[0];
   int64_t height, width;
   check(images, c.in[1], &height, &width);
-  check_flags(c);
+  check_flags(attrs);
   const Images in = images_of(images);
   const int64_t dims[4] = {in.batch, height, width, in.channels};
   Tensor* out = c.out[0] = new_tensor(DType::kFloat32, 4, dims);
   if (out->size() == 0) return true;
-  const auto rows = bilinear_places(in.height, height, c), columns = bilinear_places(in.width, width, c);
+  const auto rows = bilinear_places(in.height, height, attrs), columns = bilinear_places(in.width, width, attrs);
   const T* x = images->as<T>();
   float* y = out->as<float>();
   const int64_t n = in.channels, line = in.width * n;
@@ -111,7 +113,7 @@ template <typename T> bool resize_bilinear(KernelCall& c) {
   return true;
 }
 
-bool resize_bilinear_grad(KernelCall& c) {
+bool resize_bilinear_grad(KernelCall& c, const ResizeAttrs& attrs) {
   const Tensor *grads = c.in[0], *original = c.in[1];
   if (original->dtype != DType::kFloat32 || grads->rank() != 4 || original->rank() != 4) return false;
   const Images g = images_of(grads), in = images_of(original);
@@ -121,7 +123,7 @@ bool resize_bilinear_grad(KernelCall& c) {
   Tensor* out = c.out[0] = new_tensor(DType::kFloat32, 4, original->shape->dims);
   std::memset(out->data, 0, out->bytes());
   if (out->size() == 0) return true;
-  const auto rows = bilinear_places(in.height, g.height, c), columns = bilinear_places(in.width, g.width, c);
+  const auto rows = bilinear_places(in.height, g.height, attrs), columns = bilinear_places(in.width, g.width, attrs);
   const float* dy = grads->as<float>();
   float* dx = out->as<float>();
   const int64_t n = in.channels, line = in.width * n;
@@ -170,16 +172,16 @@ template <typename Unit> void copy_pixels(const Unit* x, Unit* y, const Images& 
   });
 }
 
-bool resize_nearest(KernelCall& c) {
+bool resize_nearest(KernelCall& c, const ResizeAttrs& attrs) {
   const Tensor* images = c.in[0];
   int64_t height, width;
   check(images, c.in[1], &height, &width);
-  check_flags(c);
+  check_flags(attrs);
   const Images in = images_of(images);
   const int64_t dims[4] = {in.batch, height, width, in.channels};
   Tensor* out = c.out[0] = new_tensor(images->dtype, 4, dims);
   if (out->size() == 0) return true;
-  const auto rows = nearest_places(in.height, height, c), columns = nearest_places(in.width, width, c);
+  const auto rows = nearest_places(in.height, height, attrs), columns = nearest_places(in.width, width, attrs);
   ReleaseGil unlock(out->size() / 2);
   switch (item_size(images->dtype)) {
     case 1: copy_pixels(images->as<uint8_t>(), out->as<uint8_t>(), in, in.channels, rows, columns); break;
@@ -190,7 +192,7 @@ bool resize_nearest(KernelCall& c) {
   return true;
 }
 
-bool resize_nearest_grad(KernelCall& c) {
+bool resize_nearest_grad(KernelCall& c, const ResizeAttrs& attrs) {
   const Tensor* grads = c.in[0];
   int64_t height, width;
   check(grads, c.in[1], &height, &width);
@@ -199,7 +201,7 @@ bool resize_nearest_grad(KernelCall& c) {
   Tensor* out = c.out[0] = new_tensor(DType::kFloat32, 4, dims);
   std::memset(out->data, 0, out->bytes());
   if (out->size() == 0) return true;
-  const auto rows = nearest_places(height, g.height, c), columns = nearest_places(width, g.width, c);
+  const auto rows = nearest_places(height, g.height, attrs), columns = nearest_places(width, g.width, attrs);
   const float* dy = grads->as<float>();
   float* dx = out->as<float>();
   const int64_t n = g.channels;
@@ -223,14 +225,14 @@ bool resize_nearest_grad(KernelCall& c) {
 }  // namespace
 
 void register_resize() {
-  register_kernel("ResizeBilinear", {DType::kFloat32}, resize_bilinear<float>);
-  register_kernel("ResizeBilinear", {DType::kUInt8}, resize_bilinear<uint8_t>);
-  register_kernel("ResizeBilinearGrad", {DType::kFloat32}, resize_bilinear_grad);
+  register_kernel("ResizeBilinear", {DType::kFloat32}, named<resize_bilinear<float>>);
+  register_kernel("ResizeBilinear", {DType::kUInt8}, named<resize_bilinear<uint8_t>>);
+  register_kernel("ResizeBilinearGrad", {DType::kFloat32}, named<resize_bilinear_grad>);
   register_kernel("ResizeNearestNeighbor",
                   {DType::kFloat32, DType::kUInt8, DType::kInt8, DType::kUInt16, DType::kInt16, DType::kInt32, DType::kInt64,
                    DType::kFloat16, DType::kBFloat16, DType::kFloat64},
-                  resize_nearest);
-  register_kernel("ResizeNearestNeighborGrad", {DType::kFloat32}, resize_nearest_grad);
+                  named<resize_nearest>);
+  register_kernel("ResizeNearestNeighborGrad", {DType::kFloat32}, named<resize_nearest_grad>);
 }
 
 }  // namespace tapeflow

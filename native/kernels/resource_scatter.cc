@@ -27,11 +27,13 @@ void check_dtype(const Tensor* x, const Tensor* updates) {
   }
 }
 
+TAPEFLOW_INPUTS(ScatterInputs, resource, indices, updates);
+
 template <Update op>
-bool resource_scatter(KernelCall& c) {
-  WritableValue variable(c.in[0]);
+bool resource_scatter(KernelCall&, const ScatterInputs& in) {
+  WritableValue variable(in.resource);
   const Tensor* x = plain_value(variable);
-  const Tensor *indices = c.in[1], *updates = c.in[2];
+  const Tensor *indices = in.indices, *updates = in.updates;
   if (!x || !updatable(op, x->dtype)) return false;
   check_dtype(x, updates);
   const bool one = updates->rank() == 0;
@@ -53,12 +55,15 @@ bool resource_scatter(KernelCall& c) {
 
 std::string range_text(int64_t from, int64_t to) { return text("[", from, ",", to, ")"); }
 
+TAPEFLOW_ATTRS(ScatterNdAttrs, use_locking, bad_indices_policy);
+TAPEFLOW_INPUTS(ScatterNdInputs, ref, indices, updates);
+
 template <Update op>
-bool resource_scatter_nd(KernelCall& c) {
-  WritableValue variable(c.in[0]);
+bool resource_scatter_nd(KernelCall&, const ScatterNdAttrs& attrs, const ScatterNdInputs& in) {
+  WritableValue variable(in.ref);
   const Tensor* x = plain_value(variable);
-  const Tensor *indices = c.in[1], *updates = c.in[2];
-  if (!x || !updatable(op, x->dtype)) return false;
+  const Tensor *indices = in.indices, *updates = in.updates;
+  if (ignores_bad_indices(attrs.bad_indices_policy) || !x || !updatable(op, x->dtype)) return false;
   check_dtype(x, updates);
   const int outer = indices->rank() - 1;
   if (outer < 0) throw invalid("Indices shape must have rank at least one. Found:", indices->shape->str());
@@ -96,14 +101,16 @@ bool resource_scatter_nd(KernelCall& c) {
   return scatter_nd(op, variable.writable(), indices, nd, updates);
 }
 
-bool resource_strided_slice_assign(KernelCall& c) {
-  WritableValue variable(c.in[0]);
+TAPEFLOW_INPUTS(StridedSliceAssignInputs, ref, begin, end, strides, value);
+
+bool resource_strided_slice_assign(KernelCall&, const SliceMasks& masks, const StridedSliceAssignInputs& in) {
+  WritableValue variable(in.ref);
   const Tensor* x = plain_value(variable);
-  const Tensor* value = c.in[4];
+  const Tensor* value = in.value;
   if (!x) return false;
   check_dtype(x, value);
   SliceSpec s;
-  parse_slice(x->rank(), x->shape->dims, c.in[1], c.in[2], c.in[3], slice_masks(c.attrs), &s);
+  parse_slice(x->rank(), x->shape->dims, in.begin, in.end, in.strides, masks, &s);
   // The value broadcasts to the slice; then its strides are mapped from the slice's axes to the variable's.
   int64_t own[kMaxRank], from[kMaxRank];
   row_major(value->rank(), value->shape->dims, own);
@@ -137,19 +144,19 @@ bool resource_strided_slice_assign(KernelCall& c) {
 
 void register_resource_scatter() {
   const std::initializer_list<DType> keys = {DType::kInt32, DType::kInt64};
-  register_kernel("ResourceScatterUpdate", keys, resource_scatter<Update::kAssign>);
-  register_kernel("ResourceScatterAdd", keys, resource_scatter<Update::kAdd>);
-  register_kernel("ResourceScatterSub", keys, resource_scatter<Update::kSub>);
-  register_kernel("ResourceScatterMul", keys, resource_scatter<Update::kMul>);
-  register_kernel("ResourceScatterDiv", keys, resource_scatter<Update::kDiv>);
-  register_kernel("ResourceScatterMin", keys, resource_scatter<Update::kMin>);
-  register_kernel("ResourceScatterMax", keys, resource_scatter<Update::kMax>);
-  register_kernel("ResourceScatterNdUpdate", keys, resource_scatter_nd<Update::kAssign>);
-  register_kernel("ResourceScatterNdAdd", keys, resource_scatter_nd<Update::kAdd>);
-  register_kernel("ResourceScatterNdSub", keys, resource_scatter_nd<Update::kSub>);
-  register_kernel("ResourceScatterNdMin", keys, resource_scatter_nd<Update::kMin>);
-  register_kernel("ResourceScatterNdMax", keys, resource_scatter_nd<Update::kMax>);
-  register_kernel("ResourceStridedSliceAssign", keys, resource_strided_slice_assign);
+  register_kernel("ResourceScatterUpdate", keys, named<resource_scatter<Update::kAssign>>);
+  register_kernel("ResourceScatterAdd", keys, named<resource_scatter<Update::kAdd>>);
+  register_kernel("ResourceScatterSub", keys, named<resource_scatter<Update::kSub>>);
+  register_kernel("ResourceScatterMul", keys, named<resource_scatter<Update::kMul>>);
+  register_kernel("ResourceScatterDiv", keys, named<resource_scatter<Update::kDiv>>);
+  register_kernel("ResourceScatterMin", keys, named<resource_scatter<Update::kMin>>);
+  register_kernel("ResourceScatterMax", keys, named<resource_scatter<Update::kMax>>);
+  register_kernel("ResourceScatterNdUpdate", keys, named<resource_scatter_nd<Update::kAssign>>);
+  register_kernel("ResourceScatterNdAdd", keys, named<resource_scatter_nd<Update::kAdd>>);
+  register_kernel("ResourceScatterNdSub", keys, named<resource_scatter_nd<Update::kSub>>);
+  register_kernel("ResourceScatterNdMin", keys, named<resource_scatter_nd<Update::kMin>>);
+  register_kernel("ResourceScatterNdMax", keys, named<resource_scatter_nd<Update::kMax>>);
+  register_kernel("ResourceStridedSliceAssign", keys, named<resource_strided_slice_assign>);
 }
 
 }  // namespace tapeflow

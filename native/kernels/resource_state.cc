@@ -6,16 +6,20 @@
 namespace tapeflow {
 namespace {
 
-bool read_variable(KernelCall& c) {
+TAPEFLOW_ATTRS(ReadAttrs, dtype);
+
+bool read_variable(KernelCall& c, const ReadAttrs& attrs) {
   const OwnedTensor x = value_of(c.in[0]);
-  if (!x->on_host() || x->dtype != c.attrs[0].type()) return false;
+  if (!x->on_host() || x->dtype != attrs.dtype.type()) return false;
   c.out[0] = view_tensor(x.get(), x->shape);  // an update in place copies first while this lives
   return true;
 }
 
-bool variable_shape(KernelCall& c) {
+TAPEFLOW_ATTRS(ShapeAttrs, out_type);
+
+bool variable_shape(KernelCall& c, const ShapeAttrs& attrs) {
   const OwnedTensor x = value_of(c.in[0]);
-  const DType type = c.attrs[0].type();
+  const DType type = attrs.out_type.type();
   const int64_t rank = x->rank();
   if (!is_index_dtype(type)) return false;
   for (int i = 0; i < rank; ++i) {
@@ -32,7 +36,9 @@ bool variable_shape(KernelCall& c) {
 }
 
 // A first value, or one of another shape, is for the variable itself to check.
-bool assign(KernelCall& c) {
+TAPEFLOW_ATTRS(AssignAttrs, validate_shape);
+
+bool assign(KernelCall& c, const AssignAttrs&) {
   Variable* v = variable_behind(c.in[0]);
   return v && replace_value(v, c.in[1]);
 }
@@ -52,9 +58,9 @@ bool assign_update(KernelCall& c) {
 }  // namespace
 
 void register_resource_state() {
-  register_kernel("ReadVariableOp", kPlainDTypes, read_variable);
-  register_kernel("AssignVariableOp", kPlainDTypes, assign);
-  register_kernel("VariableShape", {DType::kInt32, DType::kInt64}, variable_shape);
+  register_kernel("ReadVariableOp", kPlainDTypes, named<read_variable>);
+  register_kernel("AssignVariableOp", kPlainDTypes, named<assign>);
+  register_kernel("VariableShape", {DType::kInt32, DType::kInt64}, named<variable_shape>);
   const auto updated = {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64};
   register_kernel("AssignAddVariableOp", updated, assign_update<false>);
   register_kernel("AssignSubVariableOp", updated, assign_update<true>);

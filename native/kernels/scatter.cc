@@ -138,9 +138,11 @@ NdIndex check_scatter_nd(const Tensor* indices, const Tensor* updates, const Sha
   return nd;
 }
 
-bool scatter_nd_kernel(KernelCall& c) {
-  const Tensor *indices = c.in[0], *updates = c.in[1], *sizes = c.in[2];
-  if (!has_arithmetic(updates->dtype)) return false;
+TAPEFLOW_INPUTS(ScatterNdInputs, indices, updates, shape);
+
+bool scatter_nd_kernel(KernelCall& c, const BadIndicesAttrs& attrs, const ScatterNdInputs& in) {
+  const Tensor *indices = in.indices, *updates = in.updates, *sizes = in.shape;
+  if (ignores_bad_indices(attrs.bad_indices_policy) || !has_arithmetic(updates->dtype)) return false;
   if (sizes->rank() != 1) throw invalid("Shape must be a vector");
   IntVector dims;
   vector_ints(sizes, "shape", &dims);
@@ -152,10 +154,12 @@ bool scatter_nd_kernel(KernelCall& c) {
   return scatter_nd(Update::kAdd, out, indices, nd, updates);
 }
 
+TAPEFLOW_INPUTS(TensorScatterInputs, tensor, indices, updates);
+
 template <Update op>
-bool tensor_scatter(KernelCall& c) {
-  const Tensor *x = c.in[0], *indices = c.in[1], *updates = c.in[2];
-  if (!is_index_dtype(indices->dtype)) return false;
+bool tensor_scatter(KernelCall& c, const BadIndicesAttrs& attrs, const TensorScatterInputs& in) {
+  const Tensor *x = in.tensor, *indices = in.indices, *updates = in.updates;
+  if (ignores_bad_indices(attrs.bad_indices_policy) || !is_index_dtype(indices->dtype)) return false;
   if (op != Update::kAssign && !has_arithmetic(x->dtype)) return false;
   if (indices->rank() < 1) throw invalid("Indices shape must have rank at least one. Found:", indices->shape->str());
   if (updates->rank() < 1) throw invalid("Updates shape must have rank at least one. Found:", updates->shape->str());
@@ -202,12 +206,12 @@ bool tensor_scatter(KernelCall& c) {
 }  // namespace
 
 void register_scatter() {
-  register_kernel("ScatterNd", {DType::kInt32, DType::kInt64}, scatter_nd_kernel);
-  register_kernel("TensorScatterUpdate", kPlainDTypes, tensor_scatter<Update::kAssign>);
-  register_kernel("TensorScatterAdd", kPlainDTypes, tensor_scatter<Update::kAdd>);
-  register_kernel("TensorScatterSub", kPlainDTypes, tensor_scatter<Update::kSub>);
-  register_kernel("TensorScatterMin", kPlainDTypes, tensor_scatter<Update::kMin>);
-  register_kernel("TensorScatterMax", kPlainDTypes, tensor_scatter<Update::kMax>);
+  register_kernel("ScatterNd", {DType::kInt32, DType::kInt64}, named<scatter_nd_kernel>);
+  register_kernel("TensorScatterUpdate", kPlainDTypes, named<tensor_scatter<Update::kAssign>>);
+  register_kernel("TensorScatterAdd", kPlainDTypes, named<tensor_scatter<Update::kAdd>>);
+  register_kernel("TensorScatterSub", kPlainDTypes, named<tensor_scatter<Update::kSub>>);
+  register_kernel("TensorScatterMin", kPlainDTypes, named<tensor_scatter<Update::kMin>>);
+  register_kernel("TensorScatterMax", kPlainDTypes, named<tensor_scatter<Update::kMax>>);
 }
 
 }  // namespace tapeflow

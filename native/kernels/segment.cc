@@ -58,9 +58,11 @@ void fold_rows(T* y, const T* x, const I* ids, int64_t rows, int64_t columns, in
   });
 }
 
+TAPEFLOW_INPUTS(UnsortedInputs, data, segment_ids, num_segments);
+
 template <Fold fold, typename T>
-bool unsorted_segment(KernelCall& c) {
-  const Tensor *data = c.in[0], *ids = c.in[1], *count = c.in[2];
+bool unsorted_segment(KernelCall& c, const UnsortedInputs& in) {
+  const Tensor *data = in.data, *ids = in.segment_ids, *count = in.num_segments;
   if (!is_index_dtype(ids->dtype)) return false;
   if (count->rank() != 0) throw invalid("num_segments should be a scalar, not shape ", count->shape->str());
   const int id_rank = ids->rank(), rank = data->rank();
@@ -147,10 +149,10 @@ bool sorted_segment(KernelCall& c) {
 template <typename T>
 void register_for() {
   constexpr DType d = DTypeOf<T>::value;
-  register_kernel("UnsortedSegmentSum", {d}, unsorted_segment<Fold::kSum, T>);
-  register_kernel("UnsortedSegmentMax", {d}, unsorted_segment<Fold::kMax, T>);
-  register_kernel("UnsortedSegmentMin", {d}, unsorted_segment<Fold::kMin, T>);
-  register_kernel("UnsortedSegmentProd", {d}, unsorted_segment<Fold::kProd, T>);
+  register_kernel("UnsortedSegmentSum", {d}, named<unsorted_segment<Fold::kSum, T>>);
+  register_kernel("UnsortedSegmentMax", {d}, named<unsorted_segment<Fold::kMax, T>>);
+  register_kernel("UnsortedSegmentMin", {d}, named<unsorted_segment<Fold::kMin, T>>);
+  register_kernel("UnsortedSegmentProd", {d}, named<unsorted_segment<Fold::kProd, T>>);
   register_kernel("SegmentSum", {d}, sorted_segment<Fold::kSum, T>);
   register_kernel("SegmentMax", {d}, sorted_segment<Fold::kMax, T>);
   register_kernel("SegmentMin", {d}, sorted_segment<Fold::kMin, T>);

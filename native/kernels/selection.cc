@@ -80,10 +80,12 @@ void top_of_row(const T* x, int64_t n, int64_t k, T* values, int32_t* indices, i
   for (int64_t i = 0; i < k; ++i) values[i] = x[indices[i]];
 }
 
+TAPEFLOW_ATTRS(TopKAttrs, sorted, index_type);
+
 template <typename T>
-bool top_k(KernelCall& c) {
+bool top_k(KernelCall& c, const TopKAttrs& attrs) {
   const Tensor *x = c.in[0], *k_t = c.in[1];
-  if (!is_index_dtype(k_t->dtype) || c.attrs[1].type() != DType::kInt32) return false;
+  if (!is_index_dtype(k_t->dtype) || attrs.index_type.type() != DType::kInt32) return false;
   if (k_t->rank() != 0) throw invalid("k must be scalar, got shape ", k_t->shape->str());
   const int64_t k = single_int(k_t);
   const int rank = x->rank();
@@ -130,10 +132,10 @@ void register_selection() {
   register_kernel("Where", {DType::kFloat64}, where<double>);
   register_kernel("InvertPermutation", {DType::kInt32}, invert_permutation<int32_t>);
   register_kernel("InvertPermutation", {DType::kInt64}, invert_permutation<int64_t>);
-  register_kernel("TopKV2", {DType::kFloat32}, top_k<float>);
-  register_kernel("TopKV2", {DType::kFloat64}, top_k<double>);
-  register_kernel("TopKV2", {DType::kInt32}, top_k<int32_t>);
-  register_kernel("TopKV2", {DType::kInt64}, top_k<int64_t>);
+  register_kernel("TopKV2", {DType::kFloat32}, named<top_k<float>>);
+  register_kernel("TopKV2", {DType::kFloat64}, named<top_k<double>>);
+  register_kernel("TopKV2", {DType::kInt32}, named<top_k<int32_t>>);
+  register_kernel("TopKV2", {DType::kInt64}, named<top_k<int64_t>>);
 }
 
 }  // namespace tapeflow

@@ -31,10 +31,10 @@ void spread(int rank, const IntVector& begin, const IntVector& end, const IntVec
   const int n = begin.n;
   int ellipsis = -1, new_after_ellipsis = 0;
   for (int i = 0; i < n; ++i) {
-    if (has_bit(masks.ellipsis, i)) {
+    if (has_bit(masks.ellipsis_mask.i, i)) {
       if (ellipsis >= 0) throw invalid("Multiple ellipses in slice spec not allowed");
       ellipsis = i;
-    } else if (ellipsis >= 0 && has_bit(masks.new_axis, i)) {
+    } else if (ellipsis >= 0 && has_bit(masks.new_axis_mask.i, i)) {
       ++new_after_ellipsis;
     }
   }
@@ -52,7 +52,7 @@ void spread(int rank, const IntVector& begin, const IntVector& end, const IntVec
     if (i == ellipsis) {
       const int after = n - i - 1 - new_after_ellipsis;
       whole_axes_until(std::min(rank, rank - after));
-    } else if (has_bit(masks.new_axis, i)) {
+    } else if (has_bit(masks.new_axis_mask.i, i)) {
       d->out[d->n_out++] = kNewAxis;
     } else {
       if (axis >= rank) {
@@ -62,9 +62,9 @@ void spread(int rank, const IntVector& begin, const IntVector& end, const IntVec
       d->begin[axis] = begin.v[i];
       d->end[axis] = end.v[i];
       d->stride[axis] = stride.v[i];
-      d->whole_begin[axis] = has_bit(masks.begin, i);
-      d->whole_end[axis] = has_bit(masks.end, i);
-      d->shrink[axis] = has_bit(masks.shrink_axis, i);
+      d->whole_begin[axis] = has_bit(masks.begin_mask.i, i);
+      d->whole_end[axis] = has_bit(masks.end_mask.i, i);
+      d->shrink[axis] = has_bit(masks.shrink_axis_mask.i, i);
       d->out[d->n_out++] = d->shrink[axis] ? kShrunk : axis;
       ++axis;
     }
@@ -139,9 +139,11 @@ bool one_run(int rank, const int64_t* dims, const int64_t* count) {
   return true;
 }
 
-bool slice(KernelCall& c) {
-  Tensor* x = c.in[0];
-  const Tensor *begin = c.in[1], *size = c.in[2];
+TAPEFLOW_INPUTS(SliceInputs, input, begin, size);
+
+bool slice(KernelCall& c, const SliceInputs& in) {
+  Tensor* x = in.input;
+  const Tensor *begin = in.begin, *size = in.size;
   const int rank = x->rank();
   if (begin->rank() != 1 || size->rank() != 1 || begin->size() != rank || size->size() != rank) {
     throw invalid("Expected begin and size arguments to be 1-D tensors of size ", rank, ", but got shapes ",
@@ -176,11 +178,13 @@ bool slice(KernelCall& c) {
 
 bool index_dtype(const Tensor* t) { return t->dtype == DType::kInt32 || t->dtype == DType::kInt64; }
 
-bool strided_slice(KernelCall& c) {
-  Tensor* x = c.in[0];
-  if (!index_dtype(c.in[1])) return false;
+TAPEFLOW_INPUTS(StridedSliceInputs, input, begin, end, strides);
+
+bool strided_slice(KernelCall& c, const SliceMasks& masks, const StridedSliceInputs& in) {
+  Tensor* x = in.input;
+  if (!index_dtype(in.begin)) return false;
   SliceSpec s;
-  parse_slice(x->rank(), x->shape->dims, c.in[1], c.in[2], c.in[3], slice_masks(c.attrs), &s);
+  parse_slice(x->rank(), x->shape->dims, in.begin, in.end, in.strides, masks, &s);
   ShapeRef shape(s.out_rank, s.out);
   int64_t steps[kMaxRank], to[kMaxRank];
   const int64_t first = slice_strides(s, x->shape->dims, steps);
@@ -198,15 +202,17 @@ bool strided_slice(KernelCall& c) {
   return true;
 }
 
-bool strided_slice_grad(KernelCall& c) {
-  const Tensor *sizes = c.in[0], *dy = c.in[4];
+TAPEFLOW_INPUTS(StridedSliceGradInputs, shape, begin, end, strides, dy);
+
+bool strided_slice_grad(KernelCall& c, const SliceMasks& masks, const StridedSliceGradInputs& in) {
+  const Tensor *sizes = in.shape, *dy = in.dy;
   if (is_object(dy->dtype)) return false;
   if (sizes->rank() != 1) throw invalid("shape must be 1-D, got shape.shape = ", sizes->shape->str());
   IntVector dims;
   vector_ints(sizes, "shape", &dims);
   ShapeRef shape(dims.n, dims.v);
   SliceSpec s;
-  parse_slice(dims.n, dims.v, c.in[1], c.in[2], c.in[3], slice_masks(c.attrs), &s);
+  parse_slice(dims.n, dims.v, in.begin, in.end, in.strides, masks, &s);
   ShapeRef cut(s.out_rank, s.out);
   if (!cut->same(dy->shape)) {
     throw invalid("shape of dy was ", dy->shape->str(), " instead of ", cut->str());
@@ -228,9 +234,9 @@ bool strided_slice_grad(KernelCall& c) {
 }  // namespace
 
 void register_slice() {
-  register_kernel("Slice", kPlainDTypes, slice);
-  register_kernel("StridedSlice", kPlainDTypes, strided_slice);
-  register_kernel("StridedSliceGrad", {DType::kInt32, DType::kInt64}, strided_slice_grad);
+  register_kernel("Slice", kPlainDTypes, named<slice>);
+  register_kernel("StridedSlice", kPlainDTypes, named<strided_slice>);
+  register_kernel("StridedSliceGrad", {DType::kInt32, DType::kInt64}, named<strided_slice_grad>);
 }
 
 }  // namespace tapeflow

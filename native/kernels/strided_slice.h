@@ -4,9 +4,7 @@
 
 namespace tapeflow {
 
-struct SliceMasks { int64_t begin, end, ellipsis, new_axis, shrink_axis; };
-
-inline SliceMasks slice_masks(const Attr* a) { return {a[0].i, a[1].i, a[2].i, a[3].i, a[4].i}; }
+TAPEFLOW_ATTRS(SliceMasks, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask);
 
 struct SliceSpec {
   int rank;                 // of the sliced tensor; of each of its axes:

@@ -25,19 +25,19 @@ ShapeRef row_shape(const Tensor* t) { return ShapeRef(t->rank() - 1, t->shape->d
 
 // -- making lists ----------------------------------------------------------------------------------
 
-bool empty_list(KernelCall& c) {
+bool empty_list(KernelCall& c, const ListOf& list) {
   if (c.in[1]->rank() != 0) throw invalid("max_num_elements expected to be a scalar but got shape: ", c.in[1]->shape->str());
-  c.out[0] = list_tensor(new_list(c.attrs[0].type(), PartialShape::parse(c.in[0]), *c.in[1]->as<int32_t>()));
+  c.out[0] = list_tensor(new_list(list.element_dtype.type(), PartialShape::parse(c.in[0]), *c.in[1]->as<int32_t>()));
   return true;
 }
 
-bool reserve(KernelCall& c) {
+bool reserve(KernelCall& c, const ListOf& list) {
   if (c.in[1]->rank() != 0) {
     throw invalid("The num_elements to reserve must be a tensor size 1, but got ", c.in[1]->shape->str());
   }
   const int64_t n = *c.in[1]->as<int32_t>();
   if (n < 0) throw invalid("The num_elements to reserve must be a non negative number, but got ", n);
-  Made l(new_list(c.attrs[0].type(), PartialShape::parse(c.in[0])));
+  Made l(new_list(list.element_dtype.type(), PartialShape::parse(c.in[0])));
   l->resize(n);
   c.out[0] = l.tensor();
   return true;
@@ -55,10 +55,12 @@ bool from_tensor(KernelCall& c) {
   return true;
 }
 
-bool split(KernelCall& c) {
-  Tensor* t = c.in[0];
-  const Tensor* lengths = c.in[2];
-  const PartialShape shape = PartialShape::parse(c.in[1]);
+TAPEFLOW_INPUTS(SplitInputs, tensor, element_shape, lengths);
+
+bool split(KernelCall& c, const SplitInputs& in) {
+  Tensor* t = in.tensor;
+  const Tensor* lengths = in.lengths;
+  const PartialShape shape = PartialShape::parse(in.element_shape);
   if (shape.ranked && shape.dims.empty()) {
     throw invalid("TensorListSplit requires element_shape to be at least of rank 1, but saw: ", shape.str());
   }
@@ -111,12 +113,14 @@ int64_t highest(const Tensor* indices, int64_t limit) {
   return top;
 }
 
-bool scatter(KernelCall& c) {
-  Tensor* t = c.in[0];
-  const Tensor* indices = c.in[1];
-  const PartialShape shape = PartialShape::parse(c.in[2]);
-  if (c.in[3]->rank() != 0) throw invalid("num_elements must be a scalar");
-  const int64_t n = *c.in[3]->as<int32_t>();
+TAPEFLOW_INPUTS(ScatterInputs, tensor, indices, element_shape, num_elements);
+
+bool scatter(KernelCall& c, const ScatterInputs& in) {
+  Tensor* t = in.tensor;
+  const Tensor* indices = in.indices;
+  const PartialShape shape = PartialShape::parse(in.element_shape);
+  if (in.num_elements->rank() != 0) throw invalid("num_elements must be a scalar");
+  const int64_t n = *in.num_elements->as<int32_t>();
   if (n < -1) throw invalid("TensorListScatter expects num_elements >= -1, found: ", n);
   at_least_vector(t);
   if (indices->size() != t->dim(0)) {
@@ -132,11 +136,13 @@ bool scatter(KernelCall& c) {
   return true;
 }
 
-bool scatter_into(KernelCall& c) {
+TAPEFLOW_INPUTS(ScatterIntoInputs, input_handle, tensor, indices);
+
+bool scatter_into(KernelCall& c, const ScatterIntoInputs& in) {
   const TensorList* l = input_list(c, 0);
   if (!l) return false;
-  Tensor* t = c.in[1];
-  const Tensor* indices = c.in[2];
+  Tensor* t = in.tensor;
+  const Tensor* indices = in.indices;
   if (l->dtype != t->dtype) {
     throw invalid("Invalid data types; input tensor type: ", dtype_short_name(t->dtype), " list element_type: ",
                   dtype_short_name(l->dtype));
@@ -173,10 +179,10 @@ bool push_back(KernelCall& c) {
   return true;
 }
 
-bool pop_back(KernelCall& c) {
+bool pop_back(KernelCall& c, const ListOf& list) {
   const TensorList* l = input_list(c, 0);
   if (!l) return false;
-  check_dtype(l, c.attrs[0].type());
+  check_dtype(l, list.element_dtype.type());
   if (l->size == 0) throw invalid("Trying to pop from an empty list.");
   Tensor* last = l->at(l->size - 1);
   if (last) {
@@ -195,13 +201,16 @@ bool pop_back(KernelCall& c) {
   return true;
 }
 
-bool set_item(KernelCall& c) {
+TAPEFLOW_ATTRS(SetItemAttrs, resize_if_index_out_of_bounds);
+TAPEFLOW_INPUTS(SetItemInputs, input_handle, index, item);
+
+bool set_item(KernelCall& c, const SetItemAttrs& attrs, const SetItemInputs& in) {
   const TensorList* l = input_list(c, 0);
   if (!l) return false;
-  Tensor* item = c.in[2];
+  Tensor* item = in.item;
   check_dtype(l, item->dtype);
-  const int64_t at = scalar_of(c.in[1], "index must be a scalar");
-  const bool grows = c.attrs[0].b() && at >= l->size;
+  const int64_t at = scalar_of(in.index, "index must be a scalar");
+  const bool grows = attrs.resize_if_index_out_of_bounds.b() && at >= l->size;
   if (at < 0 || (at >= l->size && !grows)) {
     throw invalid("Trying to modify element ", at, " in a list with ", l->size, " elements.");
   }
@@ -224,14 +233,14 @@ bool resize(KernelCall& c) {
   return true;
 }
 
-bool concat_lists(KernelCall& c) {
+bool concat_lists(KernelCall& c, const ListOf& list) {
   if (!c.in[0]->shape->same(c.in[1]->shape)) {
     throw invalid("Incompatible input TensorList tensor shapes: ", c.in[0]->shape->str(), " vs. ", c.in[1]->shape->str());
   }
   if (c.in[0]->rank() != 0) return false;
   const TensorList *a = input_list(c, 0), *b = input_list(c, 1);
   if (!a || !b) return false;
-  const DType d = c.attrs[0].type();
+  const DType d = list.element_dtype.type();
   for (const auto& [l, name] : {std::pair{a, "input_a"}, std::pair{b, "input_b"}}) {
     if (l->dtype != d) {
       throw invalid(name, "[0].dtype != element_dtype.  Saw: ", dtype_short_name(l->dtype), " vs. ", dtype_short_name(d));
@@ -252,18 +261,18 @@ bool concat_lists(KernelCall& c) {
 void register_tensor_list() {
   const std::initializer_list<DType> any = {DType::kInvalid}, index = {DType::kInt32, DType::kInt64};
   register_kernel("TensorListResize", any, resize);
-  register_kernel("EmptyTensorList", index, empty_list);
-  register_kernel("TensorListReserve", index, reserve);
+  register_kernel("EmptyTensorList", index, named<empty_list>);
+  register_kernel("TensorListReserve", index, named<reserve>);
   for (const auto& dtypes : {kPlainDTypes, kObjectDTypes}) {
     register_kernel("TensorListPushBack", dtypes, push_back);
-    register_kernel("TensorListPopBack", dtypes, pop_back);
-    register_kernel("TensorListSetItem", dtypes, set_item);
-    register_kernel("TensorListConcatLists", dtypes, concat_lists);
+    register_kernel("TensorListPopBack", dtypes, named<pop_back>);
+    register_kernel("TensorListSetItem", dtypes, named<set_item>);
+    register_kernel("TensorListConcatLists", dtypes, named<concat_lists>);
   }
   register_kernel("TensorListFromTensor", kPlainDTypes, from_tensor);
-  register_kernel("TensorListSplit", kPlainDTypes, split);
-  register_kernel("TensorListScatterV2", kPlainDTypes, scatter);
-  register_kernel("TensorListScatterIntoExistingList", kPlainDTypes, scatter_into);
+  register_kernel("TensorListSplit", kPlainDTypes, named<split>);
+  register_kernel("TensorListScatterV2", kPlainDTypes, named<scatter>);
+  register_kernel("TensorListScatterIntoExistingList", kPlainDTypes, named<scatter_into>);
   register_tensor_list_reading();
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/accumulate.h"
 #include "kernels/strided.h"
+#include "owned_tensor.h"
 
 namespace tapeflow {
 namespace {
@@ -19,13 +20,15 @@ bool length(KernelCall& c) {
   return true;
 }
 
-bool element_shape(KernelCall& c) {
+TAPEFLOW_ATTRS(ElementShapeAttrs, shape_type);
+
+bool element_shape(KernelCall& c, const ElementShapeAttrs& attrs) {
   const TensorList* l = input_list(c, 0);
   if (!l) return false;
   const PartialShape& s = *l->shape;
-  const bool wide = c.attrs[0].type() == DType::kInt64;
+  const bool wide = attrs.shape_type.type() == DType::kInt64;
   const auto n = static_cast<int64_t>(s.dims.size());
-  Tensor* out = c.out[0] = new_tensor(c.attrs[0].type(), s.ranked ? 1 : 0, &n);
+  Tensor* out = c.out[0] = new_tensor(attrs.shape_type.type(), s.ranked ? 1 : 0, &n);
   for (int64_t i = 0; i < out->size(); ++i) {
     const int64_t d = s.ranked ? s.dims[static_cast<size_t>(i)] : -1;
     if (wide) out->as<int64_t>()[i] = d;
@@ -34,17 +37,19 @@ bool element_shape(KernelCall& c) {
   return true;
 }
 
-bool get_item(KernelCall& c) {
+TAPEFLOW_INPUTS(GetItemInputs, input_handle, index, element_shape);
+
+bool get_item(KernelCall& c, const ListOf& list, const GetItemInputs& in) {
   const TensorList* l = input_list(c, 0);
   if (!l) return false;
-  check_dtype(l, c.attrs[0].type());
-  const int64_t at = scalar_of(c.in[1], "index must be a scalar");
+  check_dtype(l, list.element_dtype.type());
+  const int64_t at = scalar_of(in.index, "index must be a scalar");
   if (at < 0 || at >= l->size) throw invalid("Trying to access element ", at, " in a list with ", l->size, " elements.");
   if (Tensor* t = l->at(at)) {
     c.out[0] = shared(t);
     return true;
   }
-  PartialShape shape = merge(PartialShape::parse(c.in[2]), *l->shape);
+  PartialShape shape = merge(PartialShape::parse(in.element_shape), *l->shape);
   const bool full = shape.full();
   for (int64_t i = 0; i < l->used && !full; ++i) {
     if (l->items[i]) shape = merge(shape, PartialShape::of(l->items[i]->shape));
@@ -74,12 +79,14 @@ Tensor* stacked(DType d, F&& item, int64_t n, const PartialShape& row) {
   return out;
 }
 
-bool stack(KernelCall& c) {
+TAPEFLOW_ATTRS(StackAttrs, element_dtype, num_elements);
+
+bool stack(KernelCall& c, const StackAttrs& attrs) {
   const TensorList* l = input_list(c, 0);
   if (!l) return false;
-  check_dtype(l, c.attrs[0].type());
+  check_dtype(l, attrs.element_dtype.type());
   PartialShape shape = merge(PartialShape::parse(c.in[1]), *l->shape);
-  const int64_t wanted = c.attrs[1].i;
+  const int64_t wanted = attrs.num_elements.i;
   if (wanted != -1 && wanted != l->size) {
     throw invalid("Operation expected a list with ", wanted, " elements but got a list with ", l->size, " elements.");
   }
@@ -98,12 +105,14 @@ bool stack(KernelCall& c) {
   return true;
 }
 
-bool gather(KernelCall& c) {
+TAPEFLOW_INPUTS(GatherInputs, input_handle, indices, element_shape);
+
+bool gather(KernelCall& c, const ListOf& list, const GatherInputs& in) {
   const TensorList* l = input_list(c, 0);
   if (!l) return false;
-  check_dtype(l, c.attrs[0].type());
-  const Tensor* indices = c.in[1];
-  PartialShape shape = merge(PartialShape::parse(c.in[2]), *l->shape);
+  check_dtype(l, list.element_dtype.type());
+  const Tensor* indices = in.indices;
+  PartialShape shape = merge(PartialShape::parse(in.element_shape), *l->shape);
   if (indices->size() == 0 && !shape.full()) {
     throw invalid("Tried to gather 0-elements from a list with non-fully-defined shape: ", shape.str());
   }
@@ -123,13 +132,15 @@ bool gather(KernelCall& c) {
   return true;
 }
 
-bool concat(KernelCall& c) {
+TAPEFLOW_INPUTS(ConcatInputs, input_handle, element_shape, leading_dims);
+
+bool concat(KernelCall& c, const ListOf& list, const ConcatInputs& in) {
   const TensorList* l = input_list(c, 0);
   if (!l) return false;
-  const Tensor* leading = c.in[2];
-  check_dtype(l, c.attrs[0].type());
+  const Tensor* leading = in.leading_dims;
+  check_dtype(l, list.element_dtype.type());
   if (leading->rank() != 1) throw invalid("leading_dims must be a vector, but saw shape: ", leading->shape->str());
-  const PartialShape shape = merge(PartialShape::parse(c.in[1]), *l->shape);
+  const PartialShape shape = merge(PartialShape::parse(in.element_shape), *l->shape);
   if (shape.ranked && shape.dims.empty()) {
     throw invalid("Concat requires elements to be at least vectors, found scalars instead.");
   }
@@ -198,10 +209,9 @@ Tensor* sum_of(Tensor* a, Tensor* b) {
     Tensor* t = a ? a : b;
     return t ? shared(t) : nullptr;
   }
-  Tensor* t = new_tensor(a->dtype, a->shape);
+  OwnedTensor t(new_tensor(a->dtype, a->shape));
   std::memcpy(t->data, a->data, static_cast<size_t>(a->bytes()));
-  if (add_in_place(t, b)) return t;
-  Py_DECREF(reinterpret_cast<PyObject*>(t));
+  if (add_in_place(t.get(), b)) return t.leak();
   throw invalid("lists of dtype ", dtype_name(a->dtype), " cannot be added");
 }
 
@@ -267,12 +277,12 @@ bool zeros_like(KernelCall& c) {
 void register_tensor_list_reading() {
   const std::initializer_list<DType> index = {DType::kInt32, DType::kInt64};
   register_kernel("TensorListLength", {DType::kInvalid}, length);
-  register_kernel("TensorListElementShape", index, element_shape);
-  register_kernel("TensorListGetItem", index, get_item);
-  register_kernel("TensorListConcatV2", index, concat);
+  register_kernel("TensorListElementShape", index, named<element_shape>);
+  register_kernel("TensorListGetItem", index, named<get_item>);
+  register_kernel("TensorListConcatV2", index, named<concat>);
   for (const auto& dtypes : {kPlainDTypes, kObjectDTypes}) {
-    register_kernel("TensorListStack", dtypes, stack);
-    register_kernel("TensorListGather", dtypes, gather);
+    register_kernel("TensorListStack", dtypes, named<stack>);
+    register_kernel("TensorListGather", dtypes, named<gather>);
   }
   register_kernel("AddN", {DType::kVariant}, add_n);
   register_kernel("ZerosLike", {DType::kVariant}, zeros_like);

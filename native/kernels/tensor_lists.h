@@ -7,6 +7,8 @@
 
 namespace tapeflow {
 
+TAPEFLOW_ATTRS(ListOf, element_dtype);
+
 // The list that the scalar variant input i holds; null where it holds something else, which Python rejects.
 inline TensorList* input_list(const KernelCall& c, int i) {
   Tensor* t = c.in[i];

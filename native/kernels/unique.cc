@@ -34,10 +34,12 @@ int64_t find_unique(const T* x, int64_t n, T* order, Index* where) {
   return found;
 }
 
+TAPEFLOW_ATTRS(UniqueAttrs, out_idx);
+
 template <typename T>
-bool unique(KernelCall& c) {
+bool unique(KernelCall& c, const UniqueAttrs& attrs) {
   const Tensor* x = c.in[0];
-  const DType index = c.attrs[0].type();
+  const DType index = attrs.out_idx.type();
   if (x->rank() != 1) throw invalid("unique expects a 1D vector.");
   const int64_t n = x->size();
   if (!is_index_dtype(index) || (index == DType::kInt32 && n > INT32_MAX)) return false;
@@ -57,8 +59,8 @@ bool unique(KernelCall& c) {
 }  // namespace
 
 void register_unique() {
-  register_kernel("Unique", {DType::kInt32}, unique<int32_t>);
-  register_kernel("Unique", {DType::kInt64}, unique<int64_t>);
+  register_kernel("Unique", {DType::kInt32}, named<unique<int32_t>>);
+  register_kernel("Unique", {DType::kInt64}, named<unique<int64_t>>);
 }
 
 }  // namespace tapeflow

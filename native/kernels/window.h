@@ -24,6 +24,12 @@ struct Padding {
 };
 Padding parse_padding(const Attr& padding, const Attr* explicit_paddings, const Format& format);
 
+template <typename Attrs>
+Padding parse_padding(const Attrs& attrs, const Format& format) {
+  if constexpr (requires { attrs.explicit_paddings; }) return parse_padding(attrs.padding, &attrs.explicit_paddings, format);
+  else return parse_padding(attrs.padding, nullptr, format);
+}
+
 // The window's way along one axis.
 struct Window {
   int64_t in, out;

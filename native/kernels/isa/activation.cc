@@ -9,11 +9,13 @@ namespace {
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
 
+TAPEFLOW_ATTRS(LeakyReluAttrs, alpha);
+
 template <typename T>
 void leaky_relu_row(const void* const* in, void* out, int64_t n, const Attr* attrs) {
   const T* __restrict x = static_cast<const T*>(in[0]);
   T* __restrict y = static_cast<T*>(out);
-  const T alpha = static_cast<T>(attrs[0].f);
+  const T alpha = static_cast<T>(LeakyReluAttrs::of(attrs).alpha.f);
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] > 0 ? x[i] : x[i] * alpha;
 }
 
@@ -22,22 +24,22 @@ void leaky_relu_grad_row(const void* const* in, void* out, int64_t n, const Attr
   const T* __restrict g = static_cast<const T*>(in[0]);
   const T* __restrict x = static_cast<const T*>(in[1]);
   T* __restrict y = static_cast<T*>(out);
-  const T alpha = static_cast<T>(attrs[0].f);
+  const T alpha = static_cast<T>(LeakyReluAttrs::of(attrs).alpha.f);
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] > 0 ? g[i] : g[i] * alpha;
 }
 
-template <typename T> bool leaky_relu(KernelCall& c) {
+template <typename T> bool leaky_relu(KernelCall& c, const LeakyReluAttrs&) {
   return map_unary(c, DTypeOf<T>::value, cost<T>(kCheap), leaky_relu_row<T>);
 }
-template <typename T> bool leaky_relu_grad(KernelCall& c) {
+template <typename T> bool leaky_relu_grad(KernelCall& c, const LeakyReluAttrs&) {
   return map_pair(c, cost<T>(kCheap), leaky_relu_grad_row<T>, Match::kShape);
 }
 
 template <typename T> void add_leaky_relu() {
   constexpr DType d = DTypeOf<T>::value;
-  register_kernel("LeakyRelu", {d}, leaky_relu<T>);
+  register_kernel("LeakyRelu", {d}, named<leaky_relu<T>>);
   register_loops("LeakyRelu", d, {1, {d}, d, {leaky_relu_row<T>}, cost<T>(kCheap)});
-  register_kernel("LeakyReluGrad", {d}, leaky_relu_grad<T>);
+  register_kernel("LeakyReluGrad", {d}, named<leaky_relu_grad<T>>);
   add_pair_loops<T>("LeakyReluGrad", kCheap, leaky_relu_grad_row<T>);
 }
 

@@ -81,10 +81,13 @@ void search(const T* x, int64_t outer, int64_t length, int64_t inner, Index* out
   });
 }
 
-template <template <typename> class F, typename T> bool arg_best(KernelCall& c) {
+TAPEFLOW_ATTRS(ArgAttrs, output_type);
+
+template <template <typename> class F, typename T>
+bool arg_best(KernelCall& c, const ArgAttrs& attrs) {
   Tensor* x = c.in[0];
   const Tensor* axis_tensor = c.in[1];
-  const DType index = c.attrs[0].type();
+  const DType index = attrs.output_type.type();
   if (index != DType::kInt32 && index != DType::kInt64) return false;
   if (axis_tensor->dtype != DType::kInt32 && axis_tensor->dtype != DType::kInt64) return false;
   if (axis_tensor->rank() != 0) {
@@ -114,11 +117,11 @@ template <template <typename> class F, typename T> bool arg_best(KernelCall& c) 
 }
 
 template <template <typename> class F> void add_search(const char* op) {
-  register_kernel(op, {DType::kFloat32}, arg_best<F, float>);
-  register_kernel(op, {DType::kFloat64}, arg_best<F, double>);
-  register_kernel(op, {DType::kInt32}, arg_best<F, int32_t>);
-  register_kernel(op, {DType::kInt64}, arg_best<F, int64_t>);
-  register_kernel(op, {DType::kUInt8, DType::kBool}, arg_best<F, uint8_t>);
+  register_kernel(op, {DType::kFloat32}, named<arg_best<F, float>>);
+  register_kernel(op, {DType::kFloat64}, named<arg_best<F, double>>);
+  register_kernel(op, {DType::kInt32}, named<arg_best<F, int32_t>>);
+  register_kernel(op, {DType::kInt64}, named<arg_best<F, int64_t>>);
+  register_kernel(op, {DType::kUInt8, DType::kBool}, named<arg_best<F, uint8_t>>);
 }
 
 }  // namespace

@@ -63,14 +63,17 @@ void moments(int64_t rows, int64_t channels, const float* x, float* mean, float*
   for (int64_t c = 0; c < channels; ++c) variance[c] /= n;
 }
 
-// Attrs: epsilon, exponential_avg_factor, data_format, is_training.
-template <bool has_reserve_3> bool batch_norm(KernelCall& call) {
-  const Tensor *x = call.in[0], *scale = call.in[1], *offset = call.in[2], *old_mean = call.in[3],
-               *old_variance = call.in[4];
-  if (!is_nhwc(call.attrs[2])) return false;
-  const float epsilon = static_cast<float>(call.attrs[0].f),
-              factor = static_cast<float>(call.attrs[1].f);
-  const bool training = call.attrs[3].b();
+TAPEFLOW_ATTRS(BatchNormAttrs, epsilon, exponential_avg_factor, data_format, is_training);
+TAPEFLOW_INPUTS(BatchNormInputs, x, scale, offset, mean, variance);
+
+template <bool has_reserve_3>
+bool batch_norm(KernelCall& call, const BatchNormAttrs& attrs, const BatchNormInputs& in) {
+  const Tensor *x = in.x, *scale = in.scale, *offset = in.offset, *old_mean = in.mean,
+               *old_variance = in.variance;
+  if (!is_nhwc(attrs.data_format)) return false;
+  const float epsilon = static_cast<float>(attrs.epsilon.f),
+              factor = static_cast<float>(attrs.exponential_avg_factor.f);
+  const bool training = attrs.is_training.b();
   if (x->rank() != 4) throw invalid("input must be 4-dimensional", x->shape->str());
   check_vector("scale", scale);
   check_vector("offset", offset);
@@ -133,13 +136,18 @@ template <bool has_reserve_3> bool batch_norm(KernelCall& call) {
   return true;
 }
 
-// Inputs: y_backprop, x, scale, the mean and variance of the forward pass.
-bool batch_norm_gradient(KernelCall& call) {
-  const Tensor *dy = call.in[0], *x = call.in[1], *scale = call.in[2], *mean = call.in[3],
-               *variance = call.in[4];
-  if (!is_nhwc(call.attrs[1])) return false;
-  const float epsilon = static_cast<float>(call.attrs[0].f);
-  const bool training = call.attrs[2].b();
+TAPEFLOW_ATTRS(GradientAttrs, epsilon, data_format, is_training);
+// The reserved ones are the mean and variance of the forward pass.
+TAPEFLOW_INPUTS(GradientInputs, y_backprop, x, scale, reserve_space_1, reserve_space_2);
+TAPEFLOW_INPUTS(GradientV3Inputs, y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3);
+
+template <typename Inputs>
+bool batch_norm_gradient(KernelCall& call, const GradientAttrs& attrs, const Inputs& in) {
+  const Tensor *dy = in.y_backprop, *x = in.x, *scale = in.scale, *mean = in.reserve_space_1,
+               *variance = in.reserve_space_2;
+  if (!is_nhwc(attrs.data_format)) return false;
+  const float epsilon = static_cast<float>(attrs.epsilon.f);
+  const bool training = attrs.is_training.b();
   if (dy->rank() != 4) throw invalid("input must be 4-dimensional", dy->shape->str());
   if (x->rank() != 4) throw invalid("input must be 4-dimensional", x->shape->str());
   check_vector("scale", scale);
@@ -200,11 +208,12 @@ bool batch_norm_gradient(KernelCall& call) {
 
 void register_batch_norm() {
   const std::initializer_list<DType> f32 = {DType::kFloat32};
-  register_kernel("FusedBatchNorm", f32, batch_norm<false>);
-  register_kernel("FusedBatchNormV2", f32, batch_norm<false>);
-  register_kernel("FusedBatchNormV3", f32, batch_norm<true>);
-  for (const char* op : {"FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"})
-    register_kernel(op, f32, batch_norm_gradient);
+  register_kernel("FusedBatchNorm", f32, named<batch_norm<false>>);
+  register_kernel("FusedBatchNormV2", f32, named<batch_norm<false>>);
+  register_kernel("FusedBatchNormV3", f32, named<batch_norm<true>>);
+  register_kernel("FusedBatchNormGrad", f32, named<batch_norm_gradient<GradientInputs>>);
+  register_kernel("FusedBatchNormGradV2", f32, named<batch_norm_gradient<GradientInputs>>);
+  register_kernel("FusedBatchNormGradV3", f32, named<batch_norm_gradient<GradientV3Inputs>>);
 }
 
 }  // namespace tapeflow::TAPEFLOW_ISA

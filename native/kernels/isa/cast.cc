@@ -38,9 +38,8 @@ template <typename To, typename From> void add_cast_loops() {
                   {unary_row<kConvert<To, From>, From>}, kCastCost<To, From>});
 }
 
-// Attrs: DstT, Truncate.
-template <typename From> bool cast(KernelCall& c) {
-  const DType to = c.attrs[0].type();
+template <typename From> bool cast(KernelCall& c, const CastAttrs& attrs) {
+  const DType to = attrs.DstT.type();
   if (to == DTypeOf<From>::value) {
     c.out[0] = view_tensor(c.in[0], c.in[0]->shape);
     return true;
@@ -48,7 +47,7 @@ template <typename From> bool cast(KernelCall& c) {
   switch (to) {
     case DType::kFloat32:
       // Rounding towards zero is left to the row.
-      return std::is_same_v<From, double> && c.attrs[1].b() ? false : cast_to<float, From>(c);
+      return std::is_same_v<From, double> && attrs.Truncate.b() ? false : cast_to<float, From>(c);
     case DType::kFloat64: return cast_to<double, From>(c);
     case DType::kInt32: return cast_to<int32_t, From>(c);
     case DType::kInt64: return cast_to<int64_t, From>(c);
@@ -63,7 +62,7 @@ template <typename To, typename... From> void add_casts_to() {
 }
 
 template <typename... T> void add_casts() {
-  (register_kernel("Cast", {DTypeOf<T>::value}, cast<T>), ...);
+  (register_kernel("Cast", {DTypeOf<T>::value}, named<cast<T>>), ...);
   (add_casts_to<T, T...>(), ...);
 }
 

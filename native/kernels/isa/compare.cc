@@ -5,14 +5,16 @@
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
 
+TAPEFLOW_ATTRS(EqualityAttrs, incompatible_shape_error);
+
 // Shapes that do not broadcast are unequal as a whole, unless the op insists: left to the row.
-template <auto F, typename T> bool equality(KernelCall& c) {
-  if (!c.attrs[0].b() && !broadcastable(c.in[0]->shape, c.in[1]->shape)) return false;
+template <auto F, typename T> bool equality(KernelCall& c, const EqualityAttrs& attrs) {
+  if (!attrs.incompatible_shape_error.b() && !broadcastable(c.in[0]->shape, c.in[1]->shape)) return false;
   return binary_kernel<F, kCheap, T>(c);
 }
 
 template <auto F, typename... T> void add_equality(const char* op) {
-  (register_kernel(op, {DTypeOf<T>::value}, equality<F, T>), ...);
+  (register_kernel(op, {DTypeOf<T>::value}, named<equality<F, T>>), ...);
   (add_binary_loops<F, kCheap, T>(op), ...);
 }
 

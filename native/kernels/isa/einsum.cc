@@ -9,6 +9,8 @@
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
 
+TAPEFLOW_ATTRS(EinsumAttrs, equation);
+
 constexpr int kLetters = 128;
 
 // One label: its length, and its stride in both operands and in the result; 0: it is not there.
@@ -91,9 +93,9 @@ template <typename T> bool as_matrix(const T* data, int64_t rows, int64_t cols, 
   return rows_at == 1 || cols_at == 1;
 }
 
-bool parse(KernelCall& call, Einsum* e, int64_t* dims) {
+bool parse(KernelCall& call, const EinsumAttrs& attrs, Einsum* e, int64_t* dims) {
   if (call.n_in != 2 || call.in[0]->size() == 0 || call.in[1]->size() == 0) return false;
-  const std::string_view equation = call.attrs[0].str();
+  const std::string_view equation = attrs.equation.str();
   const size_t comma = equation.find(','), arrow = equation.find("->");
   if (comma == equation.npos || arrow == equation.npos || comma > arrow) return false;
   e->output = equation.substr(arrow + 2);
@@ -101,10 +103,10 @@ bool parse(KernelCall& call, Einsum* e, int64_t* dims) {
          read_term(equation.substr(comma + 1, arrow - comma - 1), call.in[1], 1, e) && read_output(e, dims) && sort_labels(e);
 }
 
-template <typename T> bool einsum(KernelCall& call) {
+template <typename T> bool einsum(KernelCall& call, const EinsumAttrs& attrs) {
   Einsum e;
   int64_t dims[kMaxRank];
-  if (!parse(call, &e, dims)) return false;
+  if (!parse(call, attrs, &e, dims)) return false;
   int64_t m = e.rows.size, n = e.columns.size;
   const int64_t k = e.summed.size;
   Matrix<T> a, b;
@@ -149,8 +151,8 @@ template <typename T> bool einsum(KernelCall& call) {
 }  // namespace
 
 void register_einsum() {
-  register_kernel("Einsum", {DType::kFloat32}, einsum<float>);
-  register_kernel("Einsum", {DType::kFloat64}, einsum<double>);
+  register_kernel("Einsum", {DType::kFloat32}, named<einsum<float>>);
+  register_kernel("Einsum", {DType::kFloat64}, named<einsum<double>>);
 }
 
 }  // namespace tapeflow::TAPEFLOW_ISA

@@ -10,10 +10,13 @@ template <typename T> Matrix<T> operand(const T* data, int64_t cols, bool transp
   return transpose ? Matrix<T>{data, 1, cols} : Matrix<T>{data, cols, 1};
 }
 
-template <typename T> bool matmul(KernelCall& call) {
+TAPEFLOW_ATTRS(MatMulAttrs, transpose_a, transpose_b, grad_a, grad_b);
+TAPEFLOW_ATTRS(BatchMatMulAttrs, adj_x, adj_y, grad_x, grad_y);
+
+template <typename T> bool matmul(KernelCall& call, const MatMulAttrs& attrs) {
   using W = Wrapping<T>;
   const Tensor *a = call.in[0], *b = call.in[1];
-  const bool ta = call.attrs[0].b(), tb = call.attrs[1].b();
+  const bool ta = attrs.transpose_a.b(), tb = attrs.transpose_b.b();
   if (a->rank() < 2) throw invalid("In[0] ndims must be >= 2");
   if (a->rank() > 2) throw invalid("In[0] ndims must be 2: ", a->rank());
   if (b->rank() < 2) throw invalid("In[1] ndims must be >= 2");
@@ -84,10 +87,11 @@ void align_batches(const Tensor* x, const Tensor* y, Batches* to) {
   }
 }
 
-template <typename T, bool broadcasts> bool batch_matmul(KernelCall& call) {
+template <typename T, bool broadcasts>
+bool batch_matmul(KernelCall& call, const BatchMatMulAttrs& attrs) {
   using W = Wrapping<T>;
   const Tensor *x = call.in[0], *y = call.in[1];
-  const bool tx = call.attrs[0].b(), ty = call.attrs[1].b();
+  const bool tx = attrs.adj_x.b(), ty = attrs.adj_y.b();
   check_rank(x, y, broadcasts);
   Batches batches;
   align_batches(x, y, &batches);
@@ -130,9 +134,9 @@ template <typename T, bool broadcasts> bool batch_matmul(KernelCall& call) {
 
 template <typename T> void register_for() {
   const std::initializer_list<DType> dtype = {DTypeOf<T>::value};
-  register_kernel("MatMul", dtype, matmul<T>);
-  register_kernel("BatchMatMul", dtype, batch_matmul<T, false>);
-  register_kernel("BatchMatMulV2", dtype, batch_matmul<T, true>);
+  register_kernel("MatMul", dtype, named<matmul<T>>);
+  register_kernel("BatchMatMul", dtype, named<batch_matmul<T, false>>);
+  register_kernel("BatchMatMulV2", dtype, named<batch_matmul<T, true>>);
 }
 
 }  // namespace

@@ -181,11 +181,13 @@ template <typename T> void add_row(const T* x, const T* bias, T* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] + bias[i];
 }
 
-template <typename T> bool bias_add(KernelCall& call) {
+TAPEFLOW_ATTRS(BiasAttrs, data_format);
+
+template <typename T> bool bias_add(KernelCall& call, const BiasAttrs& attrs) {
   using W = Wrapping<T>;
   const Tensor *x = call.in[0], *bias = call.in[1];
   ChannelAxis a;
-  if (!find_channels(x, call.attrs[0], &a)) return false;
+  if (!find_channels(x, attrs.data_format, &a)) return false;
   if (bias->rank() != 1) throw invalid("Biases must be 1D: ", bias->shape->str());
   if (bias->dim(0) != a.channels)
     throw invalid("Must provide as many biases as the last dimension of the input tensor: ",
@@ -225,11 +227,11 @@ template <typename T> bool bias_add(KernelCall& call) {
   return true;
 }
 
-template <typename T> bool bias_add_gradient(KernelCall& call) {
+template <typename T> bool bias_add_gradient(KernelCall& call, const BiasAttrs& attrs) {
   using W = Wrapping<T>;
   const Tensor* dy = call.in[0];
   ChannelAxis a;
-  if (!find_channels(dy, call.attrs[0], &a)) return false;
+  if (!find_channels(dy, attrs.data_format, &a)) return false;
   Tensor* out = call.out[0] = new_tensor(dy->dtype, 1, &a.channels);
   W* const to = out->as<W>();
   const W* const from = dy->as<W>();
@@ -265,8 +267,8 @@ template <typename T> bool bias_add_gradient(KernelCall& call) {
 
 template <typename T> void register_bias() {
   const std::initializer_list<DType> dtype = {DTypeOf<T>::value};
-  register_kernel("BiasAdd", dtype, bias_add<T>);
-  register_kernel("BiasAddGrad", dtype, bias_add_gradient<T>);
+  register_kernel("BiasAdd", dtype, named<bias_add<T>>);
+  register_kernel("BiasAddGrad", dtype, named<bias_add_gradient<T>>);
 }
 
 template <typename T> void register_floating() {

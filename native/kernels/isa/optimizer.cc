@@ -11,12 +11,12 @@ namespace {
 
 // Scalars are read before anything is made writable, so that a bad one changes nothing.
 template <typename T, template <typename> class Rule>
-bool dense(KernelCall& c) {
+bool dense(KernelCall& c, const typename Rule<T>::Attrs& attrs, const InputsOf<Rule<T>, kDense>&) {
   using R = Rule<T>;
   const Tensor* grad = c.in[R::kGrad];
   WritableValues values(c.in, R::kSlots + 1);
   check_slots<R>(values);
-  const R rule = R::read(Scalars<T>{c, R::kGrad, 0, 0});
+  const R rule = R::read(Scalars<T, typename R::Attrs>{c, attrs, R::In::names, R::kGrad, 0, 0});
   check_gradient<R>(values.now(0), grad);
   if (!is_target<T>(values, R::kSlots + 1)) return false;
   const Elements<T, R::kSlots> to(values);
@@ -31,14 +31,14 @@ bool dense(KernelCall& c) {
 
 // The inputs are the dense op's with indices after grad.
 template <typename T, template <typename> class Rule>
-bool sparse(KernelCall& c) {
+bool sparse(KernelCall& c, const typename Rule<T>::Attrs& attrs, const InputsOf<Rule<T>, kRows>&) {
   using R = Rule<T>;
   const Tensor *grad = c.in[R::kGrad], *indices = c.in[R::kGrad + 1];
   WritableValues values(c.in, R::kSlots + 1);
   const Tensor* var = values.now(0);
   check_slots<R>(values);
   if (var->rank() < 1) throw invalid("var must be at least 1 dimensional");
-  const R rule = R::read(Scalars<T>{c, R::kGrad, 0, 1});
+  const R rule = R::read(Scalars<T, typename R::Attrs>{c, attrs, R::In::names, R::kGrad, 0, 1});
   check_rows(var, grad, indices);
   if (!is_target<T>(values, R::kSlots + 1)) return false;
   const Elements<T, R::kSlots> to(values);
@@ -67,7 +67,7 @@ struct Part {
 
 // The inputs are all variables, all first slots, all second ones..., the dense op's scalars, and all gradients.
 template <typename T, template <typename> class Rule>
-bool many(KernelCall& c) {
+bool many(KernelCall& c, const typename Rule<T>::Attrs& attrs, const InputsOf<Rule<T>, kMany>&) {
   using R = Rule<T>;
   constexpr int kKinds = R::kSlots + 1;
   const int n_scalars = static_cast<int>(c.op->inputs->size()) - 2;
@@ -82,10 +82,11 @@ bool many(KernelCall& c) {
   WritableValues values(c.in, n_variables);
   for (int i = 0; i < n; ++i) {
     const Tensor* var = values.now(i);
-    for (int k = 1; k < kKinds; ++k) check_slot(var, values.now(k * n + i), R::names[k]);
+    for (int k = 1; k < kKinds; ++k) check_slot(var, values.now(k * n + i), name_of<R>(k));
     check_gradient<R>(var, grads[i]);
   }
-  const R rule = R::read(Scalars<T>{c, R::kGrad, n_variables - kKinds, n_variables - kKinds - 1});
+  const R rule = R::read(Scalars<T, typename R::Attrs>{c, attrs, R::In::names, R::kGrad, n_variables - kKinds,
+                                                         n_variables - kKinds - 1});
   if (!is_target<T>(values, n_variables)) return false;
   Scratch<Part<T>> parts(n);
   int64_t total = 0;
@@ -114,13 +115,13 @@ bool many(KernelCall& c) {
 
 template <template <typename> class Rule>
 void all_kinds(const char* op, const char* op_for_many, const char* sparse_op = nullptr) {
-  register_kernel(op, {DType::kFloat32}, dense<float, Rule>);
-  register_kernel(op, {DType::kFloat64}, dense<double, Rule>);
-  register_kernel(op_for_many, {DType::kFloat32}, many<float, Rule>);
-  register_kernel(op_for_many, {DType::kFloat64}, many<double, Rule>);
+  register_kernel(op, {DType::kFloat32}, named<dense<float, Rule>>);
+  register_kernel(op, {DType::kFloat64}, named<dense<double, Rule>>);
+  register_kernel(op_for_many, {DType::kFloat32}, named<many<float, Rule>>);
+  register_kernel(op_for_many, {DType::kFloat64}, named<many<double, Rule>>);
   if (!sparse_op) return;
-  register_kernel(sparse_op, {DType::kFloat32}, sparse<float, Rule>);
-  register_kernel(sparse_op, {DType::kFloat64}, sparse<double, Rule>);
+  register_kernel(sparse_op, {DType::kFloat32}, named<sparse<float, Rule>>);
+  register_kernel(sparse_op, {DType::kFloat64}, named<sparse<double, Rule>>);
 }
 
 }  // namespace

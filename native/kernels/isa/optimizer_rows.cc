@@ -30,14 +30,14 @@ uint64_t active_rows(T* const* x, int64_t first, int64_t n, int64_t columns) {
 
 // The inputs are the dense op's with indices after grad.
 template <typename T, template <typename> class Rule>
-bool rows(KernelCall& c) {
+bool rows(KernelCall& c, const typename Rule<T>::Attrs& attrs, const InputsOf<Rule<T>, kRows>&) {
   using R = Rule<T>;
   const Tensor *grad = c.in[R::kGrad], *indices = c.in[R::kGrad + 1];
   WritableValues values(c.in, R::kSlots + 1);
   const Tensor* var = values.now(0);
   check_slots<R>(values);
   if (var->rank() < 1) throw invalid("var must be at least 1 dimensional");
-  const R rule = R::read(Scalars<T>{c, R::kGrad, 0, 1});
+  const R rule = R::read(Scalars<T, typename R::Attrs>{c, attrs, R::In::names, R::kGrad, 0, 1});
   check_rows(var, grad, indices);
   if (!is_target<T>(values, R::kSlots + 1)) return false;
   const int64_t n = var->dim(0), columns = n == 0 ? 0 : var->size() / n, n_given = indices->size();
@@ -82,8 +82,8 @@ bool rows(KernelCall& c) {
 
 template <template <typename> class Rule>
 void by_rows(const char* op) {
-  register_kernel(op, {DType::kFloat32}, rows<float, Rule>);
-  register_kernel(op, {DType::kFloat64}, rows<double, Rule>);
+  register_kernel(op, {DType::kFloat32}, named<rows<float, Rule>>);
+  register_kernel(op, {DType::kFloat64}, named<rows<double, Rule>>);
 }
 
 }  // namespace

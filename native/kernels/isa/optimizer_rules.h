@@ -3,50 +3,73 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "kernel.h"
 
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
 
-// Reads scalar inputs, by their positions in the dense op. Elsewhere they are shifted: by the indices that follow the
+// The inputs of a rule's dense op, by name: the variable, its slots, scalars and the gradient, in the schema's order.
+#define TAPEFLOW_DENSE_INPUTS(...)                          \
+  struct In {                                              \
+    enum : int { __VA_ARGS__ };                            \
+    static constexpr std::string_view names = #__VA_ARGS__; \
+  }
+
+// The i-th name of a list "a, b, c".
+constexpr std::string_view nth(std::string_view names, int i) {
+  for (; i > 0; --i) names.remove_prefix(names.find(' ') + 1);
+  return names.substr(0, names.find(','));
+}
+
+TAPEFLOW_ATTRS(LockingAttrs, use_locking);
+TAPEFLOW_ATTRS(NesterovAttrs, use_locking, use_nesterov);
+TAPEFLOW_ATTRS(AdagradAttrs, use_locking, update_slots);
+TAPEFLOW_ATTRS(RootAttrs, use_locking, epsilon_in_root);
+TAPEFLOW_ATTRS(FtrlAttrs, use_locking, multiply_linear_by_lr);
+
+// Reads scalar inputs, by their names in the dense op. Elsewhere they are shifted: by the indices that follow the
 // gradient, or by the lists that stand for the variables and the gradient.
-template <typename T>
+template <typename T, typename Attrs>
 struct Scalars {
   const KernelCall& c;
+  const Attrs& attrs;
+  std::string_view names;
   int grad, before, after;  // position of the gradient; the shifts before and after it
-  T operator()(int i, const char* name) const {
+  T operator()(int i) const {
     const Tensor* t = c.in[i + (i < grad ? before : after)];
-    if (t->rank() != 0) throw invalid(name, " is not a scalar: ", t->shape->str());
+    if (t->rank() != 0) throw invalid(nth(names, i), " is not a scalar: ", t->shape->str());
     return *t->as<T>();
   }
-  bool flag(int i) const { return c.attrs[i].b(); }
 };
 
 template <typename T> T sign(T x) { return static_cast<T>((x > 0) - (x < 0)); }
 
-// In each rule: names[0] is that of the gradient, names[i] that of slot i; kGrad the gradient's position among the
-// inputs; kNs the rough time for one float. Where there is idle(), it says whether an element stays as it is that has
-// zeros in its slots and no gradient.
+// In each rule: the inputs after the variable are its kSlots slots; kGrad is the gradient's position; kNs the rough time
+// for one float. Where there is idle(), it says whether an element stays as it is that has zeros in its slots and no
+// gradient.
 
 template <typename T>
 struct GradientDescent {
-  static constexpr int kSlots = 0, kGrad = 2;
+  TAPEFLOW_DENSE_INPUTS(var, alpha, delta);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 0, kGrad = In::delta;
   static constexpr double kNs = 0.2;
-  static constexpr const char* names[] = {"delta"};
   T alpha;
-  static GradientDescent read(const Scalars<T>& s) { return {s(1, "alpha")}; }
+  static GradientDescent read(const Scalars<T, Attrs>& s) { return {s(In::alpha)}; }
   void operator()(T& v, T g) const { v -= alpha * g; }
 };
 
 template <typename T>
 struct Momentum {
-  static constexpr int kSlots = 1, kGrad = 3;
+  TAPEFLOW_DENSE_INPUTS(var, accum, lr, grad, momentum);
+  using Attrs = NesterovAttrs;
+  static constexpr int kSlots = 1, kGrad = In::grad;
   static constexpr double kNs = 0.3;
-  static constexpr const char* names[] = {"grad", "accum"};
   T lr, momentum;
   bool nesterov;
-  static Momentum read(const Scalars<T>& s) { return {s(2, "lr"), s(4, "momentum"), s.flag(1)}; }
+  static Momentum read(const Scalars<T, Attrs>& s) { return {s(In::lr), s(In::momentum), s.attrs.use_nesterov.b()}; }
   void operator()(T& v, T& a, T g) const {
     a = a * momentum + g;
     v -= nesterov ? g * lr + a * momentum * lr : a * lr;
@@ -55,12 +78,15 @@ struct Momentum {
 
 template <typename T>
 struct KerasMomentum {
-  static constexpr int kSlots = 1, kGrad = 3;
+  TAPEFLOW_DENSE_INPUTS(var, accum, lr, grad, momentum);
+  using Attrs = NesterovAttrs;
+  static constexpr int kSlots = 1, kGrad = In::grad;
   static constexpr double kNs = 0.3;
-  static constexpr const char* names[] = {"grad", "accum"};
   T lr, momentum;
   bool nesterov;
-  static KerasMomentum read(const Scalars<T>& s) { return {s(2, "lr"), s(4, "momentum"), s.flag(1)}; }
+  static KerasMomentum read(const Scalars<T, Attrs>& s) {
+    return {s(In::lr), s(In::momentum), s.attrs.use_nesterov.b()};
+  }
   void operator()(T& v, T& a, T g) const {
     a = a * momentum - g * lr;
     v += nesterov ? a * momentum - g * lr : a;
@@ -69,15 +95,16 @@ struct KerasMomentum {
 
 template <typename T>
 struct Adam {
-  static constexpr int kSlots = 2, kGrad = 9;
+  TAPEFLOW_DENSE_INPUTS(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad);
+  using Attrs = NesterovAttrs;
+  static constexpr int kSlots = 2, kGrad = In::grad;
   static constexpr double kNs = 0.6;
-  static constexpr const char* names[] = {"grad", "m", "v"};
   T alpha, beta1, beta2, epsilon;
   bool nesterov;
-  static Adam read(const Scalars<T>& s) {
-    const T beta1_power = s(3, "beta1_power"), beta2_power = s(4, "beta2_power"), lr = s(5, "lr");
-    return {lr * std::sqrt(1 - beta2_power) / (1 - beta1_power), s(6, "beta1"), s(7, "beta2"), s(8, "epsilon"),
-            s.flag(1)};
+  static Adam read(const Scalars<T, Attrs>& s) {
+    const T beta1_power = s(In::beta1_power), beta2_power = s(In::beta2_power), lr = s(In::lr);
+    return {lr * std::sqrt(1 - beta2_power) / (1 - beta1_power), s(In::beta1), s(In::beta2), s(In::epsilon),
+            s.attrs.use_nesterov.b()};
   }
   bool idle() const { return std::isfinite(alpha) && epsilon > 0; }
   void operator()(T& x, T& m, T& v, T g) const {
@@ -90,13 +117,14 @@ struct Adam {
 
 template <typename T>
 struct AdamWithAmsgrad {
-  static constexpr int kSlots = 3, kGrad = 10;
+  TAPEFLOW_DENSE_INPUTS(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 3, kGrad = In::grad;
   static constexpr double kNs = 0.7;
-  static constexpr const char* names[] = {"grad", "m", "v", "vhat"};
   T alpha, beta1, beta2, epsilon;
-  static AdamWithAmsgrad read(const Scalars<T>& s) {
-    const T beta1_power = s(4, "beta1_power"), beta2_power = s(5, "beta2_power"), lr = s(6, "lr");
-    return {lr * std::sqrt(1 - beta2_power) / (1 - beta1_power), s(7, "beta1"), s(8, "beta2"), s(9, "epsilon")};
+  static AdamWithAmsgrad read(const Scalars<T, Attrs>& s) {
+    const T beta1_power = s(In::beta1_power), beta2_power = s(In::beta2_power), lr = s(In::lr);
+    return {lr * std::sqrt(1 - beta2_power) / (1 - beta1_power), s(In::beta1), s(In::beta2), s(In::epsilon)};
   }
   bool idle() const { return std::isfinite(alpha) && epsilon > 0; }
   void operator()(T& x, T& m, T& v, T& vhat, T g) const {
@@ -109,13 +137,14 @@ struct AdamWithAmsgrad {
 
 template <typename T>
 struct AdaMax {
-  static constexpr int kSlots = 2, kGrad = 8;
+  TAPEFLOW_DENSE_INPUTS(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 2, kGrad = In::grad;
   static constexpr double kNs = 0.5;
-  static constexpr const char* names[] = {"grad", "m", "v"};
   T rate, beta1, beta2, epsilon;
-  static AdaMax read(const Scalars<T>& s) {
-    const T beta1_power = s(3, "beta1_power"), lr = s(4, "lr");
-    return {lr / (1 - beta1_power), s(5, "beta1"), s(6, "beta2"), s(7, "epsilon")};
+  static AdaMax read(const Scalars<T, Attrs>& s) {
+    const T beta1_power = s(In::beta1_power), lr = s(In::lr);
+    return {lr / (1 - beta1_power), s(In::beta1), s(In::beta2), s(In::epsilon)};
   }
   bool idle() const { return std::isfinite(rate) && epsilon > 0; }
   void operator()(T& x, T& m, T& v, T g) const {
@@ -128,12 +157,13 @@ struct AdaMax {
 
 template <typename T>
 struct Adagrad {
-  static constexpr int kSlots = 1, kGrad = 3;
+  TAPEFLOW_DENSE_INPUTS(var, accum, lr, grad);
+  using Attrs = AdagradAttrs;
+  static constexpr int kSlots = 1, kGrad = In::grad;
   static constexpr double kNs = 0.5;
-  static constexpr const char* names[] = {"grad", "accum"};
   T lr;
   bool update_slots;
-  static Adagrad read(const Scalars<T>& s) { return {s(2, "lr"), s.flag(1)}; }
+  static Adagrad read(const Scalars<T, Attrs>& s) { return {s(In::lr), s.attrs.update_slots.b()}; }
   void operator()(T& v, T& a, T g) const {
     a = update_slots ? a + g * g : a;
     v -= g * lr / std::sqrt(a);
@@ -142,12 +172,13 @@ struct Adagrad {
 
 template <typename T>
 struct AdagradV2 {
-  static constexpr int kSlots = 1, kGrad = 4;
+  TAPEFLOW_DENSE_INPUTS(var, accum, lr, epsilon, grad);
+  using Attrs = AdagradAttrs;
+  static constexpr int kSlots = 1, kGrad = In::grad;
   static constexpr double kNs = 0.5;
-  static constexpr const char* names[] = {"grad", "accum"};
   T lr, epsilon;
   bool update_slots;
-  static AdagradV2 read(const Scalars<T>& s) { return {s(2, "lr"), s(3, "epsilon"), s.flag(1)}; }
+  static AdagradV2 read(const Scalars<T, Attrs>& s) { return {s(In::lr), s(In::epsilon), s.attrs.update_slots.b()}; }
   void operator()(T& v, T& a, T g) const {
     a = update_slots ? a + g * g : a;
     v -= g * lr / (std::sqrt(a) + epsilon);
@@ -157,11 +188,12 @@ struct AdagradV2 {
 // As Keras 3 has it: epsilon under the root.
 template <typename T>
 struct KerasAdagrad {
-  static constexpr int kSlots = 1, kGrad = 4;
+  TAPEFLOW_DENSE_INPUTS(var, accum, lr, epsilon, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 1, kGrad = In::grad;
   static constexpr double kNs = 0.5;
-  static constexpr const char* names[] = {"grad", "accum"};
   T lr, epsilon;
-  static KerasAdagrad read(const Scalars<T>& s) { return {s(2, "lr"), s(3, "epsilon")}; }
+  static KerasAdagrad read(const Scalars<T, Attrs>& s) { return {s(In::lr), s(In::epsilon)}; }
   void operator()(T& v, T& a, T g) const {
     a += g * g;
     v -= g * lr / std::sqrt(a + epsilon);
@@ -170,11 +202,12 @@ struct KerasAdagrad {
 
 template <typename T>
 struct Adadelta {
-  static constexpr int kSlots = 2, kGrad = 6;
+  TAPEFLOW_DENSE_INPUTS(var, accum, accum_update, lr, rho, epsilon, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 2, kGrad = In::grad;
   static constexpr double kNs = 0.8;
-  static constexpr const char* names[] = {"grad", "accum", "accum_update"};
   T lr, rho, epsilon;
-  static Adadelta read(const Scalars<T>& s) { return {s(3, "lr"), s(4, "rho"), s(5, "epsilon")}; }
+  static Adadelta read(const Scalars<T, Attrs>& s) { return {s(In::lr), s(In::rho), s(In::epsilon)}; }
   void operator()(T& v, T& a, T& u, T g) const {
     a = a * rho + g * g * (1 - rho);
     const T step = std::sqrt(u + epsilon) / std::sqrt(a + epsilon) * g;
@@ -185,11 +218,12 @@ struct Adadelta {
 
 template <typename T>
 struct RMSProp {
-  static constexpr int kSlots = 2, kGrad = 7;
+  TAPEFLOW_DENSE_INPUTS(var, ms, mom, lr, rho, momentum, epsilon, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 2, kGrad = In::grad;
   static constexpr double kNs = 0.7;
-  static constexpr const char* names[] = {"grad", "ms", "mom"};
   T lr, rho, momentum, epsilon;
-  static RMSProp read(const Scalars<T>& s) { return {s(3, "lr"), s(4, "rho"), s(5, "momentum"), s(6, "epsilon")}; }
+  static RMSProp read(const Scalars<T, Attrs>& s) { return {s(In::lr), s(In::rho), s(In::momentum), s(In::epsilon)}; }
   bool idle() const { return std::isfinite(lr) && epsilon > 0; }
   void operator()(T& v, T& ms, T& mom, T g) const {
     ms += (g * g - ms) * (1 - rho);
@@ -200,12 +234,13 @@ struct RMSProp {
 
 template <typename T>
 struct CenteredRMSProp {
-  static constexpr int kSlots = 3, kGrad = 8;
+  TAPEFLOW_DENSE_INPUTS(var, mg, ms, mom, lr, rho, momentum, epsilon, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 3, kGrad = In::grad;
   static constexpr double kNs = 0.8;
-  static constexpr const char* names[] = {"grad", "mg", "ms", "mom"};
   T lr, rho, momentum, epsilon;
-  static CenteredRMSProp read(const Scalars<T>& s) {
-    return {s(4, "lr"), s(5, "rho"), s(6, "momentum"), s(7, "epsilon")};
+  static CenteredRMSProp read(const Scalars<T, Attrs>& s) {
+    return {s(In::lr), s(In::rho), s(In::momentum), s(In::epsilon)};
   }
   bool idle() const { return std::isfinite(lr) && epsilon > 0; }
   void operator()(T& v, T& mg, T& ms, T& mom, T g) const {
@@ -224,12 +259,15 @@ inline T root_of(T x, T epsilon, bool epsilon_in_root) {
 
 template <typename T>
 struct KerasRMSProp {
-  static constexpr int kSlots = 1, kGrad = 5;
+  TAPEFLOW_DENSE_INPUTS(var, ms, lr, rho, epsilon, grad);
+  using Attrs = RootAttrs;
+  static constexpr int kSlots = 1, kGrad = In::grad;
   static constexpr double kNs = 0.5;
-  static constexpr const char* names[] = {"grad", "ms"};
   T lr, rho, epsilon;
   bool epsilon_in_root;
-  static KerasRMSProp read(const Scalars<T>& s) { return {s(2, "lr"), s(3, "rho"), s(4, "epsilon"), s.flag(1)}; }
+  static KerasRMSProp read(const Scalars<T, Attrs>& s) {
+    return {s(In::lr), s(In::rho), s(In::epsilon), s.attrs.epsilon_in_root.b()};
+  }
   bool idle() const { return std::isfinite(lr) && epsilon > 0; }
   void operator()(T& v, T& ms, T g) const {
     ms = ms * rho + (1 - rho) * (g * g);
@@ -239,13 +277,14 @@ struct KerasRMSProp {
 
 template <typename T>
 struct KerasCenteredRMSProp {
-  static constexpr int kSlots = 2, kGrad = 6;
+  TAPEFLOW_DENSE_INPUTS(var, mg, ms, lr, rho, epsilon, grad);
+  using Attrs = RootAttrs;
+  static constexpr int kSlots = 2, kGrad = In::grad;
   static constexpr double kNs = 0.6;
-  static constexpr const char* names[] = {"grad", "mg", "ms"};
   T lr, rho, epsilon;
   bool epsilon_in_root;
-  static KerasCenteredRMSProp read(const Scalars<T>& s) {
-    return {s(3, "lr"), s(4, "rho"), s(5, "epsilon"), s.flag(1)};
+  static KerasCenteredRMSProp read(const Scalars<T, Attrs>& s) {
+    return {s(In::lr), s(In::rho), s(In::epsilon), s.attrs.epsilon_in_root.b()};
   }
   bool idle() const { return std::isfinite(lr) && epsilon > 0; }
   void operator()(T& v, T& mg, T& ms, T g) const {
@@ -258,13 +297,14 @@ struct KerasCenteredRMSProp {
 // Dozat, "Incorporating Nesterov momentum into Adam" (2016); the two weights are those of the step's momentum schedule.
 template <typename T>
 struct Nadam {
-  static constexpr int kSlots = 2, kGrad = 10;
+  TAPEFLOW_DENSE_INPUTS(var, m, v, beta2_power, lr, beta1, beta2, epsilon, grad_weight, m_weight, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 2, kGrad = In::grad;
   static constexpr double kNs = 0.7;
-  static constexpr const char* names[] = {"grad", "m", "v"};
   T lr, beta1, beta2, epsilon, grad_weight, m_weight, unbias;
-  static Nadam read(const Scalars<T>& s) {
-    return {s(4, "lr"), s(5, "beta1"), s(6, "beta2"), s(7, "epsilon"), s(8, "grad_weight"), s(9, "m_weight"),
-            1 - s(3, "beta2_power")};
+  static Nadam read(const Scalars<T, Attrs>& s) {
+    return {s(In::lr), s(In::beta1), s(In::beta2), s(In::epsilon), s(In::grad_weight), s(In::m_weight),
+            1 - s(In::beta2_power)};
   }
   bool idle() const { return std::isfinite(lr * m_weight / unbias) && epsilon > 0; }
   void operator()(T& x, T& m, T& v, T g) const {
@@ -277,11 +317,12 @@ struct Nadam {
 // Chen et al., "Symbolic discovery of optimization algorithms" (2023).
 template <typename T>
 struct Lion {
-  static constexpr int kSlots = 1, kGrad = 5;
+  TAPEFLOW_DENSE_INPUTS(var, m, lr, beta1, beta2, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 1, kGrad = In::grad;
   static constexpr double kNs = 0.4;
-  static constexpr const char* names[] = {"grad", "m"};
   T lr, beta1, beta2;
-  static Lion read(const Scalars<T>& s) { return {s(2, "lr"), s(3, "beta1"), s(4, "beta2")}; }
+  static Lion read(const Scalars<T, Attrs>& s) { return {s(In::lr), s(In::beta1), s(In::beta2)}; }
   bool idle() const { return std::isfinite(lr); }
   void operator()(T& v, T& m, T g) const {
     v -= lr * sign(m * beta1 + g * (1 - beta1));
@@ -309,22 +350,24 @@ struct FtrlCore {
 
 template <typename T>
 struct Ftrl : FtrlCore<T> {
-  static constexpr int kSlots = 2, kGrad = 3;
+  TAPEFLOW_DENSE_INPUTS(var, accum, linear, grad, lr, l1, l2, lr_power);
+  using Attrs = FtrlAttrs;
+  static constexpr int kSlots = 2, kGrad = In::grad;
   static constexpr double kNs = 1.5;
-  static constexpr const char* names[] = {"grad", "accum", "linear"};
-  static Ftrl read(const Scalars<T>& s) {
-    return {{s(4, "lr"), s(5, "l1"), s(6, "l2"), 0, s(7, "lr_power"), s.flag(1)}};
+  static Ftrl read(const Scalars<T, Attrs>& s) {
+    return {{s(In::lr), s(In::l1), s(In::l2), 0, s(In::lr_power), s.attrs.multiply_linear_by_lr.b()}};
   }
   void operator()(T& v, T& a, T& l, T g) const { this->update(v, a, l, g); }
 };
 
 template <typename T>
 struct FtrlV2 : FtrlCore<T> {
-  static constexpr int kSlots = 2, kGrad = 3;
+  TAPEFLOW_DENSE_INPUTS(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power);
+  using Attrs = FtrlAttrs;
+  static constexpr int kSlots = 2, kGrad = In::grad;
   static constexpr double kNs = 1.5;
-  static constexpr const char* names[] = {"grad", "accum", "linear"};
-  static FtrlV2 read(const Scalars<T>& s) {
-    return {{s(4, "lr"), s(5, "l1"), s(6, "l2"), s(7, "l2_shrinkage"), s(8, "lr_power"), s.flag(1)}};
+  static FtrlV2 read(const Scalars<T, Attrs>& s) {
+    return {{s(In::lr), s(In::l1), s(In::l2), s(In::l2_shrinkage), s(In::lr_power), s.attrs.multiply_linear_by_lr.b()}};
   }
   void operator()(T& v, T& a, T& l, T g) const { this->update(v, a, l, g); }
 };
@@ -344,26 +387,28 @@ T check_strength(T value, const char* name) {
 
 template <typename T>
 struct ProximalGradientDescent {
-  static constexpr int kSlots = 0, kGrad = 4;
+  TAPEFLOW_DENSE_INPUTS(var, alpha, l1, l2, delta);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 0, kGrad = In::delta;
   static constexpr double kNs = 0.4;
-  static constexpr const char* names[] = {"delta"};
   T alpha, l1, l2;
-  static ProximalGradientDescent read(const Scalars<T>& s) {
-    return {s(1, "alpha"), check_strength(s(2, "l1"), "l1"), check_strength(s(3, "l2"), "l2")};
+  static ProximalGradientDescent read(const Scalars<T, Attrs>& s) {
+    return {s(In::alpha), check_strength(s(In::l1), "l1"), check_strength(s(In::l2), "l2")};
   }
   void operator()(T& v, T g) const { v = proximal(v - g * alpha, alpha, l1, l2); }
 };
 
 template <typename T>
 struct ProximalAdagrad {
-  static constexpr int kSlots = 1, kGrad = 5;
+  TAPEFLOW_DENSE_INPUTS(var, accum, lr, l1, l2, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 1, kGrad = In::grad;
   static constexpr double kNs = 0.7;
-  static constexpr const char* names[] = {"grad", "accum"};
   T lr, l1, l2;
-  static ProximalAdagrad read(const Scalars<T>& s) {
-    const T lr = s(2, "lr");
+  static ProximalAdagrad read(const Scalars<T, Attrs>& s) {
+    const T lr = s(In::lr);
     if (!(lr > 0)) throw invalid("lr is not a positive scalar: ", lr);
-    return {lr, check_strength(s(3, "l1"), "l1"), check_strength(s(4, "l2"), "l2")};
+    return {lr, check_strength(s(In::l1), "l1"), check_strength(s(In::l2), "l2")};
   }
   void operator()(T& v, T& a, T g) const {
     a += g * g;
@@ -375,11 +420,12 @@ struct ProximalAdagrad {
 // Bello et al., "Neural optimizer search with reinforcement learning" (2017), as PowerSign.
 template <typename T>
 struct AddSign {
-  static constexpr int kSlots = 1, kGrad = 6;
+  TAPEFLOW_DENSE_INPUTS(var, m, lr, alpha, sign_decay, beta, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 1, kGrad = In::grad;
   static constexpr double kNs = 0.5;
-  static constexpr const char* names[] = {"grad", "m"};
   T lr, alpha, sign_decay, beta;
-  static AddSign read(const Scalars<T>& s) { return {s(2, "lr"), s(3, "alpha"), s(4, "sign_decay"), s(5, "beta")}; }
+  static AddSign read(const Scalars<T, Attrs>& s) { return {s(In::lr), s(In::alpha), s(In::sign_decay), s(In::beta)}; }
   void operator()(T& v, T& m, T g) const {
     m = m * beta + g * (1 - beta);
     v -= lr * (alpha + sign_decay * sign(g) * sign(m)) * g;
@@ -388,12 +434,13 @@ struct AddSign {
 
 template <typename T>
 struct PowerSign {
-  static constexpr int kSlots = 1, kGrad = 6;
+  TAPEFLOW_DENSE_INPUTS(var, m, lr, logbase, sign_decay, beta, grad);
+  using Attrs = LockingAttrs;
+  static constexpr int kSlots = 1, kGrad = In::grad;
   static constexpr double kNs = 3;
-  static constexpr const char* names[] = {"grad", "m"};
   T lr, logbase, sign_decay, beta;
-  static PowerSign read(const Scalars<T>& s) {
-    return {s(2, "lr"), s(3, "logbase"), s(4, "sign_decay"), s(5, "beta")};
+  static PowerSign read(const Scalars<T, Attrs>& s) {
+    return {s(In::lr), s(In::logbase), s(In::sign_decay), s(In::beta)};
   }
   void operator()(T& v, T& m, T g) const {
     m = m * beta + g * (1 - beta);

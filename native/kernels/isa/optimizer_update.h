@@ -8,21 +8,57 @@
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
 
+// Which of a rule's ops: the inputs of the dense one; indices after its gradient; or lists of all variables, of all
+// slots of each kind, and of all gradients, around its scalars.
+enum Kind { kDense, kRows, kMany };
+
+// The names of the inputs of such an op.
+template <typename R, Kind kind>
+struct InputNames {
+  char text[192] = {};
+  constexpr InputNames() {
+    char* to = text;
+    const auto add = [&](std::string_view name) {
+      if (to != text) { *to++ = ','; *to++ = ' '; }
+      for (const char c : name) *to++ = c;
+    };
+    if (kind == kMany) add("variables");
+    const auto n = 1 + std::count(R::In::names.begin(), R::In::names.end(), ',');
+    for (int i = kind == kMany ? R::kSlots + 1 : 0; i < n; ++i) {
+      if (i != R::kGrad || kind == kDense) add(nth(R::In::names, i));
+      else if (kind == kRows) { add("grad"); add("indices"); }
+    }
+    if (kind == kMany) add("gradients");
+  }
+};
+template <typename R, Kind kind>
+inline constexpr InputNames<R, kind> kInputNames;
+
+// For the signature of a kernel.
+template <typename R, Kind kind>
+struct InputsOf {
+  static InputsOf of(const KernelCall&) { return {}; }
+  static constexpr void declare(NativeKernel* k) { k->inputs = kInputNames<R, kind>.text; }
+};
+
+template <typename R>
+constexpr std::string_view name_of(int i) { return nth(R::In::names, i); }
+
 // Throws unless variable and slot have one shape.
-inline void check_slot(const Tensor* var, const Tensor* slot, const char* name) {
+inline void check_slot(const Tensor* var, const Tensor* slot, std::string_view name) {
   if (slot->shape->same(var->shape)) return;
   throw invalid("var and ", name, " do not have the same shape", var->shape->str(), " ", slot->shape->str());
 }
 
 template <typename R>
 void check_slots(const WritableValues& values) {
-  for (int i = 1; i <= R::kSlots; ++i) check_slot(values.now(0), values.now(i), R::names[i]);
+  for (int i = 1; i <= R::kSlots; ++i) check_slot(values.now(0), values.now(i), name_of<R>(i));
 }
 
 template <typename R>
 void check_gradient(const Tensor* var, const Tensor* grad) {
   if (var->shape->same(grad->shape)) return;
-  throw invalid("var and ", R::names[0], " do not have the same shape", var->shape->str(), " ", grad->shape->str());
+  throw invalid("var and ", name_of<R>(R::kGrad), " do not have the same shape", var->shape->str(), " ", grad->shape->str());
 }
 
 // n objects. (What std::vector has inline would be merged with that of other instruction sets.)

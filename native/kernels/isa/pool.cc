@@ -23,11 +23,15 @@ std::string listed(const Attr& a) {
   return s;
 }
 
-// Attrs: ksize, strides, padding, (explicit_paddings,) data_format. False: not for these kernels.
-bool plan(const KernelCall& c, bool has_explicit, const char* what, const int64_t* in, Pooling* p) {
-  const Attr &ksize = c.attrs[0], &strides = c.attrs[1];
+TAPEFLOW_ATTRS(MaxPoolAttrs, ksize, strides, padding, explicit_paddings, data_format);
+TAPEFLOW_ATTRS(AvgPoolAttrs, ksize, strides, padding, data_format);
+
+// False: not for these kernels.
+template <typename Attrs>
+bool plan(const Attrs& attrs, const char* what, const int64_t* in, Pooling* p) {
+  const Attr &ksize = attrs.ksize, &strides = attrs.strides;
   Format format;
-  if (!parse_format(c.attrs[has_explicit ? 4 : 3], &format) || format.windows != 2) return false;
+  if (!parse_format(attrs.data_format, &format) || format.windows != 2) return false;
   if (ksize.n != 4) throw invalid("Sliding window ksize field must specify 4 dimensions");
   if (strides.n != 4) throw invalid("Sliding window strides field must specify 4 dimensions");
   for (int i = 0; i < 4; ++i) {
@@ -38,7 +42,7 @@ bool plan(const KernelCall& c, bool has_explicit, const char* what, const int64_
   }
   if (ksize.ints[0] != 1 || strides.ints[0] != 1)
     throw unimplemented("Pooling is not yet supported on the batch dimension.");
-  const Padding padding = parse_padding(c.attrs[2], has_explicit ? &c.attrs[3] : nullptr, format);
+  const Padding padding = parse_padding(attrs, format);
   static constexpr const char* sides[2][2] = {{"Top", "Bottom"}, {"Left", "Right"}};
   for (int i = 0; i < 2; ++i) {
     const int64_t size = ksize.ints[format.spatial(i)];
@@ -126,13 +130,14 @@ double work_ns(const Pooling& p, double ns_per_element) {
          ns_per_element;
 }
 
-template <typename T, template <typename> class Op> bool pool(KernelCall& c) {
+template <typename T, template <typename> class Op, typename Attrs>
+bool pool(KernelCall& c, const Attrs& attrs) {
   constexpr bool is_max = std::is_same_v<Op<T>, Maximum<T>>;
   const Tensor* x = c.in[0];
   if (x->rank() == 5) return false;
   if (x->rank() != 4) throw invalid("Input must be 4 or 5-dimensional");
   Pooling p;
-  if (!plan(c, is_max, is_max ? "Max" : "Avg", x->shape->dims, &p)) return false;
+  if (!plan(attrs, is_max ? "Max" : "Avg", x->shape->dims, &p)) return false;
   Tensor* y = new_tensor(x->dtype, 4, p.out_dims);
   c.out[0] = y;
   if (y->size() == 0) return true;
@@ -249,13 +254,16 @@ void check_shape(const char* name, const Tensor* t, const Pooling& p) {
                     p.out_dims[2], ",", p.out_dims[3], "], but got ", t->shape->str());
 }
 
-template <typename T> bool max_pool_gradient(KernelCall& c) {
-  const Tensor *x = c.in[0], *y = c.in[1], *dy = c.in[2];
+TAPEFLOW_INPUTS(MaxPoolGradInputs, orig_input, orig_output, grad);
+
+template <typename T>
+bool max_pool_gradient(KernelCall& c, const MaxPoolAttrs& attrs, const MaxPoolGradInputs& in) {
+  const Tensor *x = in.orig_input, *y = in.orig_output, *dy = in.grad;
   if (x->rank() != 4) throw invalid("tensor_in must be 4-dimensional");
   if (y->rank() != 4) throw invalid("tensor_out must be 4-dimensional");
   if (dy->rank() != 4) throw invalid("out_backprop must be 4-dimensional");
   Pooling p;
-  if (!plan(c, true, "Max", x->shape->dims, &p)) return false;
+  if (!plan(attrs, "Max", x->shape->dims, &p)) return false;
   check_shape("orig_output", y, p);
   check_shape("grad", dy, p);
   Tensor* dx = new_tensor(x->dtype, x->shape);
@@ -264,7 +272,7 @@ template <typename T> bool max_pool_gradient(KernelCall& c) {
   return true;
 }
 
-template <typename T> bool average_pool_gradient(KernelCall& c) {
+template <typename T> bool average_pool_gradient(KernelCall& c, const AvgPoolAttrs& attrs) {
   const Tensor *shape = c.in[0], *dy = c.in[1];
   if (shape->rank() != 1 || shape->size() != 4 || shape->dtype != DType::kInt32)
     throw invalid("orig_input_shape must be 1-dimensional and 4 elements, got shape ",
@@ -276,7 +284,7 @@ template <typename T> bool average_pool_gradient(KernelCall& c) {
     if (dims[i] < 0) throw invalid("Expected a non-negative size, got ", dims[i]);
   }
   Pooling p;
-  if (!plan(c, false, "Avg", dims, &p)) return false;
+  if (!plan(attrs, "Avg", dims, &p)) return false;
   check_shape("grad", dy, p);
   Tensor* dx = new_tensor(dy->dtype, 4, dims);
   c.out[0] = dx;
@@ -286,10 +294,10 @@ template <typename T> bool average_pool_gradient(KernelCall& c) {
 
 template <typename T> void register_for() {
   const std::initializer_list<DType> dtype = {DTypeOf<T>::value};
-  register_kernel("MaxPool", dtype, pool<T, Maximum>);
-  register_kernel("AvgPool", dtype, pool<T, Average>);
-  register_kernel("MaxPoolGrad", dtype, max_pool_gradient<T>);
-  register_kernel("AvgPoolGrad", dtype, average_pool_gradient<T>);
+  register_kernel("MaxPool", dtype, named<pool<T, Maximum, MaxPoolAttrs>>);
+  register_kernel("AvgPool", dtype, named<pool<T, Average, AvgPoolAttrs>>);
+  register_kernel("MaxPoolGrad", dtype, named<max_pool_gradient<T>>);
+  register_kernel("AvgPoolGrad", dtype, named<average_pool_gradient<T>>);
 }
 
 }  // namespace

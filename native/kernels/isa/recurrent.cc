@@ -20,39 +20,48 @@ Cell cell_named(const char* name) {
   throw invalid("cell = ", name, " is not known");
 }
 
+TAPEFLOW_ATTRS(RecurrentAttrs, cell, time_major);
+TAPEFLOW_INPUTS(RecurrentInputs, x, recurrent, bias, initial_h, initial_c, mask);
+TAPEFLOW_INPUTS(RecurrentGradInputs, x, recurrent, bias, initial_h, initial_c, mask, h, c, reserve, dh, dlast_h,
+                dlast_c);
+
 // The inputs that both kernels have.
 template <typename T> struct Sequence {
-  Sequence(KernelCall& call, Cell cell) {
-    const Tensor* const* in = call.in;
-    const bool time_major = call.attrs[1].b();
-    constexpr std::pair<const char*, int> kRanks[] = {
-        {"x", 3}, {"recurrent", 2}, {"bias", 1}, {"initial_h", 2}, {"initial_c", 2}, {"mask", 2}};
-    for (int i = 0; i < 6; ++i)
-      if (in[i]->rank() != kRanks[i].second)
-        throw invalid(kRanks[i].first, " must have rank ", kRanks[i].second, ", but got shape ",
-                      in[i]->shape->str());
-    steps = in[0]->dim(time_major ? 0 : 1);
-    batch = in[0]->dim(time_major ? 1 : 0);
-    units = in[1]->dim(0);
-    width = in[0]->dim(2);
+  template <typename Inputs>
+  Sequence(bool time_major, const Inputs& in, Cell cell) {
+    check_rank(in.x, "x", 3);
+    check_rank(in.recurrent, "recurrent", 2);
+    check_rank(in.bias, "bias", 1);
+    check_rank(in.initial_h, "initial_h", 2);
+    check_rank(in.initial_c, "initial_c", 2);
+    check_rank(in.mask, "mask", 2);
+    steps = in.x->dim(time_major ? 0 : 1);
+    batch = in.x->dim(time_major ? 1 : 0);
+    units = in.recurrent->dim(0);
+    width = in.x->dim(2);
     batch_rows = time_major ? 1 : steps;
     step_rows = time_major ? batch : 1;
     const int64_t gates = gates_of(cell);
-    if (width % gates || width / gates != units || in[1]->dim(1) != width)
+    if (width % gates || width / gates != units || in.recurrent->dim(1) != width)
       throw invalid("recurrent must have shape [", width / gates, ",", width, "] for x of shape ",
-                    in[0]->shape->str(), ", but got shape ", in[1]->shape->str());
+                    in.x->shape->str(), ", but got shape ", in.recurrent->shape->str());
     biases = cell == Cell::kGru ? 2 * width : width;
-    has_bias = in[2]->size() != 0;
-    if (has_bias && in[2]->size() != biases)
-      throw invalid("bias must have ", biases, " elements, but got shape ", in[2]->shape->str());
-    check(in[3], "initial_h", batch, units);
-    if (cell == Cell::kLstm) check(in[4], "initial_c", batch, units);
-    if (in[5]->size()) check(in[5], "mask", in[0]->dim(0), in[0]->dim(1));
-    x = in[0]->as<T>();
-    recurrent = in[1]->as<T>();
-    h = in[3]->as<T>();
-    c = in[4]->as<T>();
-    mask = in[5]->size() ? in[5]->as<bool>() : nullptr;
+    has_bias = in.bias->size() != 0;
+    if (has_bias && in.bias->size() != biases)
+      throw invalid("bias must have ", biases, " elements, but got shape ", in.bias->shape->str());
+    check(in.initial_h, "initial_h", batch, units);
+    if (cell == Cell::kLstm) check(in.initial_c, "initial_c", batch, units);
+    if (in.mask->size()) check(in.mask, "mask", in.x->dim(0), in.x->dim(1));
+    x = in.x->template as<T>();
+    recurrent = in.recurrent->template as<T>();
+    h = in.initial_h->template as<T>();
+    c = in.initial_c->template as<T>();
+    mask = in.mask->size() ? in.mask->template as<bool>() : nullptr;
+  }
+
+  static void check_rank(const Tensor* t, const char* name, int rank) {
+    if (t->rank() != rank)
+      throw invalid(name, " must have rank ", rank, ", but got shape ", t->shape->str());
   }
 
   static void check(const Tensor* t, const char* name, int64_t rows, int64_t columns) {
@@ -148,10 +157,10 @@ template <typename T> void clear(T* to, int64_t n) {
 // The columns of the recurrent weights in the parts that a step multiplies by.
 constexpr int first_gates(Cell cell) { return is_gru(cell) ? 2 : gates_of(cell); }
 
-template <typename T, Cell cell> bool forward(KernelCall& call) {
-  const Sequence<T> s(call, cell);
+template <typename T, Cell cell> bool forward(KernelCall& call, bool time_major, const RecurrentInputs& in) {
+  const Sequence<T> s(time_major, in, cell);
   const int64_t n = s.units, kept = kept_of(cell) * n;
-  const Tensor* x = call.in[0];
+  Tensor* x = in.x;
   const auto shaped = [&](int64_t last) {
     const int64_t dims[3] = {x->dim(0), x->dim(1), last};
     return new_tensor(x->dtype, 3, dims);
@@ -161,7 +170,7 @@ template <typename T, Cell cell> bool forward(KernelCall& call) {
   // Sums are built where x is, if nobody needs it any more.
   constexpr int over_x = lstm ? 2 : is_gru(cell) ? -1 : 0;
   for (int i = 0; i < 3; ++i)
-    if (i == over_x && call.may_reuse(0) && reuse_tensor(call.in[0], x->dtype)) call.out[i] = call.in[0];
+    if (i == over_x && call.may_reuse(0) && reuse_tensor(x, x->dtype)) call.out[i] = x;
     else call.out[i] = shaped(i == 2 ? kept : i == 0 || lstm ? n : 0);
   call.out[3] = new_tensor(x->dtype, 2, state);
   call.out[4] = new_tensor(x->dtype, 2, lstm ? state : none);
@@ -174,7 +183,7 @@ template <typename T, Cell cell> bool forward(KernelCall& call) {
   Factor<T> candidate(n, s.width - first, {s.recurrent + first, s.width, 1}, pack);
   Scratch no_bias(static_cast<size_t>(s.biases + 1) * sizeof(T));
   if (!s.has_bias) clear(no_bias.as<T>(), s.biases);
-  const T* bias = s.has_bias ? call.in[2]->as<T>() : no_bias.as<T>();
+  const T* bias = s.has_bias ? in.bias->as<T>() : no_bias.as<T>();
 
   const auto rows = [&](int64_t from, int64_t to) {
     const int64_t m = to - from;
@@ -248,20 +257,20 @@ template <typename T> void states_before(const Sequence<T>& s, const T* h, T* to
   }
 }
 
-template <typename T, Cell cell> bool backward(KernelCall& call) {
-  const Sequence<T> s(call, cell);
+template <typename T, Cell cell> bool backward(KernelCall& call, bool time_major, const RecurrentGradInputs& in) {
+  const Sequence<T> s(time_major, in, cell);
   constexpr bool lstm = cell == Cell::kLstm;
   const int64_t n = s.units, w = s.width, kept = kept_of(cell) * n, count = s.steps * s.batch;
-  const int64_t d0 = call.in[0]->dim(0), d1 = call.in[0]->dim(1);
-  const T* h = given<T>(call.in[6], "h", {d0, d1, n});
-  const T* c = given<T>(call.in[7], "c", {d0, d1, lstm ? n : 0});
-  const T* keep = given<T>(call.in[8], "reserve", {d0, d1, kept});
+  const int64_t d0 = in.x->dim(0), d1 = in.x->dim(1);
+  const T* h = given<T>(in.h, "h", {d0, d1, n});
+  const T* c = given<T>(in.c, "c", {d0, d1, lstm ? n : 0});
+  const T* keep = given<T>(in.reserve, "reserve", {d0, d1, kept});
   const bool any = count && n;
   if (any && (!h || (lstm && !c) || (kept && !keep)))
     throw invalid("h, c and reserve must be the outputs of RecurrentSequence");
-  const T* dh = given<T>(call.in[9], "dh", {d0, d1, n});
-  const T* dlast_h = given<T>(call.in[10], "dlast_h", {s.batch, n});
-  const T* dlast_c = given<T>(call.in[11], "dlast_c", {s.batch, lstm ? n : 0});
+  const T* dh = given<T>(in.dh, "dh", {d0, d1, n});
+  const T* dlast_h = given<T>(in.dlast_h, "dlast_h", {s.batch, n});
+  const T* dlast_c = given<T>(in.dlast_c, "dlast_c", {s.batch, lstm ? n : 0});
   for (int i = 0; i < 5; ++i) call.out[i] = new_tensor(call.in[i]->dtype, call.in[i]->shape);
   T *const dx = call.out[0]->as<T>(), *const dweights = call.out[1]->as<T>();
   T *const dbias = call.out[2]->as<T>(), *const dinitial_h = call.out[3]->as<T>();
@@ -382,20 +391,31 @@ template <typename T, Cell cell> bool backward(KernelCall& call) {
   return true;
 }
 
-template <typename T, bool back> bool run(KernelCall& call) {
-  switch (cell_named(call.attrs[0].str())) {
-    case Cell::kLstm: return back ? backward<T, Cell::kLstm>(call) : forward<T, Cell::kLstm>(call);
-    case Cell::kGru: return back ? backward<T, Cell::kGru>(call) : forward<T, Cell::kGru>(call);
-    case Cell::kGruBefore: return back ? backward<T, Cell::kGruBefore>(call) : forward<T, Cell::kGruBefore>(call);
-    case Cell::kTanh: return back ? backward<T, Cell::kTanh>(call) : forward<T, Cell::kTanh>(call);
-    case Cell::kRelu: return back ? backward<T, Cell::kRelu>(call) : forward<T, Cell::kRelu>(call);
+template <typename T, Cell cell>
+bool run_cell(KernelCall& call, bool time_major, const RecurrentInputs& in) {
+  return forward<T, cell>(call, time_major, in);
+}
+template <typename T, Cell cell>
+bool run_cell(KernelCall& call, bool time_major, const RecurrentGradInputs& in) {
+  return backward<T, cell>(call, time_major, in);
+}
+
+template <typename T, typename Inputs>
+bool run(KernelCall& call, const RecurrentAttrs& attrs, const Inputs& in) {
+  const bool time_major = attrs.time_major.b();
+  switch (cell_named(attrs.cell.str())) {
+    case Cell::kLstm: return run_cell<T, Cell::kLstm>(call, time_major, in);
+    case Cell::kGru: return run_cell<T, Cell::kGru>(call, time_major, in);
+    case Cell::kGruBefore: return run_cell<T, Cell::kGruBefore>(call, time_major, in);
+    case Cell::kTanh: return run_cell<T, Cell::kTanh>(call, time_major, in);
+    case Cell::kRelu: return run_cell<T, Cell::kRelu>(call, time_major, in);
   }
   return false;
 }
 
 template <typename T> void register_for() {
-  register_kernel("RecurrentSequence", {DTypeOf<T>::value}, run<T, false>);
-  register_kernel("RecurrentSequenceGrad", {DTypeOf<T>::value}, run<T, true>);
+  register_kernel("RecurrentSequence", {DTypeOf<T>::value}, named<run<T, RecurrentInputs>>);
+  register_kernel("RecurrentSequenceGrad", {DTypeOf<T>::value}, named<run<T, RecurrentGradInputs>>);
 }
 
 }  // namespace

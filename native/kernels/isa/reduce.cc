@@ -223,7 +223,11 @@ constexpr Reducer kReducer = {sizeof(typename R::Acc),
                               combine<R>,
                               finish<R>};
 
-template <class R> bool along_axes(KernelCall& c) { return reduce_along_axes(c, kReducer<R>); }
+TAPEFLOW_ATTRS(ReduceAttrs, keep_dims);
+
+template <class R> bool along_axes(KernelCall& c, const ReduceAttrs& attrs) {
+  return reduce_along_axes(c, attrs.keep_dims.b(), kReducer<R>);
+}
 
 template <class R> bool over_all(KernelCall& c) {
   bool reduced[kMaxRank];
@@ -234,12 +238,12 @@ template <class R> bool over_all(KernelCall& c) {
 }
 
 template <typename... T> void add_reductions() {
-  (register_kernel("Sum", {DTypeOf<T>::value}, along_axes<Sum<T>>), ...);
-  (register_kernel("Prod", {DTypeOf<T>::value}, along_axes<Prod<T>>), ...);
-  (register_kernel("Max", {DTypeOf<T>::value}, along_axes<Max<T>>), ...);
-  (register_kernel("Min", {DTypeOf<T>::value}, along_axes<Min<T>>), ...);
-  (register_kernel("Mean", {DTypeOf<T>::value}, along_axes<Mean<T>>), ...);
-  (register_kernel("EuclideanNorm", {DTypeOf<T>::value}, along_axes<EuclideanNorm<T>>), ...);
+  (register_kernel("Sum", {DTypeOf<T>::value}, named<along_axes<Sum<T>>>), ...);
+  (register_kernel("Prod", {DTypeOf<T>::value}, named<along_axes<Prod<T>>>), ...);
+  (register_kernel("Max", {DTypeOf<T>::value}, named<along_axes<Max<T>>>), ...);
+  (register_kernel("Min", {DTypeOf<T>::value}, named<along_axes<Min<T>>>), ...);
+  (register_kernel("Mean", {DTypeOf<T>::value}, named<along_axes<Mean<T>>>), ...);
+  (register_kernel("EuclideanNorm", {DTypeOf<T>::value}, named<along_axes<EuclideanNorm<T>>>), ...);
   (register_sum(DTypeOf<T>::value, &kReducer<Sum<T>>), ...);
 }
 
@@ -248,8 +252,8 @@ template <typename... T> void add_reductions() {
 void register_reduce() {
   add_reductions<float, double, int32_t, int64_t>();
   // Their one type variable is that of the axes.
-  register_kernel("All", {DType::kInt32, DType::kInt64}, along_axes<All>);
-  register_kernel("Any", {DType::kInt32, DType::kInt64}, along_axes<Any>);
+  register_kernel("All", {DType::kInt32, DType::kInt64}, named<along_axes<All>>);
+  register_kernel("Any", {DType::kInt32, DType::kInt64}, named<along_axes<Any>>);
   register_kernel("L2Loss", {DType::kFloat32}, over_all<HalfSquares<float>>);
   register_kernel("L2Loss", {DType::kFloat64}, over_all<HalfSquares<double>>);
 }

@@ -47,8 +47,10 @@ void scan_rows(const T* x, T* y, Line l, int64_t width, bool exclusive) {
   }
 }
 
+TAPEFLOW_ATTRS(ScanAttrs, exclusive, reverse);
+
 // T is unsigned for integers, which wrap around.
-template <class F, typename T> bool scan(KernelCall& c) {
+template <class F, typename T> bool scan(KernelCall& c, const ScanAttrs& attrs) {
   Tensor* x = c.in[0];
   const Tensor* axis_tensor = c.in[1];
   if (axis_tensor->rank() != 0) {
@@ -61,7 +63,7 @@ template <class F, typename T> bool scan(KernelCall& c) {
     throw invalid("ScanOp: Expected scan axis in the range [", -rank, ", ", rank, "), but got ",
                   given);
   }
-  const bool exclusive = c.attrs[0].b(), reverse = c.attrs[1].b();
+  const bool exclusive = attrs.exclusive.b(), reverse = attrs.reverse.b();
   Tensor* out = c.out[0] = new_tensor(x->dtype, x->shape);
   if (x->size() == 0) return true;
   const int64_t length = x->dim(static_cast<int>(axis));
@@ -96,10 +98,10 @@ template <class F, typename T> bool scan(KernelCall& c) {
 }
 
 template <class F> void add_scan(const char* op) {
-  register_kernel(op, {DType::kFloat32}, scan<F, float>);
-  register_kernel(op, {DType::kFloat64}, scan<F, double>);
-  register_kernel(op, {DType::kInt32}, scan<F, uint32_t>);
-  register_kernel(op, {DType::kInt64}, scan<F, uint64_t>);
+  register_kernel(op, {DType::kFloat32}, named<scan<F, float>>);
+  register_kernel(op, {DType::kFloat64}, named<scan<F, double>>);
+  register_kernel(op, {DType::kInt32}, named<scan<F, uint32_t>>);
+  register_kernel(op, {DType::kInt64}, named<scan<F, uint64_t>>);
 }
 
 }  // namespace

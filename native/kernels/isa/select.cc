@@ -3,6 +3,7 @@
 
 #include "../broadcast.h"
 #include "../../op.h"
+#include "../../owned_tensor.h"
 #include "elementwise_rows.h"
 #include "vector_math.h"
 
@@ -50,8 +51,10 @@ void select_elements(KernelCall& c, Tensor* out) {
   }
 }
 
-bool select_v2(KernelCall& c) {
-  Shape *condition = c.in[0]->shape, *t = c.in[1]->shape, *e = c.in[2]->shape;
+TAPEFLOW_INPUTS(SelectInputs, condition, t, e);
+
+bool select_v2(KernelCall& c, const SelectInputs& in) {
+  Shape *condition = in.condition->shape, *t = in.t->shape, *e = in.e->shape;
   ShapeRef shape;
   if (t->same(e) && t->same(condition)) {
     shape = ShapeRef::share(t);
@@ -67,13 +70,13 @@ bool select_v2(KernelCall& c) {
     }
     shape = broadcast(condition, shape.get());
   }
-  select_elements(c, c.out[0] = new_tensor(c.in[1]->dtype, shape.get()));
+  select_elements(c, c.out[0] = new_tensor(in.t->dtype, shape.get()));
   return true;
 }
 
 // The first version: the condition has the operands' shape, or chooses whole operands, or rows.
-bool select(KernelCall& c) {
-  Tensor *condition = c.in[0], *t = c.in[1], *e = c.in[2];
+bool select(KernelCall& c, const SelectInputs& inputs) {
+  Tensor *condition = inputs.condition, *t = inputs.t, *e = inputs.e;
   if (condition->rank() == 0 || condition->shape->same(t->shape)) {
     if (!t->shape->same(e->shape)) {
       throw invalid("'then' and 'else' must have the same size.  but received: ", t->shape->str(),
@@ -106,16 +109,10 @@ bool select(KernelCall& c) {
   dims[0] = condition->size();
   for (int i = 1; i < t->rank(); ++i) dims[i] = 1;
   const ShapeRef column(t->rank(), dims);
-  Tensor* view = view_tensor(condition, column.get());
-  Tensor* in[3] = {view, t, e};
+  const OwnedTensor view(view_tensor(condition, column.get()));
+  Tensor* in[3] = {view.get(), t, e};
   KernelCall call{c.op, 3, in, c.attrs, 1, c.out};
-  try {
-    select_elements(call, c.out[0] = new_tensor(t->dtype, t->shape));
-  } catch (...) {
-    Py_DECREF(view);
-    throw;
-  }
-  Py_DECREF(view);
+  select_elements(call, c.out[0] = new_tensor(t->dtype, t->shape));
   return true;
 }
 
@@ -134,8 +131,10 @@ void clip_row(const void* const* in, void* out, int64_t n, const Attr*) {
   }
 }
 
-template <typename T> bool clip_by_value(KernelCall& c) {
-  Tensor *x = c.in[0], *low = c.in[1], *high = c.in[2];
+TAPEFLOW_INPUTS(ClipInputs, t, clip_value_min, clip_value_max);
+
+template <typename T> bool clip_by_value(KernelCall& c, const ClipInputs& in) {
+  Tensor *x = in.t, *low = in.clip_value_min, *high = in.clip_value_max;
   const auto fits = [&](Tensor* bound) {
     return bound->rank() == 0 || bound->shape->same(x->shape);
   };
@@ -158,15 +157,15 @@ void register_select() {
   for (int d = 1; d < kDTypeCount; ++d) {
     const DType dtype = static_cast<DType>(d);
     if (item_size(dtype) == 0) continue;
-    register_kernel("Select", {dtype}, select);
-    register_kernel("SelectV2", {dtype}, select_v2);
+    register_kernel("Select", {dtype}, named<select>);
+    register_kernel("SelectV2", {dtype}, named<select_v2>);
   }
   for (DType d : {DType::kFloat32, DType::kInt32}) add_select_loops<uint32_t>(d);
   for (DType d : {DType::kFloat64, DType::kInt64}) add_select_loops<uint64_t>(d);
-  register_kernel("ClipByValue", {DType::kFloat32}, clip_by_value<float>);
-  register_kernel("ClipByValue", {DType::kFloat64}, clip_by_value<double>);
-  register_kernel("ClipByValue", {DType::kInt32}, clip_by_value<int32_t>);
-  register_kernel("ClipByValue", {DType::kInt64}, clip_by_value<int64_t>);
+  register_kernel("ClipByValue", {DType::kFloat32}, named<clip_by_value<float>>);
+  register_kernel("ClipByValue", {DType::kFloat64}, named<clip_by_value<double>>);
+  register_kernel("ClipByValue", {DType::kInt32}, named<clip_by_value<int32_t>>);
+  register_kernel("ClipByValue", {DType::kInt64}, named<clip_by_value<int64_t>>);
 }
 
 }  // namespace tapeflow::TAPEFLOW_ISA

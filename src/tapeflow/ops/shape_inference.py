@@ -155,6 +155,24 @@ def sizes_of_lists(found: Schema, count: int, given: Sequence[int] | None) -> Se
     return ((count - len(found.inputs) + found.lists) // found.lists,) * found.lists
 
 
+def flat_names(row: Any, list_sizes: Sequence[int]) -> list[str]:
+    """The name of the input that each flat input belongs to."""
+    sizes = iter(list_sizes)
+    names = []
+    for argument in schema(row).inputs:
+        names += [argument.name] * (next(sizes) if argument.is_list else 1)
+    return names
+
+
+def grouped(row: Any, flat: Sequence[Any], list_sizes: Sequence[int]) -> list[Any]:
+    """The inputs as kernels take them: lists for list inputs."""
+    sizes, rest = iter(list_sizes), iter(flat)
+    return [
+        [next(rest) for _ in range(next(sizes))] if argument.is_list else next(rest)
+        for argument in schema(row).inputs
+    ]
+
+
 def output_count(
     row: Any, attrs: Mapping[str, Any], list_sizes: Sequence[int] | None = None, count: int = 0
 ) -> int:

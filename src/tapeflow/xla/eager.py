@@ -296,7 +296,7 @@ def _positions(
         shape_inference.infer(row, watched, rows.complete(row, attrs), sizes)
     except (OpError, ValueError):  # said where the call runs
         return ()
-    labels = rows.names(row, sizes)
+    labels = shape_inference.flat_names(row, sizes)
     return tuple(i for i, seen in enumerate(watched) if seen.asked or labels[i] in row.static)
 
 
@@ -314,7 +314,7 @@ def _frozen(value: Any) -> Any:
 
 
 def _on_host(row: Any, inputs: Sequence[Any], attrs: dict[str, Any], sizes: Sequence[int]) -> tuple[Any, ...]:
-    given = rows.structured(row, [device_memory.on_host(x) for x in inputs], sizes)
+    given = shape_inference.grouped(row, [device_memory.on_host(x) for x in inputs], sizes)
     before = _native.set_device_scope(-1)
     try:
         with _native.PausedTapes():  # the core records the call

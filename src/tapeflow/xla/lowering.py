@@ -18,6 +18,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.run.placement import Part
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops import shape_inference
 from tapeflow.ops.array.construction import ZerosLike
 from tapeflow.ops.array.joining import Pack
 from tapeflow.ops.control.flow import NoOp
@@ -228,7 +229,7 @@ def _run_now(row: Any, inputs: Sequence[Any], attrs: Any, sizes: Sequence[int]) 
     """The outputs of a call whose inputs are known."""
     # As tensors: an array may become of the dtype that a row prefers.
     tensors = [x if x.dtype == object else tensor_of(x, rows.dtype_of(x)) for x in inputs]
-    given = rows.structured(row, tensors, sizes)
+    given = shape_inference.grouped(row, tensors, sizes)
     with context.eager_mode():
         result = row(*given, **attrs)
     return [array_of(y) for y in rows.flat(result)]

@@ -83,7 +83,7 @@ def run(
         raise cannot(row, "it returns quantized numbers")
     watched = [Watched(x, kind) for x, kind in zip(inputs, kinds, strict=True)]
     shape_inference.infer(row, watched, attrs, list_sizes)
-    labels = names(row, list_sizes)
+    labels = shape_inference.flat_names(row, list_sizes)
     given = []
     for x, seen, name in zip(inputs, watched, labels, strict=True):
         static = seen.asked or name in row.static
@@ -95,7 +95,7 @@ def run(
             given.append(x if static else jnp.asarray(x))
     kernel = row.compiled_kernel or row.kernel
     try:
-        result = kernel(jnp, *structured(row, given, list_sizes), **attrs)
+        result = kernel(jnp, *shape_inference.grouped(row, given, list_sizes), **attrs)
     except OpError:
         raise
     except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
@@ -114,24 +114,6 @@ def run(
 
 def is_variable(x: Any) -> bool:
     return hasattr(x, "assign")
-
-
-def names(row: Any, list_sizes: Sequence[int]) -> list[str]:
-    """The name of the input that each flat input belongs to."""
-    sizes = iter(list_sizes)
-    names = []
-    for argument in shape_inference.schema(row).inputs:
-        names += [argument.name] * (next(sizes) if argument.is_list else 1)
-    return names
-
-
-def structured(row: Any, flat: list[Any], list_sizes: Sequence[int]) -> list[Any]:
-    """The inputs as kernels take them: lists for list inputs."""
-    sizes, rest = iter(list_sizes), iter(flat)
-    return [
-        [next(rest) for _ in range(next(sizes))] if argument.is_list else next(rest)
-        for argument in shape_inference.schema(row).inputs
-    ]
 
 
 def flat(result: Any) -> list[Any]:

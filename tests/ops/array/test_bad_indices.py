@@ -32,6 +32,42 @@ def test_what_each_policy_does(function, expected, staged):
         call("x")
 
 
+ROWS = {
+    "GatherNd": [1, 0, 0],
+    "ScatterNd": [9, 0, 0],
+    "TensorScatterUpdate": [9, 2, 3],
+    "TensorScatterAdd": [10, 2, 3],
+    "TensorScatterSub": [-8, 2, 3],
+    "TensorScatterMin": [1, 2, 3],
+    "TensorScatterMax": [9, 2, 3],
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_follow_the_policy(name):
+    given = {
+        "GatherNd": {"params": OLD, "indices": AT},
+        "ScatterNd": {"indices": AT, "updates": NEW, "shape": [3]},
+    }.get(name, {"tensor": OLD, "indices": AT, "updates": NEW})
+    row = getattr(tf.raw_ops, name)
+    assert row(**given, bad_indices_policy="IGNORE").numpy().tolist() == ROWS[name]
+    with pytest.raises(Invalid, match="does not index into"):
+        row(**given, bad_indices_policy="ERROR")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [(name.removeprefix("Tensor"), value) for name, value in ROWS.items() if name.startswith("Tensor")],
+)
+def test_rows_of_variables_follow_the_policy(name, expected):
+    variable = tf.Variable(OLD)
+    row = getattr(tf.raw_ops, name.replace("Scatter", "ResourceScatterNd"))
+    with pytest.raises(Invalid, match="does not index into"):
+        row(ref=variable.handle, indices=AT, updates=NEW)
+    row(ref=variable.handle, indices=AT, updates=NEW, bad_indices_policy="IGNORE")
+    assert variable.numpy().tolist() == expected
+
+
 def test_rows_batches_and_texts():
     params = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     assert tf.gather_nd(params, [[1], [2]], bad_indices_policy="IGNORE").numpy().tolist() == [[3, 4], [0, 0]]

@@ -19,8 +19,8 @@ from tapeflow.core import context, device_calls
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.graph.build import building
+from tapeflow.ops import shape_inference
 from tapeflow.ops.math.check import CheckNumericsV2
-from tapeflow.ops.table import arguments
 
 # Not the index of any device: the core asks Python for what runs there.
 _WATCHED = 1 << 20
@@ -29,15 +29,6 @@ _RESERVED = "reserve_space"
 
 _watchers: list[Callable[[Any, Any, list[Any]], None]] = []
 _state = threading.local()
-
-
-def _grouped(row: Any, inputs: tuple[Any, ...], sizes: tuple[int, ...]) -> list[Any]:
-    """The inputs as a row is called with them, of the flat ones."""
-    rest, lengths = iter(inputs), iter(sizes)
-    return [
-        [next(rest) for _ in range(next(lengths))] if argument.times else next(rest)
-        for argument in arguments(row.signature.partition("->")[0])
-    ]
 
 
 def _leaves(result: Any) -> list[Any]:
@@ -52,7 +43,7 @@ def _run(
     if device_calls.driver is not None:
         return device_calls.driver(row, inputs, attrs, device % _WATCHED, sizes)
     with _native.PausedTapes():  # the core records the call
-        return tuple(_leaves(row(*_grouped(row, inputs, sizes), **attrs)))
+        return tuple(_leaves(row(*shape_inference.grouped(row, inputs, sizes), **attrs)))
 
 
 def _watched_call(

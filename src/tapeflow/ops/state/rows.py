@@ -331,6 +331,9 @@ def _scatter_nd_row(name: str):
                 f"Dimensions [{depth},{params.ndim}) of input[shape={shape_text(params.shape)}] must match dimensions "
                 f"[{outer},{updates.ndim}) of updates[shape={shape_text(updates.shape)}]"
             )
+        if bad_indices_policy == "IGNORE" and xp is np:
+            inside = ~scatter.outside(indices, params.shape)
+            indices, updates = indices[inside], updates[inside]
         at = _tuples(indices, params.shape, "shape ")
         if at:
             params = _combined(xp, name, params, at, updates)
