@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.graph.build import tracing
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
@@ -206,6 +207,17 @@ def batch(graph: FuncGraph, arguments: Sequence[Any], size: Any, whole: bool = F
     values = [Value(x, True) for x in arguments]
     values += [Value(variables.get(id(inner), outer), False) for outer, inner in graph.captures]
     return _body(graph, graph.outputs, values, size, whole)
+
+
+def outputs(
+    name: str, function: Callable[..., Any], like: Sequence[Any], arguments: Sequence[Any], size: Any
+) -> list[Any]:
+    """The tensors that `function` returns for tensors like these, each stacked for all elements of a batch.
+
+    Raises CannotBatchError as `batch` does, and what the function raises when it is traced.
+    """
+    graph = tracing.body(name, function, like)
+    return [repeated(value, size) for value in batch(graph, arguments, size)]
 
 
 def repeated(value: Value, size: Any) -> Any:

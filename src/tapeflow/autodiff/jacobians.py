@@ -80,7 +80,6 @@ def _each_row(play: Playback, weights: Any, target: Any, sources: Sequence[Any])
 def _at_once(play: Playback, weights: Any, target: Any) -> list[Any] | None:
     """`_each_row` from one playback; None where that cannot be."""
     from tapeflow.autodiff import batched_graph  # here, as few programs ask for Jacobians
-    from tapeflow.graph.build import tracing
 
     connected: list[bool] = []
 
@@ -91,12 +90,10 @@ def _at_once(play: Playback, weights: Any, target: Any) -> list[Any] | None:
 
     size = size_of(weights, 0)
     try:
-        graph = tracing.body("jacobian", gradients, [target])
-        found = batched_graph.batch(graph, [weights], size)
+        found = iter(batched_graph.outputs("jacobian", gradients, [target], [weights], size))
     except Exception:  # a gradient that needs values, or has effects: what is an error is one row by row as well
         return None
-    rest = iter(batched_graph.repeated(x, size) for x in found)
-    return [next(rest) if there else None for there in connected]
+    return [next(found) if there else None for there in connected]
 
 
 def _dense(gradient: Any) -> Any:

@@ -21,6 +21,11 @@ def keras_2() -> bool:
     return _keras_2
 
 
+def keras_version() -> str:
+    """Return the version of Keras that files say they are of."""
+    return "2.21.0" if _keras_2 else "3.15.1"
+
+
 def use_keras_2(legacy: bool) -> None:
     """Choose between Keras 2 and the Keras that the environment asks for."""
     global _keras_2

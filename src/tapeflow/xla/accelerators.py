@@ -25,7 +25,7 @@ def add() -> None:
       UnimplementedError: if jax, which virtual ones need, is missing.
     """
     if virtual.count() or _has_driver():
-        importlib.import_module("tapeflow.xla.device_memory").add_devices(_found(virtual.count()))
+        importlib.import_module("tapeflow.xla.driver").start(_found(virtual.count()))
 
 
 def _found(stand_ins: int) -> list[tuple[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, convert, device, device_calls, dtypes
+from tapeflow.core import context, convert, device, dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.xla.importing import jax
 
@@ -22,8 +22,6 @@ _OF_THE_HOST = (dtypes.int32, dtypes.string, dtypes.resource, dtypes.variant)
 
 def add_devices(found: list[tuple[str, Any]]) -> None:
     """Let programs use devices of jax: (type, device) of each."""
-    from tapeflow.xla import eager, parts, placed, replicated  # which look devices up here
-
     for kind, each in found:
         memory = _Memory(each)
         added = device.add_device(
@@ -37,8 +35,6 @@ def add_devices(found: list[tuple[str, Any]]) -> None:
     _native.set_device_names([device.host().name, *(names[i] for i in sorted(names))])
     _native.set_copy_to_device(copy)
     convert.place = place
-    device_calls.use_driver(eager.call, placed.program, parts.program, replicated.program)
-    context.reset_devices()
 
 
 class _Memory:

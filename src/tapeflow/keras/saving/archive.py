@@ -13,8 +13,8 @@ import zlib
 from tapeflow.core.deserialization import safe_mode_scope
 from tapeflow.core.files.expansion import expands_too_much
 from tapeflow.core.files.whole_files import replacing
+from tapeflow.core.release import keras_version
 from tapeflow.keras.engine.files.hdf5_files import h5py, hdf5
-from tapeflow.keras.engine.files.saving import keras_version
 from tapeflow.keras.registry import CustomObjectScope
 from tapeflow.keras.saving import assets, network3, weights_store
 from tapeflow.keras.saving.hdf5_heaps import check_heaps

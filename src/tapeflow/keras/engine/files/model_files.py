@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeflow import saved_model
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_version
 from tapeflow.keras import losses, metrics, optimizers
 from tapeflow.keras.engine.files import hdf5_files, keras_metadata, saving, weight_files
 from tapeflow.keras.engine.functional.model import Functional
@@ -108,7 +109,7 @@ def _load_saved_model(path, custom_objects, compile, options, safe_mode):
 
 def _write(file, model, include_optimizer):
     described = {"class_name": type(model).__name__, "config": model.get_config()}
-    file.attrs["keras_version"] = saving.keras_version().encode()
+    file.attrs["keras_version"] = keras_version().encode()
     file.attrs["backend"] = b"tensorflow"
     file.attrs["model_config"] = json.dumps(described, default=saving.plain).encode()
     weight_files.save_to_group(file.create_group("model_weights"), model)

@@ -10,16 +10,11 @@ import numpy as np
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
-from tapeflow.core.release import keras_2
+from tapeflow.core.release import keras_2, keras_version
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code
 from tapeflow.keras.registry import deserialize_in
 from tapeflow.keras.saving.network3 import deserialize_model, serialize_model
-
-
-def keras_version():
-    """The version that files say they are of."""
-    return "2.21.0" if keras_2() else "3.15.1"
 
 
 def to_json(model, **kwargs):
