@@ -107,7 +107,8 @@ def test_packages_say_what_they_hold():
 
 
 # Attributes of other objects that begin with an underscore: lower the limit, do not raise it.
-MOST_PRIVATE = 903
+MOST_PRIVATE = 861
+_OF_NAMEDTUPLES = {"_replace", "_fields", "_asdict", "_make"}  # which are public
 
 
 def test_few_private_attributes_are_read_from_outside():
@@ -117,6 +118,7 @@ def test_few_private_attributes_are_read_from_outside():
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.Attribute)
         and re.match("_[a-z]", node.attr)
+        and node.attr not in _OF_NAMEDTUPLES
         and not isinstance(node.value, ast.Call)
         and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls", "_native"))
     ]
