@@ -160,8 +160,8 @@ def _harm(*functions):
         row.name: path
         for row, path in walk.rows.items()
         if row.touches
-        or "resource" in row.signature
-        or (row.stateful and not {"seed", "seed2"} <= set(row.attrs))
+        or (not row.reads_only and "resource" in row.signature)
+        or (not row.reads_only and row.stateful and not row.draws)
     }
     modules = {
         m: path for m, path in walk.modules.items() if m.partition(".")[0] not in _HARMLESS_MODULES

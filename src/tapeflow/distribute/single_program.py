@@ -138,7 +138,7 @@ class _Trace:
         count = len(self._indices)
         specs = [(y.dtype, y.shape_tuple) for y, same in zip(body.outputs, common, strict=True)
                  for _ in range(1 if same else count)]  # fmt: skip
-        op = python_ops.node("ReplicatedStep", run, inputs, specs, "replicated_step")
+        op = python_ops.node("EagerPyFunc", run, inputs, specs, "replicated_step")
         wait_for_captures(op, [body])
         flat = iter(op.outputs)
         found = {

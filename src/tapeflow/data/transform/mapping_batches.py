@@ -57,7 +57,7 @@ def mapped_rows(rows: Any, fn: Any) -> MappedRows | None:
 
     try:
         return MappedRows(rows, fn, Traced(run, specs, fn.transformation, fn.spread))
-    except batched_graph.CannotBatchError:
+    except Exception:  # it has no form for a batch, or fails, which the call for an element says
         return None
 
 

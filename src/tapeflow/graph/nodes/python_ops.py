@@ -75,7 +75,6 @@ for _kind in (
     "PyFuncStateless",
     "Assert",
     "EagerPyFuncGrad",
-    "ReplicatedStep",
 ):
     planning.emits(_kind)(emit)
 

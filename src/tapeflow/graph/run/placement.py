@@ -54,13 +54,13 @@ def device_indices(ops: Sequence[Operation], soft: bool) -> dict[Operation, int]
     found: dict[Operation, int] = {}
     for op in ops:
         index = _wanted(op, named, found)
-        if index and (op.row is VarHandleOp or _compiles(op)):
+        if index and (op.type == VarHandleOp.name or _compiles(op)):
             found[op] = index
     return found
 
 
 def _wanted(op: Operation, named: dict[str, int], found: dict[Operation, int]) -> int:
-    held = [x.op for x in op.inputs if x.op.row is VarHandleOp]
+    held = [x.op for x in op.inputs if x.op.type == VarHandleOp.name]
     if held:
         return found.get(held[0], 0)
     if op.device:
@@ -98,7 +98,7 @@ def _compiles(op: Operation) -> bool:
 
 def _is_held(x: SymbolicTensor) -> bool:
     if x.dtype == dtypes.resource:
-        return x.op.row is VarHandleOp
+        return x.op.type == VarHandleOp.name
     return x.dtype not in (dtypes.string, dtypes.variant) and not x.dtype.is_quantized
 
 
@@ -122,7 +122,7 @@ def parts(
             waiting.clear()
 
     for op in ops:
-        index = 0 if op.row is VarHandleOp else indices.get(op, 0)
+        index = 0 if op.type == VarHandleOp.name else indices.get(op, 0)
         if waiting and (_depends(op, waiting) if not index else index != indices[waiting[0]]):
             flush()
         if index:

@@ -712,6 +712,9 @@ class Optimizer(Subclassed, ByRule, Tracked):
         slots = [s for s in self._slots_in_order() if s.dtype.is_floating]
         if len(store.keys()) == 1 + len(slots or self._known or ()):  # of Keras 2; unused ones it has too, or not
             own = [self._counter, *slots]
+        elif len(store.keys()) == len(own) - len(self._slots_in_order()):  # of an optimizer that was not used
+            made = {id(s) for s in self._slots_in_order()}
+            own = [v for v in own if id(v) not in made]
         elif len(store.keys()) != len(own):
             raise ValueError(
                 f"Skipping variable loading for optimizer '{self.name}', because it has "

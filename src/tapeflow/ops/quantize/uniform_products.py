@@ -266,6 +266,11 @@ def _(rng):
     for x, kernel, attrs in _sliding(rng):
         floats = rng.normal(*x.shape).astype(np.float32)
         yield Sample(floats, kernel, np.float32(0.25), np.int32(-1), **rest, **attrs)
+    # Windows of one place: the product of matrices that the sample of the dot has.
+    x = np.float32([[0, 25.5], [-25.5, 0]]).reshape(2, 2, 1, 1)
+    kernel = _byte([[[[1]], [[3]]], [[[2]], [[4]]]])
+    yield Sample(x, kernel, np.float32(0.25), np.int32(-1), **rest, **_FLAT,
+                 expect=np.float32([[25.5, 31.875], [-12.75, -19.125]]).reshape(2, 2, 1, 1))  # fmt: skip
     x = rng.normal(2, 2, 4, 4).astype(np.float32)
     scales = np.array([0.5, 1], np.float32), np.array([3, -4], np.int32)
     kernel = _drawn(rng, 2, 2, 2, 2)
