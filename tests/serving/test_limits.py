@@ -161,6 +161,67 @@ def test_large_heads_are_cut_off(tmp_path, kind):
     assert server.close() == 0
 
 
+ENDLESS = {"trailers": b"0\r\n" + b"a: b\r\n" * 10_000, "extension": b"1;" + b"x" * 60_000}
+
+
+@pytest.mark.parametrize("endless", ENDLESS.values(), ids=ENDLESS)
+def test_endless_parts_besides_a_body_are_cut_off(tmp_path, endless):
+    save(tmp_path / "m" / "1", 2.0)
+    server = Server(tmp_path / "m")
+    head = b"POST /v1/models/m:predict HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    rest = endless.partition(b"\r\n")[2] or b"x" * 60_000
+    sent = 0
+    with silent(server, head + endless) as connection, contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        while sent < 100 << 20:
+            connection.sendall(rest)
+            sent += len(rest)
+    assert sent < 10 << 20
+    assert server.close() == 0
+
+
+def answers(connection, count):
+    """The status lines and bodies of so many answers."""
+    found = []
+    for _ in range(count):
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        found.append((answer.status, answer.read()))
+    return found
+
+
+def test_offers_of_other_protocols_are_declined(tmp_path):
+    save(tmp_path / "m" / "1", 2.0)
+    server = Server(tmp_path / "m")
+    body = json.dumps({"instances": [[1.0, 2.0]]}).encode()
+    head = b"POST /v1/models/m:predict HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    head += b"HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with silent(server, head + body) as connection:
+        [(status, text)] = answers(connection, 1)
+    assert status == 200
+    assert json.loads(text) == {"predictions": [[2.0, 4.0]]}
+    assert server.close() == 0
+
+
+def test_requests_that_are_sent_ahead_are_answered(tmp_path):
+    save(tmp_path / "m" / "1", 2.0)
+    server = Server(tmp_path / "m")
+    body = json.dumps({"instances": [[1.0, 2.0]]}).encode() + b" " * 100_000
+    first = b"POST /v1/models/m:predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with silent(server, first + body + b"GET /health HTTP/1.1\r\nHo") as connection:
+        time.sleep(0.3)
+        connection.sendall(b"st: x\r\n\r\n")
+        assert [status for status, _ in answers(connection, 2)] == [200, 200]
+    assert server.close() == 0
+
+
+def test_what_is_no_request_is_refused_at_once(tmp_path):
+    save(tmp_path / "m" / "1", 2.0)
+    server = Server(tmp_path / "m")
+    with silent(server, b"\x16\x03\x01 a TLS hello\n") as connection:
+        assert connection.recv(1000).startswith(b"HTTP/1.1 400")
+    assert server.close() == 0
+
+
 def test_answers_do_not_wait_for_acknowledgements(tmp_path):
     save(tmp_path / "m" / "1", 2.0)
     server = Server(tmp_path / "m")

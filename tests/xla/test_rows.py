@@ -173,7 +173,7 @@ def compiled(row, inputs, attrs):
     flat = leaves(list(inputs))
     watched = [rows.Watched(x, rows.dtype_of(x)) for x in flat]
     shape_inference.infer(row, watched, rows.complete(row, attrs), sizes)
-    labels = rows.names(row, sizes)
+    labels = shape_inference.flat_names(row, sizes)
     known = [seen.asked or name in row.static for seen, name in zip(watched, labels, strict=True)]
 
     def traced(*given):

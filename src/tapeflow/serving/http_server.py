@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 import time
@@ -12,6 +13,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _TICK = 0.5  # seconds between looks at a connection
 _MOST_HEAD_BYTES = 64 << 10  # of a request; the parser has no limit
+_REQUEST = re.compile(rb"[A-Za-z]+ [^\s]+ HTTP/1\.[01]\r")
+_UPGRADE = re.compile(rb"(\r\n)(upgrade[ \t]*:)", re.IGNORECASE)
 
 
 class _LimitedProtocol(HttpToolsProtocol):
@@ -27,7 +30,10 @@ class _LimitedProtocol(HttpToolsProtocol):
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._head_since: float | None = time.monotonic()
         self._write_since: float | None = None
-        self._head_bytes: int | None = None  # of the head that arrives now
+        self._head = b""  # of a request, before all of it is there
+        self._within = False  # a request, of which the head was there
+        self._silent = 0  # bytes since the last one of a body: heads that were sent ahead, trailers, extensions of chunks
+        self._has_body = False
         self._lost = False
         self.loop.call_later(_TICK, self._look)
 
@@ -38,12 +44,27 @@ class _LimitedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """As in asyncio."""
-        super().data_received(data)
-        if self._head_bytes is not None and not self._lost:
-            self._head_bytes += len(data)
-            if self._head_bytes > _MOST_HEAD_BYTES:
+        if self.transport.is_closing():
+            return
+        if not self._within:
+            self._head = (self._head + data).lstrip(b"\r\n")
+            line, ended, _ = self._head.partition(b"\n")
+            if ended and not _REQUEST.fullmatch(line):
+                self.send_400_response("Invalid HTTP request received.")
+                return
+            end = self._head.find(b"\r\n\r\n") + 4
+            if max(end, len(self._head) if end < 4 else 0) > _MOST_HEAD_BYTES:
                 self.send_400_response("The head of the request is too large.")
-                self._head_bytes = None
+            elif end >= 4:
+                # An offer of another protocol is declined by going on: the parser would take the body for that protocol.
+                head, data, self._head = _UPGRADE.sub(rb"\1x-\2", self._head[:end]), self._head[end:], b""
+                super().data_received(head)
+        if self._within and data and not self.transport.is_closing():
+            self._has_body = False
+            super().data_received(data)
+            self._silent = 0 if self._has_body or not self._within else self._silent + len(data)
+            if self._silent > _MOST_HEAD_BYTES:
+                self.send_400_response("The request has too much besides its body.")
         if not self._is_between():
             self._head_since = None
         elif self._head_since is None:
@@ -51,13 +72,21 @@ class _LimitedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """As in uvicorn."""
-        self._head_bytes = 0
+        self._within = True
         super().on_message_begin()
 
-    def on_headers_complete(self) -> None:
+    def on_body(self, body: bytes) -> None:
         """As in uvicorn."""
-        self._head_bytes = None
-        super().on_headers_complete()
+        self._has_body = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """As in uvicorn."""
+        self._within = False
+        super().on_message_complete()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        self.send_400_response("Only HTTP/1.1 is spoken here.")  # CONNECT, or an offer in a request that was sent ahead
 
     def on_response_complete(self) -> None:
         """As in uvicorn, which waits for the next request for its own time."""

@@ -79,7 +79,7 @@ class RestApp:
         if method in ("GET", "HEAD"):
             return self._about_the_server(path) or await self._run(self._get, path)
         if method != "POST":
-            return _error(405, "Method Not Allowed")
+            return _error(405, "Method Not Allowed", last=True)
         taken = 0
         parts = []
         try:

@@ -24,7 +24,7 @@ from tapeflow.ops.linear_operator.base import (
     with_common_batch,
 )
 from tapeflow.ops.linear_operator.matrix import assert_is_real, squared
-from tapeflow.ops.math import arithmetic, casting, comparison
+from tapeflow.ops.math import arithmetic, casting, comparison, elementwise
 from tapeflow.ops.math.conjugate import conj
 
 
@@ -131,7 +131,7 @@ class LinearOperatorHouseholder(LinearOperator):
 
     def _eigvals(self):
         one = ones(Shape(self._axis), self.dtype)
-        return concat([arithmetic.Neg(one[..., :1]), one[..., 1:]], -1)
+        return concat([elementwise.Neg(one[..., :1]), one[..., 1:]], -1)
 
     def _cond(self):
         return ones(self.batch_shape_tensor(), self.dtype)
