@@ -32,7 +32,7 @@ class _LimitedProtocol(HttpToolsProtocol):
         self._write_since: float | None = None
         self._head = b""  # of a request, before all of it is there
         self._within = False  # a request, of which the head was there
-        self._silent = 0  # bytes since the last one of a body: heads that were sent ahead, trailers, extensions of chunks
+        self._silent = 0  # bytes since the last one of a body: trailers, extensions of chunks, heads sent ahead
         self._has_body = False
         self._lost = False
         self.loop.call_later(_TICK, self._look)
@@ -56,7 +56,7 @@ class _LimitedProtocol(HttpToolsProtocol):
             if max(end, len(self._head) if end < 4 else 0) > _MOST_HEAD_BYTES:
                 self.send_400_response("The head of the request is too large.")
             elif end >= 4:
-                # An offer of another protocol is declined by going on: the parser would take the body for that protocol.
+                # An offer of another protocol is declined by going on; the parser would take the body for that one.
                 head, data, self._head = _UPGRADE.sub(rb"\1x-\2", self._head[:end]), self._head[end:], b""
                 super().data_received(head)
         if self._within and data and not self.transport.is_closing():

@@ -43,6 +43,8 @@ def of_model(path):
         described = json.loads(texts[0], object_hook=_value)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: the description of the model is not JSON: {error}") from error
+    if isinstance(described, dict) and not isinstance(described.get("training_config"), (dict, type(None))):
+        raise ValueError(f"{path}: the description of the training is not a dictionary")
     complete = isinstance(described, dict) and {"class_name", "config"} <= described.keys()
     return described if complete and described["config"] else None
 

@@ -15,7 +15,7 @@ from tapeflow.keras import losses, metrics, optimizers
 from tapeflow.keras.engine.files import hdf5_files, keras_metadata, saving, weight_files
 from tapeflow.keras.engine.functional.model import Functional
 from tapeflow.keras.engine.sequential import Sequential
-from tapeflow.keras.registry import to_config
+from tapeflow.keras.registry import UnknownClassError, to_config
 from tapeflow.keras.saving import archive
 from tapeflow.keras.session import set_values
 
@@ -97,13 +97,16 @@ def _load_saved_model(path, custom_objects, compile, options, safe_mode):
         except (TypeError, ValueError) as error:
             warnings.warn(f"The SavedModel is loaded without its layers: {error}", stacklevel=3)
     elif (described := keras_metadata.of_model(path)) is not None:
-        with archive.loading(path, custom_objects, safe_mode):
-            model = saving.model_from_config(described, custom_objects)
-            keras_metadata.restore(model, path)
-            if compile and described.get("training_config"):
-                _compile(model, described["training_config"], custom_objects)
-                keras_metadata.restore_optimizer(model, path)
-        return model
+        try:
+            with archive.loading(path, custom_objects, safe_mode):
+                model = saving.model_from_config(described, custom_objects)
+                keras_metadata.restore(model, path)
+                if compile and described.get("training_config"):
+                    _compile(model, described["training_config"], custom_objects)
+                    keras_metadata.restore_optimizer(model, path)
+            return model
+        except UnknownClassError as error:  # a layer of the program's: its functions are there
+            warnings.warn(f"The SavedModel is loaded without its layers: {error}", stacklevel=3)
     return saved_model.load(path, options=options)
 
 
