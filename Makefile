@@ -65,9 +65,10 @@ release-check: $(VENV)/.ready-base
 sbom: wheel
 	$(PY) cmake/sbom.py $$(ls -t dist/tapeflow-*.whl | head -1) > dist/sbom.cdx.json
 
-# One in 40 of what takes long, and of the rows under XLA: what each change is tried with.
+# One in 40 of what takes long, and of the rows under XLA, and what runs on virtual GPUs: what each change is tried with.
 test-sample: build $(VENV)/.ready-test $(VENV)/.ready-xla
 	$(PY) -m pytest -n $(JOBS) -m "(slow or xla) and not stress and not oracle and not gpu" --one-in 40 $(ARGS)
+	TAPEFLOW_VIRTUAL_GPUS=2 $(PY) -m pytest -n $(JOBS) -m xla tests/xla/test_devices.py tests/xla/test_sessions.py tests/xla/test_replicas.py
 
 test-slow: build $(VENV)/.ready-test
 	$(PY) -m pytest -m "slow and not oracle and not gpu and not xla" $(ARGS)

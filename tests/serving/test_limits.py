@@ -53,7 +53,7 @@ def save_slow(folder):
     class Model(tf.Module):
         @tf.function(input_signature=[tf.TensorSpec([], tf.float64, name="x")])
         def __call__(self, x):
-            n = 1400
+            n = 2400
             rows = tf.sin(tf.cast(tf.range(n * n), tf.float64) * x)
             return {"y": tf.linalg.svd(tf.reshape(rows, [n, n]), compute_uv=False)[:1]}
 
