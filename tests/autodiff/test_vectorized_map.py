@@ -31,6 +31,13 @@ def test_structures():
     np.testing.assert_array_equal(found["one"], [1.0, 1.0])
 
 
+def test_results_that_are_none():
+    assert tf.vectorized_map(lambda x: None, tf.range(3)) is None
+    found = tf.vectorized_map(lambda x: {"a": None, "b": x}, tf.range(3))
+    assert found["a"] is None
+    np.testing.assert_array_equal(found["b"], [0, 1, 2])
+
+
 def test_branches_on_values_run_one_by_one():
     f, calls = count_calls(lambda x: x if x > 0 else -x)
     np.testing.assert_array_equal(tf.vectorized_map(f, tf.constant([1, -2, 3])), [1, 2, 3])

@@ -71,12 +71,13 @@ def _at_once(fn: Callable[..., Any], elems: Any, flat: list[Any]) -> Any:
     except Exception as error:  # the function is called in a loop, which raises what is an error there as well
         raise _CannotTraceError from error
     returned = nest.flatten(graph.structured_outputs)
-    if len(returned) != len(graph.outputs):
-        raise _CannotTraceError
+    if sum(x is not None for x in returned) != len(graph.outputs):
+        raise _CannotTraceError  # composites
     size = size_of(flat[0], 0)
-    found = batched_graph.batch(graph, flat, size)
+    found = iter(batched_graph.batch(graph, flat, size))
     return nest.pack_sequence_as(
-        graph.structured_outputs, [batched_graph.repeated(value, size) for value in found]
+        graph.structured_outputs,
+        [None if x is None else batched_graph.repeated(next(found), size) for x in returned],
     )
 
 
