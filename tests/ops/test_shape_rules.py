@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from row_samples import Generator, leaves
 
 import tapeflow as tf
 from tapeflow.ops.all_rows import load_all_rows
@@ -105,22 +106,6 @@ class Known:
 
     def __repr__(self):
         return f"{self.shape_tuple}{'' if self.value is None else '=' + str(self.value.tolist())}"
-
-
-class Generator:
-    """What samples draw from: `normal(*shape)`."""
-
-    def __init__(self):
-        self.numbers = np.random.default_rng(7)
-
-    def normal(self, *shape):
-        return np.asarray(self.numbers.normal(size=shape))
-
-
-def leaves(value):
-    if isinstance(value, (list, tuple)):
-        return [leaf for element in value for leaf in leaves(element)]
-    return [] if value is None else [value]
 
 
 def converted(row, sample):

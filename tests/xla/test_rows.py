@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from row_samples import Generator, leaves
 
 import tapeflow as tf
 from tapeflow.ops.all_rows import load_all_rows
@@ -118,22 +119,6 @@ LISTED = {
 
 # Those whose rows say it themselves: their reasons are theirs.
 NOT_COMPILED = {name: row.not_compiled for name, row in REGISTRY.items() if row.not_compiled} | LISTED
-
-
-class Generator:
-    """What samples draw from: `normal(*shape)`."""
-
-    def __init__(self):
-        self.numbers = np.random.default_rng(7)
-
-    def normal(self, *shape):
-        return np.asarray(self.numbers.normal(size=shape))
-
-
-def leaves(value):
-    if isinstance(value, (list, tuple)):
-        return [leaf for element in value for leaf in leaves(element)]
-    return [] if value is None else [value]
 
 
 def converted(row, sample):
