@@ -58,8 +58,19 @@ def _value(found):
     return found
 
 
+class MissingStateError(ValueError):
+    """A layer of a model learned something that only the functions of its SavedModel hold."""
+
+
 def restore(model, path):
-    """Set the weights of a model that is not compiled; its optimizer, when it comes, has another layout."""
+    """Set the weights of a model that is not compiled; its optimizer, when it comes, has another layout.
+
+    Raises MissingStateError for a layer whose learned vocabulary is only in the graph.
+    """
+    for layer in model.submodules:
+        words = getattr(layer, "get_vocabulary", None)
+        if words is not None and not words(include_special_tokens=False):
+            raise MissingStateError(f"the vocabulary of the layer {layer.name!r} is only in its functions")
     restore_objects(Node(model._restorable_children), os.path.join(path, _CHECKPOINT)).assert_existing_objects_matched()
 
 

@@ -105,8 +105,13 @@ def _load_saved_model(path, custom_objects, compile, options, safe_mode):
                     _compile(model, described["training_config"], custom_objects)
                     keras_metadata.restore_optimizer(model, path)
             return model
-        except UnknownClassError as error:  # a layer of the program's: its functions are there
+        except (UnknownClassError, keras_metadata.MissingStateError) as error:  # its functions are there
+            try:
+                loaded = saved_model.load(path, options=options)
+            except ValueError as other:
+                raise ValueError(f"{path} cannot be loaded: {error}; and its functions: {other}") from other
             warnings.warn(f"The SavedModel is loaded without its layers: {error}", stacklevel=3)
+            return loaded
     return saved_model.load(path, options=options)
 
 
