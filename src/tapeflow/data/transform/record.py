@@ -285,7 +285,7 @@ def _depends_on_graph(value: Any) -> bool:
 def _inputs_of(place: Any) -> list[Any]:
     if isinstance(place, SymbolicTensor):
         return [place]
-    return captured_by(place) if hasattr(place, "_inputs") else place.inputs
+    return list(captured_by(place)) if hasattr(place, "_inputs") else place.inputs
 
 
 def _filled(place: Any, given: Any) -> Any:
