@@ -270,7 +270,8 @@ def test_local_results_of_a_structure(two):
         def replica():
             context = tf.distribute.get_replica_context()
             i = tf.cast(context.replica_id_in_sync_group, tf.float32)
-            return {"mean": context.all_reduce("MEAN", i), "own": i, "all": context.all_gather(tf.reshape(i, [1]), axis=0)}
+            every = context.all_gather(tf.reshape(i, [1]), axis=0)
+            return {"mean": context.all_reduce("MEAN", i), "own": i, "all": every}
 
         return two.run(replica)
 
