@@ -22,6 +22,7 @@ _WEYL = (0x9E3779B9, 0xBB67AE85)
 _LOW = np.uint64(0xFFFFFFFF)
 _UNKNOWN = -2
 _BLOCK = 4096  # counters drawn at once: enough to hide NumPy's cost per call
+_PIECE = 1 << 14  # numbers shuffled at once, while other threads wait
 
 
 class ShufflingMethods:
@@ -213,15 +214,17 @@ def shuffled_numbers(blocks, size, stream):
             if held < size:
                 continue
             buffer, block = np.concatenate(waiting), block[waiting[-1].size :]
-        if block.size:
-            leaving = block.astype(np.int64)
+        for piece in range(0, block.size, _PIECE):
+            leaving = block[piece : piece + _PIECE].astype(np.int64)
             start = _native.shuffle_through(buffer, start, leaving, stream.take(leaving.size))
             yield leaving
     parts = waiting if buffer is None else [buffer[start:], buffer[:start]]
     rest = np.concatenate([np.empty(0, np.int64), *parts])
-    if rest.size:
-        _native.shuffle_rest(rest, stream.take(rest.size))
-        yield rest
+    while rest.size:
+        count = min(rest.size, _PIECE)
+        _native.shuffle_rest(rest, stream.take(count))
+        yield rest[:count]
+        rest = rest[count:]
 
 
 class Shuffled(Over):
