@@ -354,11 +354,12 @@ def _find_accelerators() -> None:
 _placement.on_first_look(_find_accelerators)
 
 
-def _load_dataset_nodes() -> None:
-    importlib.import_module("tapeflow.data.nodes.value_nodes")
+def _load_node_rows() -> None:
+    for module in ("tapeflow.data.nodes.value_nodes", "tapeflow.testing.test_ops"):
+        importlib.import_module(module)
 
 
-_node_rows.register_source(_load_dataset_nodes)
+_node_rows.register_source(_load_node_rows)
 
 
 def __getattr__(name: str) -> Any:
