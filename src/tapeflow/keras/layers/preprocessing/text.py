@@ -257,7 +257,7 @@ class TextVectorization(AdaptiveLayer):
 
     def take_learned(self, saved):
         """Takes the words out of the layer's object in a SavedModel of Keras 2."""
-        self._lookup_layer.take_learned(saved._lookup_layer)
+        self._lookup_layer.take_learned(vars(saved)["_lookup_layer"])
 
     def save_assets(self, dir_path):
         """Writes the vocabulary into a folder."""
