@@ -131,7 +131,8 @@ def test_a_transformation_is_one_file(tmp_path):
     text = file.read_text()
     method, record = TRANSFORMATION.split("\n\n\n", 1)
     end = text.index("\n\n\ndef _spec(")
-    text = f"{text[:end]}\n\n{method}{text[end:]}".replace("boundaries(globals())", f"{record}\n\nboundaries(globals())")
+    text = f"{text[:end]}\n\n{method}{text[end:]}"
+    text = text.replace("boundaries(globals())", f"{record}\n\nboundaries(globals())")
     file.unlink()
     file.write_text(text)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}

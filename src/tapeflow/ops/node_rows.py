@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapeflow.ops.table import Argument, Kind, _kind, arguments, type_list
+from tapeflow.ops.table import Argument, Kind, _kind, arguments, node_sources, type_list
 
 NODES: dict[str, NodeRow] = {}
-# What loads the rows of packages above this one, until it has done so.
-_sources: list[Callable[[], object]] = []
 
 
 class NodeRow:
@@ -93,15 +91,10 @@ def node(name: str, signature: str, attrs: Mapping[str, Any] | None = None, **fa
     return row
 
 
-def register_source(load: Callable[[], object]) -> None:
-    """Say what loads rows of a package above this one, when a name is looked up that is not known yet."""
-    _sources.append(load)
-
-
 def load_all() -> None:
     """Load the rows of all packages."""
-    while _sources:
-        _sources.pop()()
+    while node_sources:
+        node_sources.pop()()
 
 
 def has_kernel(name: str) -> bool:
@@ -112,7 +105,7 @@ def has_kernel(name: str) -> bool:
 def find(name: str) -> NodeRow | None:
     """The row of a node, or None if there is no such op."""
     row = NODES.get(name)
-    if row is None and _sources:
+    if row is None and node_sources:
         load_all()
         row = NODES.get(name)
     return row
