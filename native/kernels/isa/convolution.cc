@@ -131,8 +131,10 @@ class FilterGradient {
 };
 
 bool filter_gradient(const Convolution& v, const float* x, const float* dy, float* dw) {
-  if (v.windows != 2 || v.channels_first || v.groups != 1 || v.in_depth < 4 || v.out_depth < kWide) return false;
-  const int64_t taps = v.filter[0] * v.filter[1], panels = (v.out_depth + kWide - 1) / kWide;
+  const int64_t taps = v.filter[0] * v.filter[1];
+  if (v.windows != 2 || v.channels_first || v.groups != 1 || v.in_depth < 3 || v.out_depth < kWide) return false;
+  if (taps == 1 && v.stride[1] > 1) return false;  // the pixels in use are far apart, and used once
+  const int64_t panels = (v.out_depth + kWide - 1) / kWide;
   std::memset(dw, 0, static_cast<size_t>(taps * v.in_depth * v.out_depth) * sizeof(float));
   const double madds = static_cast<double>(v.batch * v.out[0] * v.out[1]) * static_cast<double>(v.in_depth) * kWide;
   parallel_or_throw(panels * taps, madds * 0.014, [&](int64_t from, int64_t to) {
