@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.api import providers
 from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.dtypes import DType, as_dtype
@@ -332,7 +333,9 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
     given = _first_dtype(value)
     if given is not None:
         dtype = dtype or given
-        if stack is not None:
+        if stack is None:
+            providers.load("operators")
+        if stack is not None:  # else an element is converted while operations are being loaded
             return _packed(value, dtype, dtype != given)
     if type(value) not in (list, tuple):
         return _convert(list(value), dtype)

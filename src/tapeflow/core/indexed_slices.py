@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.api import providers
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
@@ -105,7 +106,8 @@ class IndexedSlices:
                 f"dense_shape: {self}"
             )
         if _to_dense is None:
-            raise RuntimeError("IndexedSlices: operations are not loaded")
+            providers.load("operators")
+        assert _to_dense is not None
         return _to_dense(self)
 
     def __neg__(self) -> IndexedSlices:
