@@ -1,4 +1,4 @@
-"""Where public names are declared: `api` and `api_value`, of which `tapeflow.api.generate` makes the table of names.
+"""Where public names are declared: `api` and `api_value`, of which `generate.py` makes the table of names.
 
 What belongs here is what finds public names; what they stand for is in the other packages.
 """
@@ -24,7 +24,7 @@ def api(*names: str, v1: str | tuple[str, ...] = (), v2: str | tuple[str, ...] =
       v2: those in 2.x alone.
 
     Returns:
-      A decorator that leaves the value as it is: `tapeflow.api.generate` reads the declarations from the sources.
+      A decorator that leaves the value as it is: `generate.py` reads the declarations from the sources.
     """
     return _same
 

@@ -1,6 +1,6 @@
 """Make the table of public names, and the stub files of the namespaces, from what the sources declare.
 
-`python -m tapeflow.api.generate` writes `names.py`, and a `.pyi` file beside each module that is a namespace.
+`make api-names` runs this file: it writes `names.py`, and a `.pyi` file beside each module that is a namespace.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def sources(root: Path = ROOT) -> dict[str, ast.Module]:
     found = {}
     for file in sorted(root.rglob("*.py")):
         text = file.read_text()
-        if "api" in text or "namespace(__name__" in text:
+        if "api" in text or "namespace(" in text:
             found[module_of(file, root)] = ast.parse(text)
     return found
 
@@ -82,7 +82,7 @@ def _namespaces(trees: dict[str, ast.Module]) -> dict[str, dict[str, str]]:
     found = {}
     for module, tree in trees.items():
         for node in tree.body:
-            if isinstance(node, ast.Assign) and (call := _called(node.value, "namespace")):
+            if isinstance(node, ast.Assign) and (call := _called(node.value, "_namespace")):
                 own = {name: f"tapeflow.{module}.{name}" for each in call.args[1:] for name in _strings(each)}
                 if not module:
                     own = {name: f"tapeflow.{name}" for name in own}
@@ -120,7 +120,7 @@ def table(names: list[Declared], trees: dict[str, ast.Module]) -> str:
       trees: the syntax trees of modules, by module.
     """
     lines = [
-        '"""Where each public name is, by namespace. Made by `python -m tapeflow.api.generate`; do not edit."""', "",
+        '"""Where each public name is, by namespace. Made by `make api-names`; do not edit."""', "",
         "# For each namespace, a line for each module that names come from: `name`, or `name=attribute`.",
         "NAMES: dict[str, str] = {",
     ]  # fmt: skip
@@ -171,17 +171,24 @@ def stubs(names: list[Declared], trees: dict[str, ast.Module], root: Path = ROOT
                 imports.add(f"from {parent} import {last} as {name}" if parent else f"import {last} as {name}")
         folder = root.joinpath(*space.split(".")) if space else root
         path = folder / "__init__.pyi" if folder.is_dir() else folder.with_suffix(".pyi")
-        title = "Made by `python -m tapeflow.api.generate`; do not edit."
-        found[path] = "\n".join([f"# {title}", "# ruff: noqa", *sorted(imports), *_constants(trees[space]), ""])
+        title = "Made by `make api-names`; do not edit."
+        lines = [f"# {title}", "# ruff: noqa", *sorted(imports), *_constants(trees[space]), *_all(imports), ""]
+        found[path] = "\n".join(lines)
     return found
+
+
+def _all(imports: set[str]) -> list[str]:
+    """The list of the names that a stub file has, in which those are exported too that have other names elsewhere."""
+    names = sorted(line.rpartition(" as ")[2] for line in imports)
+    return ["__all__ = [", *(f'    "{name}",' for name in names if not name.startswith("_")), "]"]
 
 
 def _constants(tree: ast.Module) -> list[str]:
     """What a namespace itself defines: `__version__`."""
     return [
-        f"{node.target.id}: {ast.unparse(node.annotation)}"
+        f"{node.targets[0].id}: str"
         for node in tree.body
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Modules of public names, which are loaded when they are first used, and what modules say about names that they lack."""
+"""Modules of public names, each loaded at its first use, and what modules say about names that they lack."""
 
 from __future__ import annotations
 
@@ -67,8 +67,10 @@ def namespace(module: str, *submodules: str, **modules: str) -> Namespace:
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         return sys.modules[module].__dict__.setdefault(name, value)
 
-    names = sorted({*where, *below})
-    return load, lambda: sorted({*names, *sys.modules[module].__dict__.get("__all__", ())}), names
+    def listed() -> list[str]:
+        return sorted({*where, *below, *(("__version__",) if "__version__" in sys.modules[module].__dict__ else ())})
+
+    return load, listed, sorted(name for name in (*where, *below) if not name.startswith("_"))
 
 
 class MissingNameError(AttributeError):

@@ -8,6 +8,7 @@ import inspect
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.autodiff import explaining, jacobians
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
@@ -23,6 +24,7 @@ _Tensor = _native.Tensor
 _LEAVES = (_native.Tensor, _native.Variable)
 
 
+@api("UnconnectedGradients")
 class UnconnectedGradients(enum.Enum):
     """What the gradient is where the target does not depend on the source: None, or zeros."""
 
@@ -43,6 +45,7 @@ def trainable(dtype: Any) -> bool:
     return base.is_floating or base.is_complex or base in (dtypes.resource, dtypes.variant)
 
 
+@api("GradientTape")
 @public_methods
 class GradientTape(_native.Tape):
     """Records the operations of its context that depend on watched tensors and trainable variables.

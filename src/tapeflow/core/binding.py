@@ -6,7 +6,8 @@ import contextlib
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.api import providers
+from tapeflow._native import Tensor as Tensor
+from tapeflow.api import api_value, providers
 from tapeflow.core import (
     config,
     context,
@@ -22,6 +23,8 @@ from tapeflow.core import (
 )
 from tapeflow.core.public import boundary
 from tapeflow.core.specs import tensor_spec
+
+api_value("Tensor", "Tensor")
 
 # The core knows the dtypes whose numbers fit into its tables.
 _LAST_DTYPE = 31

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeflow.api import providers
+from tapeflow.api import api, providers
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
@@ -22,6 +22,7 @@ def register_dense(function: Callable[[IndexedSlices], Any]) -> None:
     _to_dense = function
 
 
+@api("IndexedSlices")
 class IndexedSlices:
     """The tensor of shape `dense_shape` with `dense[indices[i]] = values[i]`, zero elsewhere.
 
@@ -140,6 +141,7 @@ nest.register_composite(
 )
 
 
+@api("IndexedSlicesSpec")
 class IndexedSlicesSpec(TypeSpec):
     """Describes an `IndexedSlices`.
 

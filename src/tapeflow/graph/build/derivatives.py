@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.autodiff.tape import UnconnectedGradients
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
@@ -21,6 +22,7 @@ from tapeflow.ops.lists.tensor_array import TensorArray
 _NONE = UnconnectedGradients.NONE
 
 
+@api(v2="gradients")
 @public
 def gradients(
     ys,
@@ -140,6 +142,7 @@ def _weight(w, y):
     return w
 
 
+@api(v1="gradients")
 @public
 def gradients_v1(
     ys,
@@ -168,6 +171,7 @@ def gradients_v1(
     )
 
 
+@api(v2="hessians")
 @public
 def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
     """Compute the second derivatives of a sum by tensors, in a graph.
@@ -212,6 +216,7 @@ def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessia
     return result
 
 
+@api(v1="hessians")
 @public
 def hessians_v1(
     ys,
