@@ -29,6 +29,7 @@ _providers.provide(
     operators="tapeflow.ops.operators",
     sparse_operators="tapeflow.ops.sparse.functions",
     tape="tapeflow.autodiff.tape",
+    test_nodes="tapeflow.testing.test_ops",
 )
 
 
