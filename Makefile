@@ -13,15 +13,18 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-base wheel sdist wheels release-check sbom test-sample test-slow test-stress test-tsan test-oracle test-js tfjs-ops test-lite test-onnx test-c fuzz-oracle test-xla bench api lint docs \
+.PHONY: demo test test-base wheel sdist wheels release-check sbom test-sample test-slow test-stress test-tsan test-oracle test-js tfjs-ops test-lite test-onnx test-c fuzz-oracle test-xla bench api api-names lint docs \
 	build sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
+# An environment within the checkout imports the package from it, from any folder.
 build: $(VENV)/.ready-base
 	@mkdir -p $(NATIVE)
 	@test -e $(NATIVE)/build.ninja || $(ALONE) cmake -S . -B $(NATIVE) -G Ninja \
 		-DPython_EXECUTABLE=$(PY) -DCMAKE_INSTALL_MESSAGE=NEVER --log-level=STATUS
 	@$(ALONE) cmake --build $(NATIVE) -j $(JOBS)
 	@$(ALONE) cmake --install $(NATIVE) --prefix src > $(NATIVE)/install.txt
+	@$(if $(filter $(CURDIR)/%,$(abspath $(VENV))),echo $(CURDIR)/src > \
+		$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tapeflow-checkout.pth)
 
 demo: build $(VENV)/.ready-demo
 	$(PY) examples/mnist.py $(ARGS)
@@ -123,6 +126,10 @@ bench: build
 
 api: build
 	$(PY) tests/api/names.py
+
+# The table of public names, and the stub files of the namespaces, from what is declared at definitions.
+api-names:
+	$(PYTHON) src/tapeflow/api/generate.py
 
 # With the packages of the tests: mypy reads the types of the optional ones.
 lint: $(VENV)/.ready-lint $(VENV)/.ready-test

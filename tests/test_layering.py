@@ -12,7 +12,7 @@ ROOT = Path(tapeflow.__file__).parent
 # From the lowest to the highest; packages of one line may use each other. Whatever is not named here is
 # a public namespace (tf.math, tf.compat.v1), and stands above all.
 FLOORS = [
-    {"_native", "protos"},
+    {"_native", "protos", "api"},
     {"core"},
     {"ops"},
     {"autodiff", "graph"},

@@ -1,5 +1,5 @@
 """`tf.__operators__`: the operators of tensors that are no public functions besides."""
 
-from tapeflow.ops.operator_methods import add, eq, getitem, ne, ragged_getitem
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["add", "eq", "getitem", "ne", "ragged_getitem"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

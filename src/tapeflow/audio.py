@@ -1,5 +1,5 @@
 """tf.audio: sound files."""
 
-from tapeflow.ops.signal.audio import decode_wav, encode_wav
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["decode_wav", "encode_wav"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -1,14 +1,5 @@
 """tf.bitwise: operations on the bits of integers."""
 
-from tapeflow.ops.math.bitwise import (
-    bitwise_and,
-    bitwise_or,
-    bitwise_xor,
-    invert,
-    left_shift,
-    right_shift,
-)
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = [
-    "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift",
-]  # fmt: skip
+__getattr__, __dir__, __all__ = _namespace(__name__)

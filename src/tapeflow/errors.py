@@ -1,49 +1,5 @@
 """tf.errors: the errors of operations, one class for each status code."""
 
-from tapeflow.core.errors import (
-    ABORTED,
-    ALREADY_EXISTS,
-    CANCELLED,
-    DATA_LOSS,
-    DEADLINE_EXCEEDED,
-    FAILED_PRECONDITION,
-    INTERNAL,
-    INVALID_ARGUMENT,
-    NOT_FOUND,
-    OK,
-    OUT_OF_RANGE,
-    PERMISSION_DENIED,
-    RESOURCE_EXHAUSTED,
-    UNAUTHENTICATED,
-    UNAVAILABLE,
-    UNIMPLEMENTED,
-    UNKNOWN,
-    AbortedError,
-    AlreadyExistsError,
-    CancelledError,
-    DataLossError,
-    DeadlineExceededError,
-    FailedPreconditionError,
-    InternalError,
-    InvalidArgumentError,
-    NotFoundError,
-    OperatorNotAllowedInGraphError,
-    OpError,
-    OutOfRangeError,
-    PermissionDeniedError,
-    ResourceExhaustedError,
-    UnauthenticatedError,
-    UnavailableError,
-    UnimplementedError,
-    UnknownError,
-)
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = [
-    "ABORTED", "ALREADY_EXISTS", "CANCELLED", "DATA_LOSS", "DEADLINE_EXCEEDED", "FAILED_PRECONDITION", "INTERNAL",
-    "INVALID_ARGUMENT", "NOT_FOUND", "OK", "OUT_OF_RANGE", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED",
-    "UNAUTHENTICATED", "UNAVAILABLE", "UNIMPLEMENTED", "UNKNOWN", "AbortedError", "AlreadyExistsError",
-    "CancelledError", "DataLossError", "DeadlineExceededError", "FailedPreconditionError", "InternalError",
-    "InvalidArgumentError", "NotFoundError", "OpError", "OperatorNotAllowedInGraphError", "OutOfRangeError",
-    "PermissionDeniedError", "ResourceExhaustedError", "UnauthenticatedError", "UnavailableError",
-    "UnimplementedError", "UnknownError",
-]  # fmt: skip
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -1,5 +1,5 @@
 """tf.graph_util: GraphDefs."""
 
-from tapeflow.graph.interchange.importing import import_graph_def
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["import_graph_def"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -1,11 +1,5 @@
 """tf.nest: nested structures of lists, tuples, dicts and the like."""
 
-from tapeflow.core.structures.nest import (
-    assert_same_structure,
-    flatten,
-    is_nested,
-    map_structure,
-    pack_sequence_as,
-)
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -1,11 +1,5 @@
 """tf.queue: queues of tensors between threads."""
 
-from tapeflow.ops.queue.queues import (
-    FIFOQueue,
-    PaddingFIFOQueue,
-    PriorityQueue,
-    QueueBase,
-    RandomShuffleQueue,
-)
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "QueueBase", "RandomShuffleQueue"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -1,5 +1,5 @@
 """tf.sets: sets along the last dimension of dense and sparse tensors."""
 
-from tapeflow.ops.sparse.sets import difference, intersection, size, union
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["difference", "intersection", "size", "union"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -6,9 +6,14 @@ import os
 from collections import OrderedDict
 from typing import Any
 
+from tapeflow.api import api_value
+
 CXX11_ABI_FLAG = 1
+api_value("CXX11_ABI_FLAG", v1="CXX11_ABI_FLAG")
 CXX_VERSION = 202002
+api_value("CXX_VERSION", v1="CXX_VERSION")
 MONOLITHIC_BUILD = 0
+api_value("MONOLITHIC_BUILD", v1="MONOLITHIC_BUILD")
 
 __all__ = [
     "CXX11_ABI_FLAG",

@@ -1,19 +1,5 @@
 """tf.version: of which TensorFlow this has the names and behaviour."""
 
-from tapeflow.core.release import (
-    COMPILER_VERSION,
-    GIT_VERSION,
-    GRAPH_DEF_VERSION,
-    GRAPH_DEF_VERSION_MIN_CONSUMER,
-    GRAPH_DEF_VERSION_MIN_PRODUCER,
-    VERSION,
-)
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = [
-    "COMPILER_VERSION",
-    "GIT_VERSION",
-    "GRAPH_DEF_VERSION",
-    "GRAPH_DEF_VERSION_MIN_CONSUMER",
-    "GRAPH_DEF_VERSION_MIN_PRODUCER",
-    "VERSION",
-]
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -14,6 +14,7 @@ from typing import Any
 import tapeflow
 from tapeflow import _native
 from tapeflow.alias.finder import Finder
+from tapeflow.api import api
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import served_as
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -24,6 +25,7 @@ __all__ = ["install_as_tensorflow"]
 _installed: list[Finder] = []
 
 
+@api(v2="install_as_tensorflow")
 def install_as_tensorflow(v1: bool = False) -> Any:
     """Lets `import tensorflow`, and of every module below it, give tapeflow's names; returns that module.
 

@@ -1,6 +1,9 @@
 """How gradients that meet are to be added: names that programs give. Here they are always added at once."""
 
+from tapeflow.api import api
 
+
+@api("AggregationMethod")
 class AggregationMethod:
     """Ways to add gradients."""
 

@@ -6,6 +6,7 @@ import functools
 import inspect
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
@@ -27,6 +28,7 @@ def _flat_gradients(gradients):
     return nest.flatten(gradients)
 
 
+@api("custom_gradient")
 def custom_gradient(f=None):
     """Define the gradient of a function; a decorator.
 
@@ -131,6 +133,7 @@ def _in_graph(result, grad_fn, inputs, variables):
     return nest.pack_sequence_as(result, outputs)
 
 
+@api("grad_pass_through")
 def grad_pass_through(f):
     """`f`, with the gradient of the identity."""
 
@@ -145,6 +148,7 @@ def grad_pass_through(f):
     return functools.wraps(f)(passing)
 
 
+@api("recompute_grad")
 def recompute_grad(f):
     """`f`, whose intermediate results are not kept for the gradient but computed again."""
 

@@ -8,6 +8,7 @@ import inspect
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.autodiff import explaining, jacobians
 from tapeflow.autodiff.weights import in_shape_of
 from tapeflow.core import context, dtypes
@@ -24,6 +25,7 @@ _Tensor = _native.Tensor
 _LEAVES = (_native.Tensor, _native.Variable)
 
 
+@api("UnconnectedGradients")
 class UnconnectedGradients(enum.Enum):
     """What the gradient is where the target does not depend on the source: None, or zeros."""
 
@@ -44,6 +46,7 @@ def trainable(dtype: Any) -> bool:
     return base.is_floating or base.is_complex or base in (dtypes.resource, dtypes.variant)
 
 
+@api("GradientTape")
 @public_methods
 class GradientTape(_native.Tape):
     """Records the operations of its context that depend on watched tensors and trainable variables.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.autodiff import batched_graph
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public
@@ -16,6 +17,7 @@ from tapeflow.ops.control.mapping import flat_elements, map_without_signature
 from tapeflow.ops.static import size_of
 
 
+@api("vectorized_map")
 @public
 def vectorized_map(
     fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True

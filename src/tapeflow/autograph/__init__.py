@@ -1,7 +1,5 @@
 """`tf.autograph`: conversion of Python's control flow to the graph's."""
 
-from tapeflow.autograph import experimental
-from tapeflow.function.autograph.convert import to_code, to_graph
-from tapeflow.function.autograph.verbosity import set_verbosity, trace
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

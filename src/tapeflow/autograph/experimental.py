@@ -1,6 +1,5 @@
 """`tf.autograph.experimental`."""
 
-from tapeflow.function.autograph.convert import do_not_convert
-from tapeflow.function.autograph.options import Feature, set_loop_options
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["Feature", "do_not_convert", "set_loop_options"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

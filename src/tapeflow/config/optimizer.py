@@ -1,10 +1,5 @@
 """tf.config.optimizer: options of the optimizer of graphs."""
 
-from tapeflow.core.config import (
-    get_experimental_options,
-    get_jit,
-    set_experimental_options,
-    set_jit,
-)
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["get_experimental_options", "get_jit", "set_experimental_options", "set_jit"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

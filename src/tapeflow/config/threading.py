@@ -1,15 +1,5 @@
 """tf.config.threading: how many threads operations use."""
 
-from tapeflow.core.config import (
-    get_inter_op_parallelism_threads,
-    get_intra_op_parallelism_threads,
-    set_inter_op_parallelism_threads,
-    set_intra_op_parallelism_threads,
-)
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = [
-    "get_inter_op_parallelism_threads",
-    "get_intra_op_parallelism_threads",
-    "set_inter_op_parallelism_threads",
-    "set_intra_op_parallelism_threads",
-]
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -6,6 +6,8 @@ import contextlib
 from typing import Any
 
 from tapeflow import _native
+from tapeflow._native import Tensor as Tensor
+from tapeflow.api import api_value, providers
 from tapeflow.core import (
     config,
     context,
@@ -13,12 +15,16 @@ from tapeflow.core import (
     device,
     dtypes,
     errors,
+    first_use,
+    numpy_hints,
     printing,
     promotion,
     tensor_shape,
 )
 from tapeflow.core.public import boundary
 from tapeflow.core.specs import tensor_spec
+
+api_value("Tensor", "Tensor")
 
 # The core knows the dtypes whose numbers fit into its tables.
 _LAST_DTYPE = 31
@@ -91,4 +97,25 @@ def _bind() -> None:
     host.reset_memory_stats = _native.allocator_reset_peak
 
 
+def _tensor_parts() -> None:
+    """Let tensors have the half-public attributes that libraries ask for."""
+    tensor: Any = _native.EagerTensor
+    tensor._numpy = tensor.numpy
+    tensor._shape = property(lambda self: self.shape)
+    tensor._dtype = property(lambda self: self.dtype)
+    tensor._rank = lambda self: self.ndim
+    tensor._shape_tuple = lambda self: tuple(self.shape.as_list())
+    _native.Tensor._matmul = lambda self, *args, **kwargs: providers.load("operators").matmul(self, *args, **kwargs)  # type: ignore[attr-defined]
+
+
+# The methods that libraries give to classes of theirs which are like tensors; `operator_methods` has them as functions.
+_native.Tensor.OVERLOADABLE_OPERATORS = frozenset(  # type: ignore[attr-defined]
+    [f"__{name}__" for name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "invert", "getitem")]
+    + [f"__{r}{name}__" for r in ("", "r") for name in ("add", "sub", "mul", "truediv", "div", "floordiv", "mod", "pow",
+                                                        "matmul", "and", "or", "xor")]
+)  # fmt: skip
+
+_tensor_parts()
 _bind()
+first_use.set_operators()
+numpy_hints.set_hints()

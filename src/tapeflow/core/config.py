@@ -6,14 +6,17 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeflow.api import api, api_value
 from tapeflow.core import context
 from tapeflow.core import device as placement
 from tapeflow.core.public import boundaries
 
 PhysicalDevice = namedtuple("PhysicalDevice", ["name", "device_type"])
+api_value("PhysicalDevice", "config.PhysicalDevice")
 PhysicalDevice.__doc__ = "A device of this machine, as `list_physical_devices` gives it."
 
 LogicalDevice = namedtuple("LogicalDevice", ["name", "device_type"])
+api_value("LogicalDevice", "config.LogicalDevice")
 LogicalDevice.__doc__ = "A device that programs see, as `list_logical_devices` gives it."
 
 LogicalDeviceConfiguration = namedtuple(
@@ -21,8 +24,10 @@ LogicalDeviceConfiguration = namedtuple(
     ["memory_limit", "experimental_priority", "experimental_device_ordinal"],
     defaults=[None, None, None],
 )
+api_value("LogicalDeviceConfiguration", "config.LogicalDeviceConfiguration")
 LogicalDeviceConfiguration.__doc__ = "How one logical device is to be made; see its fields."
 VirtualDeviceConfiguration = LogicalDeviceConfiguration
+api_value("VirtualDeviceConfiguration", "config.experimental.VirtualDeviceConfiguration")
 
 # Called with the number of threads that operations may use.
 on_threads_change: list[Callable[[int], None]] = []
@@ -56,6 +61,7 @@ def _device_of(physical: Any) -> placement.Device:
 # Devices.
 
 
+@api("config.experimental.list_physical_devices", "config.list_physical_devices")
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """The devices of this machine, all or those of one type."""
     return [
@@ -65,6 +71,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     ]
 
 
+@api("config.experimental.list_logical_devices", "config.list_logical_devices")
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """The devices that programs can use, all or those of one type."""
     return [
@@ -73,11 +80,13 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     ]
 
 
+@api("config.experimental.get_visible_devices", "config.get_visible_devices")
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """The physical devices that programs can use."""
     return [p for p in list_physical_devices(device_type) if _device_of(p).visible]
 
 
+@api("config.experimental.set_visible_devices", "config.set_visible_devices")
 def set_visible_devices(
     devices: PhysicalDevice | Sequence[PhysicalDevice], device_type: str | None = None
 ) -> None:
@@ -103,6 +112,7 @@ def set_visible_devices(
     context.reset_devices()
 
 
+@api("config.experimental.get_virtual_device_configuration", "config.get_logical_device_configuration")
 def get_logical_device_configuration(
     device: PhysicalDevice,
 ) -> list[LogicalDeviceConfiguration] | None:
@@ -111,6 +121,7 @@ def get_logical_device_configuration(
     return _logical_configurations.get(device)
 
 
+@api("config.experimental.set_virtual_device_configuration", "config.set_logical_device_configuration")
 def set_logical_device_configuration(
     device: PhysicalDevice,
     logical_devices: Sequence[LogicalDeviceConfiguration] | None,
@@ -158,6 +169,7 @@ get_virtual_device_configuration = get_logical_device_configuration
 set_virtual_device_configuration = set_logical_device_configuration
 
 
+@api("config.experimental.get_device_details")
 def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
     """What is known of a device: "device_name" and "compute_capability" of a GPU."""
     if not isinstance(device, PhysicalDevice):
@@ -173,12 +185,14 @@ def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
 # Memory.
 
 
+@api("config.experimental.get_memory_growth")
 def get_memory_growth(device: PhysicalDevice) -> bool | None:
     """Whether memory of a device is taken as needed; None if that was not set."""
     _device_of(device)
     return _memory_growth.get(device)
 
 
+@api("config.experimental.set_memory_growth")
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
     """Say whether memory of a device is taken as it is needed.
 
@@ -210,16 +224,19 @@ def _device_for_memory(name: str) -> placement.Device:
     raise ValueError(f"No matching devices found for '{name}'")
 
 
+@api("config.experimental.get_memory_info")
 def get_memory_info(device: str) -> dict[str, int]:
     """Bytes in use on a device: {"current": now, "peak": the most there were}."""
     return _device_for_memory(device).memory_info()
 
 
+@api("config.experimental.get_memory_usage")
 def get_memory_usage(device: str) -> int:
     """Bytes in use on a device now."""
     return get_memory_info(device)["current"]
 
 
+@api("config.experimental.reset_memory_stats")
 def reset_memory_stats(device: str) -> None:
     """Make the peak of a device's memory its current use."""
     _device_for_memory(device).reset_memory_stats()
@@ -228,22 +245,26 @@ def reset_memory_stats(device: str) -> None:
 # How operations run.
 
 
+@api("config.get_soft_device_placement")
 def get_soft_device_placement() -> bool:
     """Whether the host stands in for a device that is asked for and absent."""
     return placement.soft_placement()
 
 
+@api("config.set_soft_device_placement")
 def set_soft_device_placement(enabled: bool) -> None:
     """Whether the host stands in for a device that is asked for and absent, instead of an error."""
     placement.set_soft_placement(enabled)
     context.reset_devices()
 
 
+@api("config.threading.get_intra_op_parallelism_threads")
 def get_intra_op_parallelism_threads() -> int:
     """The number of threads one operation may use; 0 stands for all the cores."""
     return _intra_op_threads
 
 
+@api("config.threading.set_intra_op_parallelism_threads")
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
     """The number of threads one operation may use; 0 stands for all the cores."""
     global _intra_op_threads
@@ -254,11 +275,13 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
         listener(_intra_op_threads)
 
 
+@api("config.threading.get_inter_op_parallelism_threads")
 def get_inter_op_parallelism_threads() -> int:
     """The number that was set; operations of a plan run one after another here."""
     return _inter_op_threads
 
 
+@api("config.threading.set_inter_op_parallelism_threads")
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
     """How many operations may run at once. Kept, but eager operations run one after the other."""
     global _inter_op_threads
@@ -267,11 +290,13 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
     _inter_op_threads = int(num_threads)
 
 
+@api("config.experimental.get_synchronous_execution")
 def get_synchronous_execution() -> bool:
     """Whether the mode of execution is SYNC, as it is unless set; calls have always finished when they return."""
     return context.get_execution_mode() == context.SYNC
 
 
+@api("config.experimental.set_synchronous_execution")
 def set_synchronous_execution(enable: bool) -> None:
     """Kept, but operations always finish before they return."""
     context.set_execution_mode(context.SYNC if enable else context.ASYNC)
@@ -285,12 +310,14 @@ _POLICIES = {
 }
 
 
+@api("config.experimental.get_device_policy")
 def get_device_policy() -> str:
     """What happens to inputs on another device: "silent", "silent_for_int32", "warn" or "explicit"."""
     policy = context.get_device_policy()
     return next(name for name, number in _POLICIES.items() if number == policy)
 
 
+@api("config.experimental.set_device_policy")
 def set_device_policy(device_policy: str | None) -> None:
     """What happens to inputs on another device; None for the default, "silent"."""
     name = "silent" if device_policy is None else device_policy
@@ -303,16 +330,19 @@ def set_device_policy(device_policy: str | None) -> None:
     context.set_device_policy(_POLICIES[name])
 
 
+@api("config.experimental_run_functions_eagerly", "config.run_functions_eagerly")
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Whether a `tf.function` runs its Python, as if it were not decorated."""
     context.set_functions_run_eagerly(bool(run_eagerly))
 
 
+@api("config.experimental_functions_run_eagerly", "config.functions_run_eagerly")
 def functions_run_eagerly() -> bool:
     """Whether `run_functions_eagerly` has let `tf.function`s run as plain Python."""
     return context.functions_run_eagerly()
 
 
+@api("config.experimental.enable_op_determinism")
 def enable_op_determinism() -> None:
     """Ask for operations that give the same result on the same machine every time."""
     global _op_determinism
@@ -323,12 +353,14 @@ def is_op_determinism_enabled() -> bool:
     return _op_determinism
 
 
+@api("config.experimental.enable_tensor_float_32_execution")
 def enable_tensor_float_32_execution(enabled: bool) -> None:
     """Whether GPUs may round the factors of float32 products to 10 bits."""
     global _tensor_float_32
     _tensor_float_32 = bool(enabled)
 
 
+@api("config.experimental.tensor_float_32_execution_enabled")
 def tensor_float_32_execution_enabled() -> bool:
     """What `enable_tensor_float_32_execution` has set; products are computed in full precision all the same."""
     return _tensor_float_32
@@ -337,23 +369,27 @@ def tensor_float_32_execution_enabled() -> bool:
 # The optimizer of graphs.
 
 
+@api("config.optimizer.get_jit")
 def get_jit() -> str:
     """ "autoclustering" if graphs are to be compiled by XLA, else ""."""
     return _jit
 
 
+@api("config.optimizer.set_jit")
 def set_jit(enabled: bool | str) -> None:
     """Whether graphs are to be compiled by XLA: True or "autoclustering", or a false value."""
     global _jit
     _jit = "autoclustering" if enabled in (True, "autoclustering") else ""
 
 
+@api("config.optimizer.get_experimental_options")
 def get_experimental_options() -> dict[str, bool]:
     """The options of the optimizer of graphs that were set."""
     unset = {"disable_model_pruning": False, "disable_meta_optimizer": False}
     return {**_optimizer_options, **{k: v for k, v in unset.items() if k not in _optimizer_options}}
 
 
+@api("config.optimizer.set_experimental_options")
 def set_experimental_options(options: dict[str, bool]) -> None:
     """Set options of the optimizer of graphs, by name."""
     _optimizer_options.update(options)

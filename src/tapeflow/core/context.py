@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import device as placement
 from tapeflow.core.public import boundary
 
@@ -87,6 +88,7 @@ _state = _ThreadState()
 # Eager or graph.
 
 
+@api("executing_eagerly")
 def executing_eagerly() -> bool:
     """Whether operations run at once; False while a graph is built."""
     if _state.graphs:
@@ -99,6 +101,7 @@ def eager_by_default() -> bool:
     return _eager_by_default
 
 
+@api(v1="enable_eager_execution")
 def enable_eager_execution(
     config: Any = None, device_policy: int | None = None, execution_mode: int | None = None
 ) -> None:
@@ -202,6 +205,7 @@ class eager_mode(graph_scope):
         super().__init__(None)
 
 
+@api("init_scope")
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
     """Leave the functions that are being traced, to create what must outlive them.
@@ -227,6 +231,7 @@ def init_scope() -> Iterator[None]:
 # Names.
 
 
+@api(v2="name_scope")
 class name_scope:
     """A context manager that prefixes the names of what is created in it: `with tf.name_scope("a")`.
 
@@ -274,6 +279,7 @@ class name_scope:
         self._exits.pop()(*exception)
 
 
+@api(v1="name_scope")
 class name_scope_v1(name_scope):
     """`name_scope` of 1.x.
 
@@ -346,6 +352,7 @@ def current_name_scope() -> str:
     return f"{scope}/" if scope else ""
 
 
+@api(v2="get_current_name_scope")
 def get_current_name_scope() -> str:
     """The name scope of this thread, such as "a/b"; "" outside of all."""
     return current_name_scope().removesuffix("/")
@@ -372,6 +379,7 @@ def _combine(outer: str, name: str) -> tuple[str, int]:
     return found
 
 
+@api(v1="device")
 class device_v1:
     """`device` of 1.x.
 
@@ -420,6 +428,7 @@ class device_v1:
         self._exits.pop()(*exception)
 
 
+@api(v2="device")
 class device(device_v1):
     """A context manager that says on which device operations run: `with tf.device("/gpu:0")`.
 
@@ -461,11 +470,13 @@ def device_name() -> str:
 # Modes that are kept, and read by those whom they concern.
 
 
+@api(v1="enable_tensor_equality")
 def enable_tensor_equality() -> None:
     """Let `==` of tensors compare elements, as in 2.x."""
     _set_tensor_equality(True)
 
 
+@api(v1="disable_tensor_equality")
 def disable_tensor_equality() -> None:
     """Let `==` of tensors compare identity, as in 1.x."""
     _set_tensor_equality(False)

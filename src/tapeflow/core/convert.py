@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api, providers
 from tapeflow.core import context, dtypes
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import InvalidArgumentError
@@ -37,6 +38,7 @@ place: Callable[[Any], Any] | None = None
 _registered: list[tuple[int, tuple[type, ...], Callable[..., Any]]] = []
 
 
+@api("register_tensor_conversion_function")
 def register_tensor_conversion_function(
     base_type: Any, conversion_func: Callable[..., Any], priority: int = 100
 ) -> None:
@@ -70,6 +72,7 @@ def is_registered(value: Any) -> bool:
     return any(isinstance(value, types) for _, types, _function in _registered)
 
 
+@api(v2="convert_to_tensor")
 @tensor_function
 def convert_to_tensor(
     value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
@@ -131,6 +134,7 @@ def int_array(numbers: Sequence[int]) -> np.ndarray:
     raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
 
 
+@api(v1="convert_to_tensor")
 @tensor_function
 def convert_to_tensor_v1(
     value: Any,
@@ -143,6 +147,7 @@ def convert_to_tensor_v1(
     return convert_to_tensor(value, dtype, preferred_dtype if dtype_hint is None else dtype_hint)
 
 
+@api(v2="constant")
 @tensor_function
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
     """Make a tensor of given elements.
@@ -213,6 +218,7 @@ def _shaped_in_graph(value: Any, wanted: DType | None, shape: Any, broadcast: bo
     return _convert(tensor_proto.make_ndarray(proto), DType(proto.dtype))
 
 
+@api(v1="constant")
 @tensor_function
 def constant_v1(
     value: Any,
@@ -235,6 +241,7 @@ def constant_v1(
     return constant(value, dtype, shape)
 
 
+@api("is_tensor")
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a tensor, a variable, or an IndexedSlices, SparseTensor or RaggedTensor.
 
@@ -243,6 +250,7 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, (*_TENSORS, IndexedSlices)) or getattr(type(x), "_counts_as_tensor", False)
 
 
+@api("is_symbolic_tensor")
 def is_symbolic_tensor(tensor: Any) -> bool:
     """Whether `tensor` is one of a graph."""
     return isinstance(tensor, _Tensor) and not isinstance(tensor, _native.EagerTensor)
@@ -332,7 +340,9 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
     given = _first_dtype(value)
     if given is not None:
         dtype = dtype or given
-        if stack is not None:
+        if stack is None:
+            providers.load("operators")
+        if stack is not None:  # else an element is converted while operations are being loaded
             return _packed(value, dtype, dtype != given)
     if type(value) not in (list, tuple):
         return _convert(list(value), dtype)

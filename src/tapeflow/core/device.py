@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Self
 
+from tapeflow.api import api, providers
 from tapeflow.core import errors
 from tapeflow.core.public import boundaries
 
@@ -57,6 +58,7 @@ def _type_name(device_type: str) -> str:
 _FIELDS = ("job", "replica", "task", "device_type", "device_index")
 
 
+@api(v2="DeviceSpec")
 class DeviceSpec:
     """A device, possibly only in part: fields that are None are left open. Immutable.
 
@@ -164,6 +166,7 @@ def _writable(name: str) -> property:
     return property(getattr(DeviceSpec, name).fget, write)
 
 
+@api(v1="DeviceSpec")
 class DeviceSpecV1(DeviceSpec):
     """The `DeviceSpec` of 1.x, whose fields can be changed in place."""
 
@@ -237,29 +240,23 @@ class Device:
 
 _devices: list[Device] = [Device(0, "CPU", 0)]
 _soft_placement = True
-_find_accelerators: Callable[[], None] | None = None
+_looked = False
 _look_lock = threading.RLock()
 _looking = False
 
 
-def on_first_look(function: Callable[[], None]) -> None:
-    """Have `function`, which adds the accelerators that there are, called when devices are asked for first."""
-    global _find_accelerators
-    _find_accelerators = function
-
-
 def _look() -> None:
     """Find the accelerators once; other threads wait, and what fails is tried again at the next look."""
-    global _find_accelerators, _looking
-    if _find_accelerators is None:
+    global _looked, _looking
+    if _looked:
         return
     with _look_lock:
-        if _find_accelerators is None or _looking:  # done meanwhile, or asked for by the function itself
+        if _looked or _looking:  # done meanwhile, or asked for by those who look
             return
         _looking = True
         try:
-            _find_accelerators()
-            _find_accelerators = None
+            providers.load("accelerators").add()
+            _looked = True
         finally:
             _looking = False
 

@@ -12,12 +12,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tapeflow.api import api, api_value
+
 _REF = 100
 
 _by_number: dict[int, DType] = {}
 _by_name: dict[str, DType] = {}
 
 
+@api("dtypes.DType", "DType")
 class DType:
     """The type of the elements of a tensor.
 
@@ -195,38 +198,71 @@ def _define_quantized(number: int, name: str, storage: str) -> DType:
 
 
 float32 = _define_number(1, "float32", "f", np.float32)
+api_value("float32", "dtypes.float32", "float32")
 float64 = _define_number(2, "float64", "f", np.float64)
+api_value("float64", "dtypes.float64", "float64")
 int32 = _define_number(3, "int32", "i", np.int32)
+api_value("int32", "dtypes.int32", "int32")
 uint8 = _define_number(4, "uint8", "u", np.uint8)
+api_value("uint8", "dtypes.uint8", "uint8")
 int16 = _define_number(5, "int16", "i", np.int16)
+api_value("int16", "dtypes.int16", "int16")
 int8 = _define_number(6, "int8", "i", np.int8)
+api_value("int8", "dtypes.int8", "int8")
 string = _define(7, "string", "s", object, 0)
+api_value("string", "dtypes.string", "string")
 complex64 = _define_number(8, "complex64", "c", np.complex64)
+api_value("complex64", "dtypes.complex64", "complex64")
 int64 = _define_number(9, "int64", "i", np.int64)
+api_value("int64", "dtypes.int64", "int64")
 bool = _define_number(10, "bool", "b", np.bool_)
+api_value("bool", "dtypes.bool", "bool")
 qint8 = _define_quantized(11, "qint8", "i1")
+api_value("qint8", "dtypes.qint8", "qint8")
 quint8 = _define_quantized(12, "quint8", "u1")
+api_value("quint8", "dtypes.quint8", "quint8")
 qint32 = _define_quantized(13, "qint32", "i4")
+api_value("qint32", "dtypes.qint32", "qint32")
 bfloat16 = _define_number(14, "bfloat16", "f", ml_dtypes.bfloat16)
+api_value("bfloat16", "dtypes.bfloat16", "bfloat16")
 qint16 = _define_quantized(15, "qint16", "i2")
+api_value("qint16", "dtypes.qint16", "qint16")
 quint16 = _define_quantized(16, "quint16", "u2")
+api_value("quint16", "dtypes.quint16", "quint16")
 uint16 = _define_number(17, "uint16", "u", np.uint16)
+api_value("uint16", "dtypes.uint16", "uint16")
 complex128 = _define_number(18, "complex128", "c", np.complex128)
+api_value("complex128", "dtypes.complex128", "complex128")
 float16 = _define_number(19, "float16", "f", np.float16)
+api_value("float16", "dtypes.float16", "float16")
 resource = _define(20, "resource", "r", None, 0)
+api_value("resource", "dtypes.resource", "resource")
 variant = _define(21, "variant", "v", None, 0)
+api_value("variant", "dtypes.variant", "variant")
 uint32 = _define_number(22, "uint32", "u", np.uint32)
+api_value("uint32", "dtypes.uint32", "uint32")
 uint64 = _define_number(23, "uint64", "u", np.uint64)
+api_value("uint64", "dtypes.uint64", "uint64")
 float8_e5m2 = _define_number(24, "float8_e5m2", "f", ml_dtypes.float8_e5m2)
+api_value("float8_e5m2", "dtypes.experimental.float8_e5m2")
 float8_e4m3fn = _define_number(25, "float8_e4m3fn", "f", ml_dtypes.float8_e4m3fn)
+api_value("float8_e4m3fn", "dtypes.experimental.float8_e4m3fn")
 float8_e4m3fnuz = _define_number(26, "float8_e4m3fnuz", "f", ml_dtypes.float8_e4m3fnuz)
+api_value("float8_e4m3fnuz", "dtypes.experimental.float8_e4m3fnuz")
 float8_e4m3b11fnuz = _define_number(27, "float8_e4m3b11fnuz", "f", ml_dtypes.float8_e4m3b11fnuz)
+api_value("float8_e4m3b11fnuz", "dtypes.experimental.float8_e4m3b11fnuz")
 float8_e5m2fnuz = _define_number(28, "float8_e5m2fnuz", "f", ml_dtypes.float8_e5m2fnuz)
+api_value("float8_e5m2fnuz", "dtypes.experimental.float8_e5m2fnuz")
 int4 = _define_number(29, "int4", "i", ml_dtypes.int4)
+api_value("int4", "dtypes.experimental.int4")
 uint4 = _define_number(30, "uint4", "u", ml_dtypes.uint4)
+api_value("uint4", "dtypes.experimental.uint4")
 int2 = _define_number(31, "int2", "i", ml_dtypes.int2)
+api_value("int2", "dtypes.experimental.int2")
 uint2 = _define_number(32, "uint2", "u", ml_dtypes.uint2)
+api_value("uint2", "dtypes.experimental.uint2")
 float4_e2m1fn = _define_number(33, "float4_e2m1fn", "f", ml_dtypes.float4_e2m1fn)
+api_value("float4_e2m1fn", "dtypes.experimental.float4_e2m1fn")
 
 _first_narrow = int4.as_datatype_enum
 
@@ -235,7 +271,9 @@ for _complex, _real in ((complex64, float32), (complex128, float64)):
     object.__setattr__(_complex._as_ref, "real_dtype", _real)
 
 half = float16
+api_value("half", "dtypes.half", "half")
 double = float64
+api_value("double", "dtypes.double", "double")
 
 
 def _ref(kind: DType) -> DType:
@@ -269,6 +307,7 @@ uint32_ref = _ref(uint32)
 uint64_ref = _ref(uint64)
 
 QUANTIZED_DTYPES = frozenset(dtype for dtype in _by_number.values() if dtype.is_quantized)
+api_value("QUANTIZED_DTYPES", "dtypes.QUANTIZED_DTYPES", v1="QUANTIZED_DTYPES")
 
 # What `as_dtype` knows without looking closer: numbers, names, Python types, NumPy scalar classes and
 # NumPy dtypes. The keys of different sorts never compare equal, so one table serves.
@@ -287,6 +326,7 @@ for _class in (np.intc, np.int_, np.longlong, np.uintc, np.uint, np.ulonglong):
     _known.setdefault(_class, _by_name[np.dtype(_class).name])
 
 
+@api("dtypes.as_dtype", "as_dtype")
 def as_dtype(type_value: Any) -> DType:
     """The `DType` that `type_value` names.
 

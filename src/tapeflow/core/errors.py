@@ -9,28 +9,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tapeflow.api import api, api_value
+
 # The numbers of error_codes.proto.
 OK = 0
+api_value("OK", "errors.OK")
 CANCELLED = 1
+api_value("CANCELLED", "errors.CANCELLED")
 UNKNOWN = 2
+api_value("UNKNOWN", "errors.UNKNOWN")
 INVALID_ARGUMENT = 3
+api_value("INVALID_ARGUMENT", "errors.INVALID_ARGUMENT")
 DEADLINE_EXCEEDED = 4
+api_value("DEADLINE_EXCEEDED", "errors.DEADLINE_EXCEEDED")
 NOT_FOUND = 5
+api_value("NOT_FOUND", "errors.NOT_FOUND")
 ALREADY_EXISTS = 6
+api_value("ALREADY_EXISTS", "errors.ALREADY_EXISTS")
 PERMISSION_DENIED = 7
+api_value("PERMISSION_DENIED", "errors.PERMISSION_DENIED")
 RESOURCE_EXHAUSTED = 8
+api_value("RESOURCE_EXHAUSTED", "errors.RESOURCE_EXHAUSTED")
 FAILED_PRECONDITION = 9
+api_value("FAILED_PRECONDITION", "errors.FAILED_PRECONDITION")
 ABORTED = 10
+api_value("ABORTED", "errors.ABORTED")
 OUT_OF_RANGE = 11
+api_value("OUT_OF_RANGE", "errors.OUT_OF_RANGE")
 UNIMPLEMENTED = 12
+api_value("UNIMPLEMENTED", "errors.UNIMPLEMENTED")
 INTERNAL = 13
+api_value("INTERNAL", "errors.INTERNAL")
 UNAVAILABLE = 14
+api_value("UNAVAILABLE", "errors.UNAVAILABLE")
 DATA_LOSS = 15
+api_value("DATA_LOSS", "errors.DATA_LOSS")
 UNAUTHENTICATED = 16
+api_value("UNAUTHENTICATED", "errors.UNAUTHENTICATED")
 
 _class_of_code: dict[int, type[OpError]] = {}
 
 
+@api("errors.OpError", v1="OpError")
 class OpError(Exception):
     """An operation failed. `message` says why, `error_code` is one of the constants of this module.
 
@@ -101,70 +121,87 @@ class _CodedError(OpError):
         super().__init__(node_def, op, message, self._code, *args)
 
 
+@api("errors.CancelledError")
 class CancelledError(_CodedError, code=CANCELLED):
     """The operation was cancelled, for instance by closing its session."""
 
 
+@api("errors.UnknownError")
 class UnknownError(_CodedError, code=UNKNOWN):
     """The cause is not known, or comes from a system with other codes."""
 
 
+@api("errors.InvalidArgumentError")
 class InvalidArgumentError(_CodedError, code=INVALID_ARGUMENT):
     """An argument has a wrong value, shape or type."""
 
 
+@api("errors.DeadlineExceededError")
 class DeadlineExceededError(_CodedError, code=DEADLINE_EXCEEDED):
     """The operation did not finish in the time it was given."""
 
 
+@api("errors.NotFoundError")
 class NotFoundError(_CodedError, code=NOT_FOUND):
     """Something asked for, a file for instance, is not there."""
 
 
+@api("errors.AlreadyExistsError")
 class AlreadyExistsError(_CodedError, code=ALREADY_EXISTS):
     """Something to be created is already there."""
 
 
+@api("errors.PermissionDeniedError")
 class PermissionDeniedError(_CodedError, code=PERMISSION_DENIED):
     """The caller may not do this."""
 
 
+@api("errors.ResourceExhaustedError")
 class ResourceExhaustedError(_CodedError, MemoryError, code=RESOURCE_EXHAUSTED):
     """Something has run out, usually memory: `except MemoryError` catches it too."""
 
 
+@api("errors.FailedPreconditionError")
 class FailedPreconditionError(_CodedError, code=FAILED_PRECONDITION):
     """The state does not allow this, such as an uninitialized variable."""
 
 
+@api("errors.AbortedError")
 class AbortedError(_CodedError, code=ABORTED):
     """The operation was aborted, usually by a concurrent one."""
 
 
+@api("errors.OutOfRangeError")
 class OutOfRangeError(_CodedError, code=OUT_OF_RANGE):
     """The end of a range was passed, such as the end of a dataset."""
 
 
+@api("errors.UnimplementedError")
 class UnimplementedError(_CodedError, code=UNIMPLEMENTED):
     """The operation does not support these arguments."""
 
 
+@api("errors.InternalError")
 class InternalError(_CodedError, code=INTERNAL):
     """An invariant that the implementation relies on does not hold."""
 
 
+@api("errors.UnavailableError")
 class UnavailableError(_CodedError, code=UNAVAILABLE):
     """A service is not available at present."""
 
 
+@api("errors.DataLossError")
 class DataLossError(_CodedError, code=DATA_LOSS):
     """Data is lost or damaged, such as a truncated file."""
 
 
+@api("errors.UnauthenticatedError")
 class UnauthenticatedError(_CodedError, code=UNAUTHENTICATED):
     """The caller did not say who they are."""
 
 
+@api("errors.OperatorNotAllowedInGraphError")
 class OperatorNotAllowedInGraphError(TypeError):
     """Python asked a symbolic tensor for something only a value can give, such as its truth."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.api import api, providers
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
@@ -21,6 +22,7 @@ def register_dense(function: Callable[[IndexedSlices], Any]) -> None:
     _to_dense = function
 
 
+@api("IndexedSlices")
 class IndexedSlices:
     """The tensor of shape `dense_shape` with `dense[indices[i]] = values[i]`, zero elsewhere.
 
@@ -105,7 +107,8 @@ class IndexedSlices:
                 f"dense_shape: {self}"
             )
         if _to_dense is None:
-            raise RuntimeError("IndexedSlices: operations are not loaded")
+            providers.load("operators")
+        assert _to_dense is not None
         return _to_dense(self)
 
     def __neg__(self) -> IndexedSlices:
@@ -138,6 +141,7 @@ nest.register_composite(
 )
 
 
+@api("IndexedSlicesSpec")
 class IndexedSlicesSpec(TypeSpec):
     """Describes an `IndexedSlices`.
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tapeflow.api import api
+
 if TYPE_CHECKING:
     import logging
 
 
+@api("get_logger")
 def get_logger() -> logging.Logger:
     """The logger that everything here writes to; on standard error, unless the program handles it otherwise."""
     import logging  # 5 ms that few programs need

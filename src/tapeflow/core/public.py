@@ -6,17 +6,14 @@ graph. `boundary` and what is built on it only shorten tracebacks.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tapeflow import _native
+from tapeflow.api.namespaces import PACKAGE_DIRECTORY as PACKAGE_DIRECTORY
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-PACKAGE_DIRECTORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_native.set_package_directory(PACKAGE_DIRECTORY)
 
 if TYPE_CHECKING:
 

@@ -2,12 +2,24 @@
 
 import os
 
+from tapeflow.api import api_value
+
 VERSION = "2.21.0"
+api_value("VERSION", "version.VERSION", v1=("VERSION", "__version__"))
 GIT_VERSION = "tapeflow-0.1.0"
+api_value("GIT_VERSION", "version.GIT_VERSION", "__git_version__", v1="GIT_VERSION")
 COMPILER_VERSION = ""
+api_value("COMPILER_VERSION", "version.COMPILER_VERSION", "__compiler_version__", v1="COMPILER_VERSION")
 GRAPH_DEF_VERSION = 2474
+api_value("GRAPH_DEF_VERSION", "version.GRAPH_DEF_VERSION", v1="GRAPH_DEF_VERSION")
 GRAPH_DEF_VERSION_MIN_CONSUMER = 0
+api_value(
+   "GRAPH_DEF_VERSION_MIN_CONSUMER", "version.GRAPH_DEF_VERSION_MIN_CONSUMER", v1="GRAPH_DEF_VERSION_MIN_CONSUMER",
+)  # fmt: skip
 GRAPH_DEF_VERSION_MIN_PRODUCER = 0
+api_value(
+   "GRAPH_DEF_VERSION_MIN_PRODUCER", "version.GRAPH_DEF_VERSION_MIN_PRODUCER", v1="GRAPH_DEF_VERSION_MIN_PRODUCER",
+)  # fmt: skip
 
 _KERAS_2_WANTED = os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
 _keras_2 = _KERAS_2_WANTED

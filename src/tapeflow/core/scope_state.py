@@ -10,6 +10,7 @@ import sys
 import threading
 from typing import Any
 
+from tapeflow.api import api_value
 from tapeflow.core import context
 
 
@@ -18,6 +19,7 @@ class _ReuseMode(enum.Enum):
 
 
 AUTO_REUSE = _ReuseMode.AUTO_REUSE
+api_value("AUTO_REUSE", v1="AUTO_REUSE")
 
 
 class State:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api, api_value
 from tapeflow.core import dtypes, stand_ins, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
@@ -17,12 +18,14 @@ from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec, placeholder_sh
 from tapeflow.core.structures import nest
 
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+api_value("SparseTensorValue", v1="SparseTensorValue")
 SparseTensorValue.__doc__ = "The parts of a `SparseTensor` as arrays."
 
 # In place of a dtype, in specs for traces of functions: the sizes are those that the tensor holds, not those it has.
 SIZES = "sizes"
 
 
+@api("sparse.SparseTensor", "SparseTensor")
 @public_methods
 class SparseTensor:
     """The tensor of shape `dense_shape` with `dense[indices[i]] = values[i]`, zero elsewhere.
@@ -184,6 +187,7 @@ def _assembled(like: Any, parts: list[Any]) -> Any:
 nest.register_composite(SparseTensor, _components, _composed)
 
 
+@api("SparseTensorSpec")
 @type_spec_registry.register("tf.SparseTensorSpec")
 class SparseTensorSpec(TypeSpec):
     """Describes a `SparseTensor` by its dense shape and the dtype of its values."""

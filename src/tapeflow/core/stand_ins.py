@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.api import providers
+
 # Each (function, args, kwargs) -> result, or NotImplemented.
 registered: list[Callable[[Any, Any, Any], Any]] = []
 
@@ -19,10 +21,18 @@ answer: Callable[[Any, Any, Any], Any] = lambda function, args, kwargs: NotImple
 
 
 def shape_of_sizes(tensor: Any) -> Any:
-    """The `TensorShape` that a symbolic vector of sizes stands for; the `ops` package replaces this function."""
-    raise NotImplementedError
+    """Return the `TensorShape` that a symbolic vector of sizes stands for.
+
+    Args:
+      tensor: the vector.
+    """
+    return providers.load("operators").constant_value_as_shape(tensor)
 
 
 def sparse_operator(name: str) -> Callable[[Any, Any], Any]:
-    """The function behind an operator of sparse tensors; the `ops` package replaces this function."""
-    raise NotImplementedError(name)
+    """Return the function behind an operator of sparse tensors.
+
+    Args:
+      name: "scaled" or "divided".
+    """
+    return getattr(providers.load("sparse_operators"), name)

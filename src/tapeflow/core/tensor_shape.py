@@ -11,15 +11,19 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tapeflow.api import api
+
 _v2_behavior = True
 
 
+@api(v1="enable_v2_tensorshape")
 def enable_v2_tensorshape() -> None:
     """Make a dimension of a `TensorShape` an int or None."""
     global _v2_behavior
     _v2_behavior = True
 
 
+@api(v1="disable_v2_tensorshape")
 def disable_v2_tensorshape() -> None:
     """Make a dimension of a `TensorShape` a `Dimension`, as in 1.x."""
     global _v2_behavior
@@ -74,6 +78,7 @@ def _dimensions(dims: Any) -> tuple[int | None, ...] | None:
     return tuple([_dimension(d) for d in values])
 
 
+@api("TensorShape")
 class TensorShape:
     """The shape of a tensor: fully known, known but for some dimensions, or of unknown rank.
 
@@ -344,6 +349,7 @@ def _comparison(function: Callable[[int, int], bool]) -> Callable[[Dimension, An
     return method
 
 
+@api(v1="Dimension")
 class Dimension:
     """One dimension of a shape in 1.x: its `value` is an int, or None if it is not known.
 
@@ -440,11 +446,13 @@ def as_dimension(value: Any) -> Dimension:
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
+@api(v1="dimension_value")
 def dimension_value(dimension: Any) -> Any:
     """The int or None of a dimension, in 1.x and in 2.x."""
     return dimension._value if isinstance(dimension, Dimension) else dimension
 
 
+@api(v1="dimension_at_index")
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     """Return a dimension of a shape as a `Dimension`, in 1.x and in 2.x.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow._native import EagerTensor, Tensor
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries, public_methods
@@ -15,6 +16,7 @@ from tapeflow.ops.control.flow import control_dependencies
 _NO_VALUE = "The given optional does not have a value. [Op:OptionalGetValue]"
 
 
+@api("OptionalSpec")
 class OptionalSpec(TypeSpec):
     """The type of an Optional.
 

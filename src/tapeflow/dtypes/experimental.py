@@ -1,27 +1,5 @@
 """tf.dtypes.experimental: element types of few bits."""
 
-from tapeflow.core.dtypes import (
-    float4_e2m1fn,
-    float8_e4m3b11fnuz,
-    float8_e4m3fn,
-    float8_e4m3fnuz,
-    float8_e5m2,
-    float8_e5m2fnuz,
-    int2,
-    int4,
-    uint2,
-    uint4,
-)
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = [
-    "float4_e2m1fn",
-    "float8_e4m3b11fnuz",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "int2",
-    "int4",
-    "uint2",
-    "uint4",
-]
+__getattr__, __dir__, __all__ = _namespace(__name__)

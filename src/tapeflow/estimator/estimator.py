@@ -36,13 +36,13 @@ from tapeflow.train import (
     NanTensorHook,
     Saver,
     Scaffold,
-    SessionRunHook,
     StopAtStepHook,
     create_global_step,
     latest_checkpoint,
     load_checkpoint,
     warm_start,
 )
+from tapeflow.train.session_run_hook import SessionRunHook
 
 _logger = logging.getLogger("tensorflow")
 _MODEL_ARGUMENTS = {"features", "labels", "mode", "params", "config"}

@@ -9,7 +9,7 @@ import time
 from tapeflow.core.public import public
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.exporters import Exporter
-from tapeflow.train import CheckpointSaverListener
+from tapeflow.train.saving_hooks import CheckpointSaverListener
 
 
 class TrainSpec(collections.namedtuple("TrainSpec", "input_fn max_steps hooks saving_listeners")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import CancelledError, InvalidArgumentError
@@ -93,6 +94,7 @@ def _plan_of(body: Body) -> Any:
     return plans[key]
 
 
+@api("nondifferentiable_batch_function")
 @public
 def nondifferentiable_batch_function(
     num_batch_threads,

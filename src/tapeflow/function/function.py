@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context, replicas
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public, public_methods
@@ -489,6 +490,7 @@ def _told(key: Any) -> str:
     return repr(key[1]) if isinstance(key, tuple) else repr(key)
 
 
+@api("function")
 @public
 def function(
     func=None,

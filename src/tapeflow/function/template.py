@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.public import public, public_methods
 
@@ -169,6 +170,7 @@ class Template:
     non_trainable_weights = non_trainable_variables
 
 
+@api(v1="make_template")
 @public
 def make_template(
     name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs

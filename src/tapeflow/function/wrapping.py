@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -93,6 +94,7 @@ def _element(graph: Any, x: Any) -> Any:
     return x
 
 
+@api(v1="wrap_function")
 @public
 def wrap_function(fn, signature, name=None):
     """`fn`, written for graphs of 1.x, as a function that is traced once.

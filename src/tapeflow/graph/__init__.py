@@ -13,6 +13,7 @@ from tapeflow.graph.control_flow import conditional, loop
 from tapeflow.graph.control_flow import flow as control
 from tapeflow.graph.nodes import python_ops, resource_nodes
 from tapeflow.graph.run import errors_at, planning, session
+from tapeflow.ops import operators
 from tapeflow.ops.control import flow as eager_flow
 from tapeflow.ops.state import resource_op, variable
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core.public import public
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.ops.io.file import matching_files
 from tapeflow.ops.state.variable import VariableV1
 
 
+@api("io.match_filenames_once")
 @public
 def match_filenames_once(pattern, name=None):
     """A local variable of the names of the files that match a glob pattern, or a vector of them, when it is set."""

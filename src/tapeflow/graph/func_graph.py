@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.threads.creation_lock import CreationLock
 from tapeflow.graph import misuse
@@ -336,6 +337,7 @@ def outermost() -> Graph:
     return default_graph() if graph is None else graph
 
 
+@api("inside_function")
 def inside_function() -> bool:
     """Whether what is called now becomes part of the body of a function."""
     return isinstance(context.current_graph(), FuncGraph)

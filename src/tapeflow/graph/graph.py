@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tapeflow import _native, protos
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor_shape import as_shape
@@ -52,6 +53,7 @@ class VariableHandles:
         return list(self._items.values())
 
 
+@api("Graph")
 class Graph(Scopes, Collections, Elements):
     """Operations that are run together later, by a `Session` or as the body of a function.
 
@@ -385,6 +387,7 @@ def known_default_graph() -> Graph | None:
     return _defaults.graph
 
 
+@api(v1="get_default_graph")
 def get_default_graph() -> Graph:
     """The graph that operations of this thread go to, or would if they were not eager."""
     graph = context.current_graph()
@@ -393,6 +396,7 @@ def get_default_graph() -> Graph:
     return default_graph() if graph is None else graph
 
 
+@api(v1="reset_default_graph")
 def reset_default_graph() -> None:
     """A new default graph. Raises AssertionError inside of a graph's block."""
     if context.inside_graph():

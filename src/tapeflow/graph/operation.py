@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import device as placement
 from tapeflow.core import public
 from tapeflow.core.dtypes import DType
@@ -44,6 +45,7 @@ def user_frame() -> tuple[str, int, str]:
     return "<unknown>", 0, "<unknown>"
 
 
+@api("Operation")
 class Operation:
     """A node: an op, its inputs, its attrs.
 

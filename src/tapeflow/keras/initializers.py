@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes, extras
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
@@ -69,6 +70,7 @@ def _float_dtype(dtype):
     return dtype
 
 
+@api(v2="zeros_initializer")
 class Zeros(Initializer):
     """All zeros.
 
@@ -80,6 +82,7 @@ class Zeros(Initializer):
         return construction.zeros(_sizes(shape), _number_dtype(dtype, "Zeros"))
 
 
+@api(v2="ones_initializer")
 class Ones(Initializer):
     """All ones."""
 
@@ -87,6 +90,7 @@ class Ones(Initializer):
         return construction.ones(_sizes(shape), _number_dtype(dtype, "Ones"))
 
 
+@api(v2="constant_initializer")
 class Constant(Initializer):
     """A number everywhere, or the given values in the given shape.
 
@@ -526,6 +530,7 @@ class STFT(Initializer):
         }
 
 
+@api(v2="random_uniform_initializer")
 class random_uniform_initializer(RandomUniform):
     """`tf.random_uniform_initializer`: draws again at every call, whichever Keras there is.
 
@@ -538,6 +543,7 @@ class random_uniform_initializer(RandomUniform):
     _draws_seed = False
 
 
+@api(v2="random_normal_initializer")
 class random_normal_initializer(RandomNormal):
     """`tf.random_normal_initializer`: draws again at every call, whichever Keras there is.
 

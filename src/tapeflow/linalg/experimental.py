@@ -1,5 +1,5 @@
 """tf.linalg.experimental: iterative methods."""
 
-from tapeflow.ops.linalg.conjugate_gradient import conjugate_gradient
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["conjugate_gradient"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

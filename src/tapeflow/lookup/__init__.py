@@ -1,15 +1,5 @@
 """tf.lookup: tables from keys to values."""
 
-from tapeflow.lookup import experimental
-from tapeflow.ops.lookup.tables import (
-    KeyValueTensorInitializer,
-    StaticHashTable,
-    StaticVocabularyTable,
-    TextFileIndex,
-    TextFileInitializer,
-)
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = [
-    "KeyValueTensorInitializer", "StaticHashTable", "StaticVocabularyTable", "TextFileIndex",
-    "TextFileInitializer", "experimental",
-]  # fmt: skip
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -1,5 +1,5 @@
 """tf.lookup.experimental: tables that grow."""
 
-from tapeflow.ops.lookup.tables import DenseHashTable, MutableHashTable
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["DenseHashTable", "MutableHashTable"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

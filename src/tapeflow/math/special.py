@@ -1,27 +1,5 @@
 """tf.math.special: Bessel functions and special integrals."""
 
-from tapeflow.ops.math.bessel import (
-    bessel_i0,
-    bessel_i0e,
-    bessel_i1,
-    bessel_i1e,
-    bessel_j0,
-    bessel_j1,
-    bessel_k0,
-    bessel_k0e,
-    bessel_k1,
-    bessel_k1e,
-    bessel_y0,
-    bessel_y1,
-    dawsn,
-    expint,
-    fresnel_cos,
-    fresnel_sin,
-    spence,
-)
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = [
-    "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k0e",
-    "bessel_k1", "bessel_k1e", "bessel_y0", "bessel_y1", "dawsn", "expint", "fresnel_cos", "fresnel_sin",
-    "spence",
-]  # fmt: skip
+__getattr__, __dir__, __all__ = _namespace(__name__)

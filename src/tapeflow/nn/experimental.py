@@ -1,5 +1,5 @@
 """tf.nn.experimental: dropout by other random numbers."""
 
-from tapeflow.ops.nn.dropout import general_dropout, stateless_dropout
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["general_dropout", "stateless_dropout"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -1,6 +1,6 @@
 """Derivatives of compositions, for the rows whose gradients follow from what they are composed of.
 
-Tapes belong to a package above, which assigns its class to `Tape`.
+Tapes belong to a package above, which registers its class.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeflow.api import providers
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.rows import Identity
 
@@ -25,6 +26,8 @@ def vjp(
     function: Callable[..., Sequence[Any]], inputs: Sequence[Any], upstream: Sequence[Any]
 ) -> list[Any]:
     """The gradients for `inputs` of the outputs of `function(*inputs)`, weighted by `upstream` (None: not at all)."""
+    if Tape is None:
+        providers.load("tape")
     own = [Identity(x) for x in inputs]
     with Tape() as tape:
         tape.watch(own)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapeflow.ops.table import Argument, Kind, _kind, arguments, node_sources, type_list
+from tapeflow.api import providers
+from tapeflow.ops.table import Argument, Kind, _kind, arguments, type_list
 
 NODES: dict[str, NodeRow] = {}
 
@@ -93,8 +94,8 @@ def node(name: str, signature: str, attrs: Mapping[str, Any] | None = None, **fa
 
 def load_all() -> None:
     """Load the rows of all packages."""
-    while node_sources:
-        node_sources.pop()()
+    providers.load("dataset_nodes")
+    providers.load("test_nodes")
 
 
 def has_kernel(name: str) -> bool:
@@ -105,7 +106,7 @@ def has_kernel(name: str) -> bool:
 def find(name: str) -> NodeRow | None:
     """The row of a node, or None if there is no such op."""
     row = NODES.get(name)
-    if row is None and node_sources:
+    if row is None:
         load_all()
         row = NODES.get(name)
     return row

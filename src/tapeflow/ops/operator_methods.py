@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
@@ -18,6 +19,7 @@ from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math import arithmetic, bitwise, comparison, elementwise
 
 
+@api("__operators__.add")
 @tensor_function
 def add(x, y, name=None):
     """`x + y`; of strings the concatenation."""
@@ -28,6 +30,7 @@ _equal = operators.same(comparison.Equal, False)
 _different = operators.same(comparison.NotEqual, True)
 
 
+@api("__operators__.eq")
 @tensor_function
 def eq(self, other):
     """`self == other` for each element; False for values that do not broadcast. In graphs of 1.x: whether it is one."""
@@ -36,6 +39,7 @@ def eq(self, other):
     return _equal(self, other)
 
 
+@api("__operators__.ne")
 @tensor_function
 def ne(self, other):
     """`self != other` for each element; True for values that do not broadcast. In graphs of 1.x: whether it is not."""
@@ -44,12 +48,14 @@ def ne(self, other):
     return _different(self, other)
 
 
+@api("__operators__.getitem")
 @tensor_function
 def getitem(tensor, slice_spec, var=None):
     """`tensor[slice_spec]`."""
     return slicing.getitem(tensor, slice_spec)
 
 
+@api("__operators__.ragged_getitem")
 @tensor_function
 def ragged_getitem(rt_input, key):
     """`rt_input[key]` of a ragged tensor."""

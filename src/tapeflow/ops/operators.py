@@ -11,7 +11,6 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import from_tuple
-from tapeflow.ops import numpy_hints
 from tapeflow.ops.array import slicing
 from tapeflow.ops.array.broadcasting import sum_to_shape
 from tapeflow.ops.array.joining import ConcatV2, Pack
@@ -19,7 +18,7 @@ from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math import arithmetic, bitwise, comparison, elementwise, segment
 from tapeflow.ops.math.accumulate import AddN
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.static import constant_value_as_shape
+from tapeflow.ops.static import constant_value_as_shape as constant_value_as_shape
 from tapeflow.ops.table import COMPLEX, FLOATING_OR_COMPLEX, INTEGER, NUMERIC, REAL
 
 _TENSORS = (_native.Tensor, _native.Variable)
@@ -116,12 +115,6 @@ def _stand_in(function: Any, args: Any, kwargs: Any) -> Any:
 _COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged.tensor"}
 
 
-def _sparse_operator(name: str) -> Any:
-    from tapeflow.ops.sparse import functions as sparse
-
-    return getattr(sparse, name)
-
-
 def _bind() -> None:
     numeric, whole = _mask(NUMERIC), _mask(REAL)
     binary: list[tuple[Any, ...]] = [
@@ -157,35 +150,11 @@ def _bind() -> None:
     _native.set_hook("getitem", boundary(slicing.getitem))
     _native.set_hook("dispatch", _stand_in)
     stand_ins.answer = _stand_in
-    stand_ins.shape_of_sizes = constant_value_as_shape
-    stand_ins.sparse_operator = _sparse_operator
     _native.set_hook("sum_to", _sum_to)
     _native.set_hook("accumulate", accumulate)
-    numpy_hints.set_hints()
     convert.stack = lambda parts: Pack(parts)
     convert.cast = cast
     indexed_slices.register_dense(_dense)
 
 
-# The methods that libraries give to classes of theirs which are like tensors; `operator_methods` has them as functions.
-_native.Tensor.OVERLOADABLE_OPERATORS = frozenset(  # type: ignore[attr-defined]
-    [f"__{name}__" for name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "invert", "getitem")]
-    + [f"__{r}{name}__" for r in ("", "r") for name in ("add", "sub", "mul", "truediv", "div", "floordiv", "mod", "pow",
-                                                        "matmul", "and", "or", "xor")]
-)  # fmt: skip
-
-
-
-def _tensor_parts() -> None:
-    """Lets tensors have the half-public attributes that libraries ask for."""
-    tensor: Any = _native.EagerTensor
-    tensor._numpy = tensor.numpy
-    tensor._shape = property(lambda self: self.shape)
-    tensor._dtype = property(lambda self: self.dtype)
-    tensor._rank = lambda self: self.ndim
-    tensor._shape_tuple = lambda self: tuple(self.shape.as_list())
-    _native.Tensor._matmul = matmul  # type: ignore[attr-defined]
-
-
-_tensor_parts()
 _bind()

@@ -10,6 +10,7 @@ from types import ModuleType
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.convert import int_array
 from tapeflow.core.public import public
@@ -50,6 +51,7 @@ def _holds_symbolic(x) -> bool:
     return isinstance(x, (_Tensor, _Variable)) and not isinstance(x, _Eager)
 
 
+@api("get_static_value")
 @public
 def get_static_value(tensor, partial=False):
     """Return the value of a tensor where it is known without running a graph.

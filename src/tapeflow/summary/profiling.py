@@ -10,6 +10,7 @@ import time
 from typing import Any, NamedTuple
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.errors import AlreadyExistsError, UnavailableError
 from tapeflow.core.public import public, public_methods
@@ -19,6 +20,7 @@ from tapeflow.summary import profile_files
 from tapeflow.summary.profile_files import Span
 
 
+@api("profiler.experimental.ProfilerOptions")
 class ProfilerOptions(NamedTuple):
     """What a profile holds.
 
@@ -87,6 +89,7 @@ def is_running() -> bool:
     return _current is not None
 
 
+@api("profiler.experimental.start")
 @public
 def start(logdir, options=None):
     """Begin to take a profile.
@@ -106,6 +109,7 @@ def start(logdir, options=None):
         _current.start()
 
 
+@api("profiler.experimental.stop")
 @public
 def stop(save=True):
     """Ends the profile; writes it to its folder if `save`. Raises UnavailableError if there is none."""
@@ -131,6 +135,7 @@ def _finish(folder: Any, save: bool) -> None:
         profile_files.write(target, profile.spans)
 
 
+@api("profiler.experimental.Profile")
 @public_methods
 class Profile:
     """A context in which a profile is taken."""
@@ -145,6 +150,7 @@ class Profile:
         stop()
 
 
+@api("profiler.experimental.Trace")
 @public_methods
 class Trace:
     """A context that profiles show by its name, with details by keyword, such as `step_num`."""

@@ -1,5 +1,5 @@
 """tf.types: types for annotations."""
 
-from tapeflow.types import experimental
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["experimental"]
+__getattr__, __dir__, __all__ = _namespace(__name__, "experimental")

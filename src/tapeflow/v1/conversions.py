@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -18,6 +19,7 @@ def _check_dtype(value, dtype):
     return value
 
 
+@api(v1="convert_to_tensor_or_indexed_slices")
 @public
 def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
     """`value` as a tensor; IndexedSlices and sparse tensors as they are. Raises ValueError for another dtype.
@@ -32,6 +34,7 @@ def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
     return convert_to_tensor(value, dtype, name)
 
 
+@api(v1="convert_to_tensor_or_sparse_tensor")
 @public
 def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
     """`value` as a tensor; a sparse tensor or the value of one as a sparse tensor.

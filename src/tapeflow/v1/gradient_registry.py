@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import raw_ops
+from tapeflow.api import api, api_value
 from tapeflow.core.public import boundaries, public
 from tapeflow.graph.build import gradients
 from tapeflow.ops.table import REGISTRY
@@ -28,6 +29,7 @@ def _check_free(op_type: Any) -> None:
         raise KeyError(f"Registering two gradient with name '{op_type}'!")
 
 
+@api("RegisterGradient")
 class RegisterGradient:
     """A decorator: the function is the gradient of ops of the type `op_type`, or for `Graph.gradient_override_map`
     what ops are given that name.
@@ -46,6 +48,7 @@ class RegisterGradient:
         return f
 
 
+@api(v1="NotDifferentiable")
 @public
 def NotDifferentiable(op_type):
     """Declares that the op of that name has no gradient: tapes end there without an error.
@@ -61,6 +64,8 @@ def NotDifferentiable(op_type):
 
 
 NoGradient = no_gradient = NotDifferentiable
+api_value("NoGradient", v1="NoGradient")
+api_value("no_gradient", "no_gradient")
 
 
 boundaries(globals())

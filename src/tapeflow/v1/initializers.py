@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -53,6 +54,7 @@ class Initializer:
         return cls(**config)
 
 
+@api(v1="zeros_initializer")
 class zeros_initializer(Initializer):
     """All zeros."""
 
@@ -63,6 +65,7 @@ class zeros_initializer(Initializer):
         return construction.zeros(sizes, dtype)
 
 
+@api(v1="ones_initializer")
 class ones_initializer(zeros_initializer):
     """All ones."""
 
@@ -70,6 +73,7 @@ class ones_initializer(zeros_initializer):
         return construction.ones(sizes, dtype)
 
 
+@api(v1="constant_initializer")
 class constant_initializer(Initializer):
     """A number everywhere, or the given values in the given shape."""
 
@@ -98,6 +102,7 @@ class constant_initializer(Initializer):
         return convert_to_tensor(value, dtype)
 
 
+@api(v1="random_uniform_initializer")
 class random_uniform_initializer(Initializer):
     """Uniform on [minval, maxval)."""
 
@@ -112,6 +117,7 @@ class random_uniform_initializer(Initializer):
         return random.uniform(sizes, self.minval, maxval, dtype, self.seed)
 
 
+@api(v1="random_normal_initializer")
 class random_normal_initializer(Initializer):
     """Normal."""
 
@@ -123,6 +129,7 @@ class random_normal_initializer(Initializer):
         return random.normal(sizes, self.mean, self.stddev, dtype, self.seed)
 
 
+@api(v1="truncated_normal_initializer")
 class truncated_normal_initializer(random_normal_initializer):
     """Normal; values more than two standard deviations from the mean are drawn again."""
 
@@ -130,6 +137,7 @@ class truncated_normal_initializer(random_normal_initializer):
         return random.truncated_normal(sizes, self.mean, self.stddev, dtype, self.seed)
 
 
+@api(v1="uniform_unit_scaling_initializer")
 class uniform_unit_scaling_initializer(Initializer):
     """Uniform with variance factor^2 / (number of inputs)."""
 
@@ -142,6 +150,7 @@ class uniform_unit_scaling_initializer(Initializer):
         return random.uniform(sizes, -limit, limit, dtype, self.seed)
 
 
+@api(v1="variance_scaling_initializer")
 class variance_scaling_initializer(Initializer):
     """Random values whose variance is scale / (number of inputs, outputs, or their mean)."""
 
@@ -186,6 +195,7 @@ class variance_scaling_initializer(Initializer):
         return random.truncated_normal(sizes, 0.0, stddev, dtype, self.seed)
 
 
+@api(v1="glorot_uniform_initializer")
 class glorot_uniform_initializer(variance_scaling_initializer):
     """Uniform with variance 2 / (inputs + outputs)."""
 
@@ -196,6 +206,7 @@ class glorot_uniform_initializer(variance_scaling_initializer):
         return {"seed": self.seed, "dtype": self.dtype.name}
 
 
+@api(v1="glorot_normal_initializer")
 class glorot_normal_initializer(glorot_uniform_initializer):
     """Truncated normal with variance 2 / (inputs + outputs)."""
 
@@ -204,6 +215,7 @@ class glorot_normal_initializer(glorot_uniform_initializer):
         self.distribution = "truncated_normal"
 
 
+@api(v1="orthogonal_initializer")
 class orthogonal_initializer(Initializer):
     """A matrix with orthonormal rows or columns, times gain."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.public import public
 from tapeflow.graph.graph import get_default_graph
@@ -9,6 +10,7 @@ from tapeflow.ops.control.flow import group
 from tapeflow.ops.math.check import check_numerics
 
 
+@api(v1="add_check_numerics_ops")
 @public
 def add_check_numerics_ops():
     """An operation that checks every floating point tensor of the default graph, one after the other.

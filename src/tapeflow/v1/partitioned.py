@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, register_tensor_conversion_function
 from tapeflow.core.public import public
@@ -145,6 +146,7 @@ def partitioned_variable(
     return PartitionedVariable(name, sizes, dtype, parts, partitions)
 
 
+@api(v1="variable_axis_size_partitioner")
 @public
 def variable_axis_size_partitioner(
     max_shard_bytes, axis=0, bytes_per_string_element=16, max_shards=None
@@ -168,6 +170,7 @@ def variable_axis_size_partitioner(
     return partitioner
 
 
+@api(v1="min_max_variable_partitioner")
 @public
 def min_max_variable_partitioner(
     max_partitions=1, axis=0, min_slice_size=256 << 10, bytes_per_string_element=16
@@ -189,6 +192,7 @@ def min_max_variable_partitioner(
     return partitioner
 
 
+@api(v1="fixed_size_partitioner")
 @public
 def fixed_size_partitioner(num_shards, axis=0):
     """Split `axis` in `num_shards` parts, or as many as it has elements.
@@ -204,6 +208,7 @@ def fixed_size_partitioner(num_shards, axis=0):
     return partitioner
 
 
+@api(v1="create_partitioned_variables")
 @public
 def create_partitioned_variables(
     shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None, name=None, reuse=None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.graph.graph import get_default_graph
 
 
+@api(v1="colocate_with")
 @contextlib.contextmanager
 def colocate_with(op, ignore_existing=False) -> Iterator[None]:
     """A block whose operations share the device of `op`; eagerly everything is on one device."""
@@ -19,6 +21,7 @@ def colocate_with(op, ignore_existing=False) -> Iterator[None]:
         yield
 
 
+@api(v1="container")
 @contextlib.contextmanager
 def container(container_name) -> Iterator[str]:
     """A block whose resources are kept under a name of their own."""
@@ -26,6 +29,7 @@ def container(container_name) -> Iterator[str]:
         yield name
 
 
+@api(v1="op_scope")
 @contextlib.contextmanager
 def op_scope(values, name, default_name=None) -> Iterator[str]:
     """`name_scope` with another order of arguments."""

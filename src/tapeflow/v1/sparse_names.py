@@ -1,5 +1,6 @@
 """The functions of sparse tensors that 1.x has at its top level."""
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
@@ -38,6 +39,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@api(v1=("sparse.placeholder", "sparse_placeholder"))
 @public
 def sparse_placeholder(dtype, shape=None, name=None):
     """A sparse tensor of a graph that is fed when the graph runs.

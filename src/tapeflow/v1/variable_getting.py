@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
 from tapeflow.core import context, dtypes
 from tapeflow.core.context import name_scope
@@ -72,6 +73,7 @@ class EagerVariableStore:
         return other
 
 
+@api(v1="get_variable")
 @public
 def get_variable(
     name,
@@ -259,6 +261,7 @@ def _initial_value(shape, wanted, dtype, initializer, partition_info) -> tuple[A
     )
 
 
+@api(v1="get_local_variable")
 @public
 def get_local_variable(
     name,
@@ -303,6 +306,7 @@ def get_local_variable(
     )  # fmt: skip
 
 
+@api(v1="no_regularizer")
 @public
 def no_regularizer(_):
     """The regularizer that keeps `get_variable` from the one of the scope: None for every variable."""

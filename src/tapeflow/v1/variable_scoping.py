@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.core import context, dtypes, scope_state
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public, public_methods
@@ -31,6 +32,7 @@ def _in_graph() -> bool:
     return graph is not None
 
 
+@api(v1="VariableScope")
 @public_methods
 class VariableScope:
     """What `get_variable` takes from the scope around it: the prefix of names, and defaults.
@@ -175,6 +177,7 @@ class _Scopes:
 scopes: Any = _Scopes()
 
 
+@api(v1="get_variable_scope")
 @public
 def get_variable_scope():
     """The current `VariableScope`."""
@@ -192,6 +195,7 @@ def wrapped(inner: Any, outer: Any) -> Any:
     return getter
 
 
+@api(v1="variable_scope")
 @public_methods
 class variable_scope:
     """A context in which `get_variable` prefixes names and takes defaults. Enters as a `VariableScope`.
@@ -310,6 +314,7 @@ class variable_scope:
         return scope
 
 
+@api(v1="variable_op_scope")
 @contextlib.contextmanager
 def variable_op_scope(
     values,

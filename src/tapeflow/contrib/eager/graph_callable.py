@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow import train
+from tapeflow.api import api
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, public_methods
@@ -86,6 +87,7 @@ class GraphCallable:
         return getter(name=name, **settings)
 
 
+@api("nn.graph_callable")
 @public
 def graph_callable(shape_and_dtypes):
     """Lets graph code be called eagerly: a decorator, plain or with the shapes and dtypes of the arguments."""

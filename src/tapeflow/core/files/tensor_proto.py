@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native, protos
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.public import boundaries
@@ -45,6 +46,7 @@ _MOST_BYTES = 1 << 31
 _TYPES_PAGE = "See https://www.tensorflow.org/api_docs/python/tf/dtypes for supported TF dtypes."
 
 
+@api("make_tensor_proto")
 def make_tensor_proto(
     values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
 ) -> Any:  # fmt: skip
@@ -231,6 +233,7 @@ def put_elements(proto: Any, kind: DType, array: np.ndarray) -> None:
 # The other way.
 
 
+@api("make_ndarray")
 def make_ndarray(tensor: Any) -> np.ndarray:
     """The elements of a `TensorProto` as an array. Fewer elements than the shape asks for: the last is repeated.
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, ClassVar
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core.errors import DataLossError, FailedPreconditionError
 from tapeflow.core.files.expansion import ExpandedFile
 from tapeflow.core.files.file_system import _Translated, text_path
@@ -20,6 +21,7 @@ _BLOCK = 1 << 18
 _GZIP_BITS = 16  # added to the window bits to have gzip's headers
 
 
+@api(v1="io.TFRecordCompressionType")
 class TFRecordCompressionType:
     """How records are compressed, in 1.x."""
 
@@ -28,6 +30,7 @@ class TFRecordCompressionType:
     GZIP = 2
 
 
+@api("io.TFRecordOptions")
 class TFRecordOptions:
     """How a TFRecord file is written.
 
@@ -89,6 +92,7 @@ class TFRecordOptions:
         )
 
 
+@api("io.TFRecordWriter")
 class TFRecordWriter:
     """Writes records to a file, which it makes anew; a context manager.
 
@@ -172,6 +176,7 @@ def records(path, compression: str = "") -> Iterator[bytes]:
                 return
 
 
+@api(v1="io.tf_record_iterator")
 def tf_record_iterator(path, options=None) -> Iterator[bytes]:
     """The records of a TFRecord file, one by one."""
     return records(path, TFRecordOptions.get_compression_type_string(options))

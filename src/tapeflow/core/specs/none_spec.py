@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.tensor_spec import TypeSpec
 
 
+@api("NoneTensorSpec")
 @type_spec_registry.register("tf.NoneTensorSpec")
 class NoneTensorSpec(TypeSpec):
     """The spec of None."""

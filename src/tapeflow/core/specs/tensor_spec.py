@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.structures import structure
 
@@ -20,6 +21,7 @@ def register_tensor_class(cls: type) -> None:
     _tensor_classes = (*_tensor_classes, cls)
 
 
+@api("TypeSpec")
 class TypeSpec:
     """What all descriptions of values share: equality, subtypes and compatibility by their parts.
 
@@ -231,6 +233,7 @@ def _parts_are_compatible(mine: Any, its: Any) -> bool:
     return _equal(mine, its)
 
 
+@api("TensorSpec")
 class TensorSpec(TypeSpec):
     """Describes a tensor.
 

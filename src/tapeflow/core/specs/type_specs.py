@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
@@ -23,6 +24,7 @@ def register_type_spec_from_value_converter(
     _converters.append((type_object, converter_fn, allow_subclass))
 
 
+@api("type_spec_from_value")
 @public
 def type_spec_from_value(value):
     """The spec of a tensor, of something that `convert_to_tensor` takes, or of a composite tensor.

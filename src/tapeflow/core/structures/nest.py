@@ -6,6 +6,7 @@ from collections import abc
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.core.structures.nest_paths import (
     assert_shallow_structure,
     flatten_up_to,
@@ -134,6 +135,7 @@ def _type_name(value: Any) -> str:
     return f"{cls.__module__}.{cls.__name__}" if in_module else cls.__name__
 
 
+@api("nest.assert_same_structure")
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
@@ -161,6 +163,7 @@ def assert_same_structure(
     )
 
 
+@api("nest.map_structure")
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
     """Apply a function to each leaf, or to the leaves in the same place of several structures.
 

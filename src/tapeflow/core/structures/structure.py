@@ -15,6 +15,8 @@ from collections import abc, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tapeflow.api import api
+
 LEAF, SEQUENCE, MAPPING, VIEW, NAMED, ATTRS, CUSTOM, COMPOSITE = range(8)
 
 _kinds: dict[type, int] = {}
@@ -96,6 +98,7 @@ def kind_of(value: Any, expand_composites: bool = False) -> int:
     return kind
 
 
+@api("nest.is_nested")
 def is_nested(seq: Any) -> bool:
     """Whether `seq` is a structure, not a leaf."""
     return kind_of(seq) != LEAF
@@ -219,6 +222,7 @@ def _flatten_into(children: Any, leaves: list[Any], expand: bool) -> None:
                 _flatten_into(children_of(child, kind), leaves, expand)
 
 
+@api("nest.flatten")
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """List the leaves of a structure.
 
@@ -255,6 +259,7 @@ def pack_leaves(structure: Any, kind: int, leaves: Iterator[Any], expand: bool) 
     return rebuild(structure, kind, packed)
 
 
+@api("nest.pack_sequence_as")
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """Put leaves into a structure.
 

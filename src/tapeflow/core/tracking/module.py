@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import Bounded, boundary
 from tapeflow.core.structures import nest
@@ -33,6 +34,7 @@ class SetByInit:
         )
 
 
+@api("Module")
 class Module(Bounded, AutoTrackable):
     """Base of objects that hold variables.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.compat import v1
 from tapeflow.estimator.boosted_trees import growing, quantiles
-from tapeflow.train import SessionRunArgs, SessionRunHook
+from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 # How many values are kept of each number for every bucket.
 _KEPT_PER_BUCKET = 8

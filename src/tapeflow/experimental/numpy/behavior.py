@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tapeflow import _native
-from tapeflow.core import promotion
+from tapeflow.core import numpy_hints, promotion
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
-from tapeflow.ops import numpy_hints, numpy_methods
+from tapeflow.ops import numpy_methods
 from tapeflow.ops.array import slicing
 from tapeflow.ops.math.casting import Cast
 

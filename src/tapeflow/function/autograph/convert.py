@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.core.public import boundaries
 from tapeflow.function.autograph import operators, source, verbosity
 from tapeflow.function.autograph.errors import ConversionError, SourceNotFound
@@ -256,6 +257,7 @@ def converting(features: Any) -> frozenset[str]:
 _CONVERTING = frozenset({"EQUALITY_OPERATORS", "BUILTIN_FUNCTIONS"})
 
 
+@api("autograph.experimental.do_not_convert")
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
     """Decorator: `func` and what it calls is not converted."""
     if func is None:
@@ -269,6 +271,7 @@ def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
     return unconverted
 
 
+@api("autograph.to_graph")
 def to_graph(
     entity: Any, recursive: bool = True, experimental_optional_features: Any = None
 ) -> Any:
@@ -305,6 +308,7 @@ def to_graph(
         raise ConversionError(f"converting {entity}: {type(error).__name__}: {error}") from None
 
 
+@api("autograph.to_code")
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """Return the source of a function as AutoGraph converts it.
 

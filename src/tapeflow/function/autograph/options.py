@@ -5,9 +5,11 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.core.public import boundaries
 
 
+@api("autograph.experimental.Feature")
 class Feature(enum.Enum):
     """Optional features of the conversion.
 
@@ -37,6 +39,7 @@ class Feature(enum.Enum):
         return tuple(set(cls.all()) - set(exclude) - {cls.ALL})
 
 
+@api("autograph.experimental.set_loop_options")
 def set_loop_options(
     parallel_iterations: Any = None,
     swap_memory: Any = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from tapeflow.api import api
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import boundaries
 
@@ -12,6 +13,7 @@ _level: int | None = None
 _to_stdout = hasattr(sys, "ps1")
 
 
+@api("autograph.set_verbosity")
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
     """Set how much AutoGraph logs; it takes precedence over the environment's `AUTOGRAPH_VERBOSITY`.
 
@@ -45,6 +47,7 @@ def warn(text: str) -> None:
         print("WARNING:", text)
 
 
+@api("autograph.trace")
 def trace(*args: object) -> None:
     """Prints its arguments while a function is traced."""
     print(*args)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.api import api, api_value
 from tapeflow.core import context
 from tapeflow.core.public import public
 from tapeflow.graph.graph import get_default_graph
 
 
+@api(v1="GraphKeys")
 class GraphKeys:
     """Names of collections."""
 
@@ -54,12 +56,14 @@ def _refuse_eager(what: str) -> None:
         raise RuntimeError(f"{what} is not supported when eager execution is enabled.")
 
 
+@api(v1="add_to_collection")
 @public
 def add_to_collection(name, value):
     """Adds `value` to a collection of the default graph."""
     get_default_graph().add_to_collection(name, value)
 
 
+@api(v1="add_to_collections")
 @public
 def add_to_collections(names, value):
     """Add `value` to several collections of the default graph.
@@ -71,12 +75,14 @@ def add_to_collections(names, value):
     get_default_graph().add_to_collections(names, value)
 
 
+@api(v1="get_collection_ref")
 @public
 def get_collection_ref(key):
     """The list itself of a collection of the default graph."""
     return get_default_graph().get_collection_ref(key)
 
 
+@api(v1="get_collection")
 @public
 def get_collection(key, scope=None):
     """The items of a collection of the default graph; with `scope`, those whose names begin with it.
@@ -88,6 +94,7 @@ def get_collection(key, scope=None):
     return get_default_graph().get_collection(key, scope)
 
 
+@api(v1="get_all_collection_keys")
 @public
 def get_all_collection_keys():
     """The names of the collections of the default graph."""
@@ -106,17 +113,23 @@ def _variables(key: str, doc: str) -> Any:
 global_variables = _variables(
     GraphKeys.GLOBAL_VARIABLES, "The variables of the default graph that checkpoints hold."
 )
+api_value("global_variables", v1="global_variables")
 local_variables = _variables(GraphKeys.LOCAL_VARIABLES, "The local variables of the default graph.")
+api_value("local_variables", v1="local_variables")
 model_variables = _variables(GraphKeys.MODEL_VARIABLES, "The model variables of the default graph.")
+api_value("model_variables", v1="model_variables")
 trainable_variables = _variables(
     GraphKeys.TRAINABLE_VARIABLES, "The trainable variables of the default graph."
 )
+api_value("trainable_variables", v1="trainable_variables")
 moving_average_variables = _variables(
     GraphKeys.MOVING_AVERAGE_VARIABLES,
     "The variables of the default graph that have moving averages.",
 )
+api_value("moving_average_variables", v1="moving_average_variables")
 
 
+@api(v1="all_variables")
 @public
 def all_variables():
     """The old name of `global_variables`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.autodiff.tape import UnconnectedGradients
 from tapeflow.autodiff.weights import in_shape_of
 from tapeflow.core import context
@@ -22,6 +23,7 @@ from tapeflow.ops.lists.tensor_array import TensorArray
 _NONE = UnconnectedGradients.NONE
 
 
+@api(v2="gradients")
 @public
 def gradients(
     ys,
@@ -136,6 +138,7 @@ def _weight(w, y):
     return in_shape_of(y, w)
 
 
+@api(v1="gradients")
 @public
 def gradients_v1(
     ys,
@@ -164,6 +167,7 @@ def gradients_v1(
     )
 
 
+@api(v2="hessians")
 @public
 def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
     """Compute the second derivatives of a sum by tensors, in a graph.
@@ -208,6 +212,7 @@ def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessia
     return result
 
 
+@api(v1="hessians")
 @public
 def hessians_v1(
     ys,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
@@ -15,6 +16,7 @@ def _tuple(shape):
     return None if known.rank is None else tuple(known.as_list())
 
 
+@api(v1="placeholder")
 @public
 def placeholder(dtype, shape=None, name=None):
     """A tensor whose value is given with each run.
@@ -33,6 +35,7 @@ def placeholder(dtype, shape=None, name=None):
     )
 
 
+@api(v1="placeholder_with_default")
 @public
 def placeholder_with_default(input, shape, name=None):
     """`input`, in place of which another value can be fed; `shape` is what is known of that.

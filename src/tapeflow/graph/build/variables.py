@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.core.public import public
@@ -331,6 +332,7 @@ class UnreadVariable(variable.Variable):
 # What programs of 1.x do with variables.
 
 
+@api(v1="variables_initializer")
 @public
 def variables_initializer(var_list, name="init"):
     """An operation that gives the variables their initial values; eagerly they have them."""
@@ -339,6 +341,7 @@ def variables_initializer(var_list, name="init"):
     return control.group(name=name)
 
 
+@api(v1="global_variables_initializer")
 @public
 def global_variables_initializer():
     """An operation that initialises the variables of the default graph."""
@@ -347,6 +350,7 @@ def global_variables_initializer():
     return variables_initializer(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
 
 
+@api(v1="local_variables_initializer")
 @public
 def local_variables_initializer():
     """An operation that initialises the local variables of the default graph."""
@@ -355,24 +359,28 @@ def local_variables_initializer():
     return variables_initializer(get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES))
 
 
+@api(v1="initialize_all_variables")
 @public
 def initialize_all_variables():
     """The old name of `global_variables_initializer`."""
     return global_variables_initializer()
 
 
+@api(v1="initialize_local_variables")
 @public
 def initialize_local_variables():
     """The old name of `local_variables_initializer`."""
     return local_variables_initializer()
 
 
+@api(v1="initialize_variables")
 @public
 def initialize_variables(var_list, name="init"):
     """The old name of `variables_initializer`."""
     return variables_initializer(var_list, name)
 
 
+@api(v1="is_variable_initialized")
 @public
 def is_variable_initialized(variable):
     """A bool tensor: whether the variable has a value."""
@@ -383,6 +391,7 @@ def is_variable_initialized(variable):
     return variable.is_initialized()
 
 
+@api(v1="report_uninitialized_variables")
 @public
 def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
     """A string tensor: the names of the variables that have no value."""
@@ -401,6 +410,7 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
         return boolean_mask(names, unset)
 
 
+@api(v1="assert_variables_initialized")
 @public
 def assert_variables_initialized(var_list=None):
     """An operation that raises FailedPreconditionError where a variable has no value; None without variables."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tapeflow import protos
+from tapeflow.api import api
 from tapeflow.core.dtypes import as_dtype, int32, resource
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.public import public
@@ -22,6 +23,7 @@ __all__ = ["convert_variables_to_constants"]
 _VARIABLES = (VarHandleOp.name, "VariableV2", "Variable", "AutoReloadVariable")
 
 
+@api(v1="graph_util.convert_variables_to_constants")
 @public
 def convert_variables_to_constants(
     sess,

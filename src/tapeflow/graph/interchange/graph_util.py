@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import protos
+from tapeflow.api import api
 from tapeflow.core.public import public
 from tapeflow.graph.interchange.importing import import_graph_def
 from tapeflow.ops.array.partition import DynamicStitch, ParallelDynamicStitch
@@ -36,6 +37,7 @@ def _check(graph_def: Any) -> None:
         )
 
 
+@api(v1="graph_util.extract_sub_graph")
 @public
 def extract_sub_graph(graph_def, dest_nodes):
     """The part of a GraphDef that the nodes of these names need.
@@ -68,6 +70,7 @@ def extract_sub_graph(graph_def, dest_nodes):
     return made
 
 
+@api(v1="graph_util.must_run_on_cpu")
 @public
 def must_run_on_cpu(node, pin_variables_on_cpu=False):
     """Whether a node (a NodeDef or Operation) has no kernel for other devices: it is a variable, or of strings.
@@ -89,6 +92,7 @@ def must_run_on_cpu(node, pin_variables_on_cpu=False):
     return False
 
 
+@api(v1="graph_util.tensor_shape_from_node_def_name")
 @public
 def tensor_shape_from_node_def_name(graph, input_name):
     """The shape of a tensor of `graph`; "node" stands for "node:0".
@@ -102,6 +106,7 @@ def tensor_shape_from_node_def_name(graph, input_name):
     ).get_shape()
 
 
+@api(v1="graph_util.remove_training_nodes")
 @public
 def remove_training_nodes(input_graph, protected_nodes=None):
     """Return a GraphDef without the nodes that only training needs.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tapeflow import _native, protos
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.public import names_itself, public
 from tapeflow.graph.build import building, reference_variables
@@ -27,6 +28,7 @@ NEWEST_VERSION = 2474
 _NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 
 
+@api("graph_util.import_graph_def", "import_graph_def")
 @public
 @names_itself
 def import_graph_def(

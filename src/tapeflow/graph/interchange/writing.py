@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import names_itself, public
 
 
+@api("io.write_graph")
 @public
 @names_itself
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context, device_calls
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
@@ -147,6 +148,7 @@ def _with_checks(row: Any, made: Any, place: str) -> Any:
     return CheckNumericsV2(made, message)
 
 
+@api("debugging.enable_check_numerics")
 @public
 def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
     """Let every operation raise an error where one of its floating results is NaN or infinite.
@@ -170,6 +172,7 @@ def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
     _watch(_check_numbers)
 
 
+@api("debugging.disable_check_numerics")
 @public
 def disable_check_numerics():
     """Undo `enable_check_numerics`; graphs that were built with checks keep them."""
@@ -188,6 +191,7 @@ def _log_device(row: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> None:
     print(f"Executing op {row.name} in device {place}", file=sys.stderr)
 
 
+@api("debugging.set_log_device_placement")
 @public
 def set_log_device_placement(enabled):
     """Whether the device of every eager operation of this thread is logged."""
@@ -196,6 +200,7 @@ def set_log_device_placement(enabled):
     (_watch if enabled else unwatch)(_log_device)
 
 
+@api("debugging.get_log_device_placement")
 @public
 def get_log_device_placement():
     """Whether the devices of eager operations are logged."""

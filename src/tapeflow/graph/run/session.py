@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context, device, device_calls, dtypes, errors
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
@@ -490,6 +491,7 @@ def _fetch_key(fetches: Any) -> Any:
     return None
 
 
+@api(v1="Session")
 class Session(BaseSession):
     """A session; as a context manager it and its graph are the defaults, and it is closed at the end."""
 
@@ -521,6 +523,7 @@ class Session(BaseSession):
             shared.reset(containers)
 
 
+@api(v1="InteractiveSession")
 class InteractiveSession(BaseSession):
     """A session that is the default from its creation until it is closed."""
 
@@ -541,6 +544,7 @@ class InteractiveSession(BaseSession):
             self._scope = None
 
 
+@api(v1="get_default_session")
 @public
 def get_default_session():
     """The innermost default session of this thread, or None."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, public_methods
@@ -108,6 +109,7 @@ def taken(value: Any) -> Any:
     return found if isinstance(found, TensorHandle) else value
 
 
+@api(v1="get_session_handle")
 @public
 def get_session_handle(data, name=None):
     """A tensor whose fetched value is a handle of `data`'s: it stays in the session. Raises TypeError for no tensor."""
@@ -116,6 +118,7 @@ def get_session_handle(data, name=None):
     return GetSessionHandleV2(data, T=data.dtype.base_dtype, name=name)
 
 
+@api(v1="get_session_tensor")
 @public
 def get_session_tensor(handle, dtype, name=None):
     """(placeholder, tensor): the tensor is what the handle fed to the placeholder stands for.
@@ -129,6 +132,7 @@ def get_session_tensor(handle, dtype, name=None):
     return holder, GetSessionTensor(holder, dtype=dtypes.as_dtype(dtype), name=name)
 
 
+@api(v1="delete_session_tensor")
 @public
 def delete_session_tensor(handle, name=None):
     """(placeholder, operation): the operation lets the tensor go whose handle is fed to the placeholder."""

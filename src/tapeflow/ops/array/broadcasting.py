@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -200,6 +201,7 @@ def _(input, shape):
     return np.asarray(input) + np.zeros(tuple(shape), np.asarray(input).dtype)
 
 
+@api("broadcast_to")
 @tensor_function
 def broadcast_to(input: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """Repeat a tensor along dimensions of size 1, and along new first dimensions, to give it a shape.
@@ -223,6 +225,7 @@ def broadcast_to(input: TensorLike, shape: TensorLike, name: str | None = None) 
     return BroadcastTo(input, shape)
 
 
+@api("broadcast_dynamic_shape")
 @tensor_function
 def broadcast_dynamic_shape(shape_x, shape_y) -> Tensor:
     """Compute the shape that two shapes broadcast to, when the program runs.
@@ -242,6 +245,7 @@ def broadcast_dynamic_shape(shape_x, shape_y) -> Tensor:
     return BroadcastArgs(shape_x, shape_y)
 
 
+@api("broadcast_static_shape")
 @tensor_function
 def broadcast_static_shape(shape_x, shape_y):
     """Compute the shape that two static shapes broadcast to.
@@ -342,6 +346,7 @@ def _(input, multiples):
     return out
 
 
+@api("tile", v1="manip.tile")
 @tensor_function
 def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Repeat a whole tensor along its dimensions.
@@ -366,6 +371,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
     return Tile(input, multiples)
 
 
+@api("repeat")
 @tensor_function
 def repeat(input, repeats, axis=None, name=None):
     """Repeat the elements of a tensor along an axis.

@@ -9,6 +9,7 @@ from types import ModuleType
 import numpy as np
 
 from tapeflow._native import EagerTensor
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.errors import InvalidArgumentError
@@ -112,6 +113,7 @@ def _of_a_mesh(layout):
     return ValueError(f"layout must be None: a DTensor's layout on a mesh of devices is not supported, got {layout!r}")
 
 
+@api("fill")
 @tensor_function
 def fill(dims, value, name=None, layout=None):
     """Make a tensor of which every element is one value.
@@ -138,6 +140,7 @@ def fill(dims, value, name=None, layout=None):
     return Fill(_as_dims(dims), value)
 
 
+@api("zeros")
 @tensor_function
 @graph_scope("zeros")
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
@@ -162,6 +165,7 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     return Fill(_as_dims(shape, integers=True), _constant(0, dtype))
 
 
+@api("ones")
 @tensor_function
 @graph_scope("ones")
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
@@ -251,6 +255,7 @@ def _(x):
     return (np.asarray(x) == np.asarray(x)).astype(np.asarray(x).dtype)
 
 
+@api(v2="zeros_like")
 @tensor_function
 @graph_scope("zeros_like")
 def zeros_like(input, dtype=None, name=None, layout=None):
@@ -273,6 +278,7 @@ def zeros_like(input, dtype=None, name=None, layout=None):
     return _like(ZerosLike, 0, input, dtype)
 
 
+@api(v2="ones_like")
 @tensor_function
 @graph_scope("ones_like")
 def ones_like(input, dtype=None, name=None, layout=None):
@@ -307,6 +313,7 @@ def _like(row, value, input, dtype):
     return Fill(Shape(input), _constant(value, dtype))
 
 
+@api(v1="zeros_like")
 @tensor_function
 @graph_scope("zeros_like")
 def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
@@ -314,6 +321,7 @@ def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
     return _like(ZerosLike, 0, tensor, dtype)
 
 
+@api(v1="ones_like")
 @tensor_function
 @graph_scope("ones_like")
 def ones_like_v1(tensor, dtype=None, name=None, optimize=True):
@@ -396,6 +404,7 @@ def _(rng):
 _RANGE_ORDER = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
 
 
+@api("range")
 @tensor_function
 @graph_scope("range")
 def range(start, limit=None, delta=1, dtype=None, name="range"):
@@ -491,6 +500,7 @@ def _(start, stop, num):
     return np.linspace(start, stop, int(num)).astype(np.asarray(start).dtype)
 
 
+@api("linspace", v1="lin_space")
 @tensor_function
 @graph_scope("linspace")
 def linspace(start, stop, num, name=None, axis=0):
@@ -626,6 +636,7 @@ def _(indices, depth, on_value, off_value, axis):
     return np.moveaxis(out, -1, axis)
 
 
+@api("one_hot")
 @tensor_function
 @graph_scope("one_hot")
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
@@ -672,6 +683,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     return OneHot(indices, depth, on, off, -1 if axis is None else axis)
 
 
+@api("sequence_mask")
 @tensor_function
 @graph_scope("SequenceMask")
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
@@ -712,6 +724,7 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     return mask if dtype == dtypes.bool else casting.cast(mask, dtype)
 
 
+@api("meshgrid")
 @tensor_function
 def meshgrid(*args, **kwargs):
     """Make the coordinates of the points of a grid.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -236,6 +237,7 @@ MatrixDiagPartV2 = _part_row("MatrixDiagPartV2")
 MatrixDiagPartV3 = _part_row("MatrixDiagPartV3", align=ALIGN)
 
 
+@api("linalg.diag_part", v1="matrix_diag_part")
 @tensor_function
 @graph_scope("diag_part")
 def diag_part(input, name="diag_part", k=0, padding_value=0, align=DEFAULT_ALIGN):
@@ -359,6 +361,7 @@ MatrixSetDiagV2 = _set_row("MatrixSetDiagV2")
 MatrixSetDiagV3 = _set_row("MatrixSetDiagV3", align=ALIGN)
 
 
+@api("linalg.set_diag", v1="matrix_set_diag")
 @tensor_function
 @graph_scope("set_diag")
 def set_diag(
@@ -534,6 +537,7 @@ MatrixDiagV2 = _diag_row("MatrixDiagV2")
 MatrixDiagV3 = _diag_row("MatrixDiagV3", align=ALIGN)
 
 
+@api("linalg.diag", v1="matrix_diag")
 @tensor_function
 def diag(
     diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align=DEFAULT_ALIGN
@@ -628,6 +632,7 @@ def _(input, num_lower, num_upper):
 old_spelling(MatrixBandPart, "BatchMatrixBandPart", {"Tindex": (dtypes.int64,)})
 
 
+@api("linalg.band_part", v1="matrix_band_part")
 @tensor_function
 def band_part(
     input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
@@ -655,6 +660,7 @@ def band_part(
     return MatrixBandPart(input, num_lower, num_upper)
 
 
+@api("linalg.trace", v1="trace")
 @tensor_function
 @graph_scope("Trace")
 def trace(x, name=None):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -265,6 +266,7 @@ def _take(params, indices, axis, batch):
     return np.take(params, indices, axis)
 
 
+@api(v2="gather")
 @tensor_function
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
     """Take slices of a tensor by their indices along an axis.
@@ -300,6 +302,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     return GatherV2(params, indices, axis, batch_dims)
 
 
+@api(v1="gather")
 @tensor_function
 def gather_v1(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     """`gather` with the 1.x order of arguments."""
@@ -394,6 +397,7 @@ def _(params, indices, bad_indices_policy):
     return out
 
 
+@api(v2="gather_nd")
 @tensor_function
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     """Take elements or slices of a tensor by their coordinates.
@@ -451,12 +455,14 @@ def _gathered_nd(params, indices, policy):
     return GatherNd(params, indices, policy)
 
 
+@api(v1=("manip.gather_nd", "gather_nd"))
 @tensor_function
 def gather_nd_v1(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
     """`gather_nd` with the 1.x order of arguments."""
     return gather_nd(params, indices, batch_dims, None, bad_indices_policy)
 
 
+@api(v1="batch_gather")
 @tensor_function
 @graph_scope("BatchGather")
 def batch_gather(params, indices, name=None):
@@ -475,6 +481,7 @@ def _axis_number(tensor, axis):
     return comparison.SelectV2(axis < 0, axis + rank_of(tensor), axis)
 
 
+@api(v2="boolean_mask")
 @tensor_function
 @graph_scope("boolean_mask")
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
@@ -539,6 +546,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     return Gather(tensor, where) if at == 0 else GatherV2(tensor, where, at)
 
 
+@api(v1="boolean_mask")
 @tensor_function
 @graph_scope("boolean_mask")
 def boolean_mask_v1(tensor, mask, name="boolean_mask", axis=None):

@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -139,6 +140,7 @@ def _(concat_dim, values):
     return np.concatenate(values, int(concat_dim))
 
 
+@api("concat")
 @tensor_function
 @graph_scope("concat")
 def concat(values, axis, name="concat"):
@@ -235,6 +237,7 @@ def _rank(shape):
     return shape.rank if isinstance(shape, TensorShape) else len(shape)
 
 
+@api("stack")
 @tensor_function
 @graph_scope("stack")
 def stack(values, axis=0, name="stack"):
@@ -278,6 +281,7 @@ def stack(values, axis=0, name="stack"):
     return Pack(values, axis)
 
 
+@api("parallel_stack")
 @tensor_function
 @graph_scope("parallel_stack")
 def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Tensor:
@@ -337,6 +341,7 @@ def _(value, num, axis):
     return [np.take(value, i, axis) for i in range(num)]
 
 
+@api("unstack")
 @tensor_function
 @graph_scope("unstack")
 def unstack(value, num=None, axis=0, name="unstack"):
@@ -532,6 +537,7 @@ def _(value, size_splits, split_dim, num_split):
     return parts
 
 
+@api("split")
 @tensor_function
 @graph_scope("split")
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):

@@ -9,6 +9,7 @@ from types import ModuleType
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -148,6 +149,7 @@ def _(tensor, shape):
     return np.reshape(tensor, tuple(shape))
 
 
+@api("reshape", v1="manip.reshape")
 @tensor_function
 def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """Give the elements of a tensor another shape, in row-major order.
@@ -234,6 +236,7 @@ def _(input, dim):
     return np.expand_dims(input, int(dim))
 
 
+@api(v2="expand_dims")
 @tensor_function
 def expand_dims(input: TensorLike, axis, name: str | None = None) -> Tensor:
     """Insert a dimension of size 1.
@@ -255,6 +258,7 @@ def expand_dims(input: TensorLike, axis, name: str | None = None) -> Tensor:
     return ExpandDims(input, axis)
 
 
+@api(v1="expand_dims")
 @tensor_function
 def expand_dims_v1(input, axis=None, name=None, dim=None):
     """`expand_dims` with the 1.x spelling `dim` of `axis`."""
@@ -347,6 +351,7 @@ def _(input, squeeze_dims):
     return np.squeeze(input, tuple(squeeze_dims) or None)
 
 
+@api(v2="squeeze")
 @tensor_function
 def squeeze(input: TensorLike, axis=None, name: str | None = None) -> Tensor:
     """Remove dimensions of size 1.
@@ -370,6 +375,7 @@ def squeeze(input: TensorLike, axis=None, name: str | None = None) -> Tensor:
     return Squeeze(input, _axis_list(axis))
 
 
+@api(v1="squeeze")
 @tensor_function
 def squeeze_v1(input, axis=None, name=None, squeeze_dims=None):
     """`squeeze` with the 1.x spelling `squeeze_dims` of `axis`."""
@@ -488,6 +494,7 @@ def _(x, perm):
     return np.conj(np.moveaxis(x, perm, range(np.ndim(x))))
 
 
+@api(v2="transpose")
 @tensor_function
 @graph_scope("transpose")
 def transpose(a, perm=None, conjugate=False, name="transpose"):
@@ -550,6 +557,7 @@ def last_swapped(x):
     return ConcatV2([range_(rank - 2), [rank - 1, rank - 2]], 0)
 
 
+@api(v1="transpose")
 @tensor_function
 @graph_scope("transpose")
 def transpose_v1(a, perm=None, name="transpose", conjugate=False):
@@ -591,6 +599,7 @@ def _(x):
     return np.argsort(x).astype(np.asarray(x).dtype)
 
 
+@api("math.invert_permutation", v1="invert_permutation")
 @tensor_function
 def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of the permutation `x`, a 1-D int32 or int64 tensor."""
@@ -674,6 +683,7 @@ def _(input, type):
     return flat.reshape(np.shape(input)[: np.ndim(input) - (new > old)])
 
 
+@api("bitcast")
 @tensor_function
 def bitcast(input: TensorLike, type, name: str | None = None) -> Tensor:
     """Read the bytes of a tensor as another dtype.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -276,6 +277,7 @@ def _(input, paddings, mode):
     return out.reshape(inner)
 
 
+@api(v2="pad")
 @tensor_function
 def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     """Add elements at the edges of a tensor.
@@ -318,6 +320,7 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     )
 
 
+@api(v1="pad")
 @tensor_function
 def pad_v1(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
     """`pad` with the 1.x order of arguments."""

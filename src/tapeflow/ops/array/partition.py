@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -81,6 +82,7 @@ def _(data, partitions, num_partitions):
     ]
 
 
+@api("dynamic_partition")
 @tensor_function
 def dynamic_partition(data, partitions, num_partitions, name=None):
     """Deal the slices of a tensor out to several tensors.
@@ -201,6 +203,7 @@ ParallelDynamicStitch.samples(_stitch_samples)
 ParallelDynamicStitch.reference(_stitch_reference)
 
 
+@api("dynamic_stitch")
 @tensor_function
 def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
     """Put slices from several tensors in their places in one.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -73,6 +74,7 @@ def _(tensor, axis):
     return np.asarray(tensor)[tuple(key)]
 
 
+@api("reverse", v1=("manip.reverse", "reverse_v2"))
 @tensor_function
 def reverse(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """Reverse a tensor along axes.
@@ -208,6 +210,7 @@ def _(input, seq_lengths, seq_dim, batch_dim):
     return np.moveaxis(out, (0, 1), (batch_dim, seq_dim))
 
 
+@api(v2="reverse_sequence")
 @tensor_function
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
     """Reverse the first elements of each sequence of a batch.
@@ -236,6 +239,7 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
     return ReverseSequence(input, seq_lengths, seq_axis, batch_axis or 0)
 
 
+@api(v1="reverse_sequence")
 @tensor_function
 def reverse_sequence_v1(
     input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None
@@ -309,6 +313,7 @@ def _(input, shift, axis):
     return out
 
 
+@api("roll", v1="manip.roll")
 @tensor_function
 def roll(input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """Shift the elements of a tensor along axes, what leaves at one end coming in at the other.

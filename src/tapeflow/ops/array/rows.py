@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
@@ -48,12 +49,14 @@ def _(input):
     return input
 
 
+@api("identity")
 @tensor_function
 def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with the value of `input`, of any dtype and shape."""
     return Identity(input)
 
 
+@api("identity_n")
 @raw_function("IdentityN")
 @tensor_function
 def identity_n(input, name=None):
@@ -84,6 +87,7 @@ def _(input):
     return input
 
 
+@api("guarantee_const")
 @tensor_function
 def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """`input`; kept for programs that promise that it never changes."""
@@ -135,6 +139,7 @@ def _(input):
     return input
 
 
+@api("stop_gradient")
 @tensor_function
 def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """`input`, through which no gradient flows."""
@@ -220,6 +225,7 @@ def _(input, shape):
     return input
 
 
+@api("ensure_shape")
 @tensor_function
 def ensure_shape(x: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """Check that a tensor has a shape, when the program runs, and return the tensor.
@@ -282,6 +288,7 @@ def _(input, out_type):
     return np.asarray(np.shape(input), dtype=out_type.as_numpy_dtype)
 
 
+@api(v2="shape")
 @tensor_function
 def shape(input, out_type=None, name=None):
     """Return the shape of a tensor as a tensor, as it is when the program runs.
@@ -319,6 +326,7 @@ def _constant(value, dtype, name):
     return convert_to_tensor(np.array(value, dtype.as_numpy_dtype), name=name)
 
 
+@api(v1="shape")
 @tensor_function
 def shape_v1(input, name=None, out_type=dtypes.int32):
     """`shape` with the 1.x order of arguments."""
@@ -353,6 +361,7 @@ def _(input, out_type):
     return [np.asarray(np.shape(x), dtype=out_type.as_numpy_dtype) for x in input]
 
 
+@api("shape_n")
 @tensor_function
 def shape_n(input, out_type=None, name=None):
     """Return the shapes of several tensors as tensors.
@@ -400,6 +409,7 @@ def _(input, out_type):
     return np.array(np.prod(np.shape(input), dtype=int), out_type.as_numpy_dtype)
 
 
+@api(v2="size")
 @tensor_function
 def size(input, out_type=None, name=None):
     """Count the elements of a tensor.
@@ -422,6 +432,7 @@ def size(input, out_type=None, name=None):
     return _constant(math.prod(known), out_type, "Size")
 
 
+@api(v1="size")
 @tensor_function
 def size_v1(input, name=None, out_type=dtypes.int32):
     """`size` with the 1.x order of arguments."""
@@ -447,6 +458,7 @@ def _(rng):
     yield Sample(rng.normal(), expect=np.array(0, np.int32))
 
 
+@api("rank")
 @tensor_function
 def rank(input, name=None):
     """The number of dimensions of `input`, as an int32 scalar."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -192,6 +193,7 @@ def _reference(out, indices, updates, combine):
     return out
 
 
+@api("scatter_nd", v1="manip.scatter_nd")
 @tensor_function
 def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
     """Make a tensor of zeros, and add updates to it at coordinates.
@@ -448,6 +450,7 @@ def _(tensor, indices, updates, bad_indices_policy):
     return _reference(tensor, indices, updates, lambda a, b: np.where(a > b, a, b))
 
 
+@api("tensor_scatter_nd_update", v1="tensor_scatter_update")
 @tensor_function
 def tensor_scatter_nd_update(
     tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
@@ -474,6 +477,7 @@ def tensor_scatter_nd_update(
     return TensorScatterUpdate(tensor, indices, updates)
 
 
+@api("tensor_scatter_nd_add", v1="tensor_scatter_add")
 @tensor_function
 def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
     """Add updates to a tensor at coordinates.
@@ -498,6 +502,7 @@ def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=
     return _written(TensorScatterAdd, tensor, indices, updates, bad_indices_policy)
 
 
+@api("tensor_scatter_nd_sub", v1="tensor_scatter_sub")
 @tensor_function
 def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
     """Subtract updates from a tensor at coordinates.
@@ -522,6 +527,7 @@ def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=
     return _written(TensorScatterSub, tensor, indices, updates, bad_indices_policy)
 
 
+@api("tensor_scatter_nd_min")
 @tensor_function
 def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
     """Take the smaller of a tensor's elements and updates at coordinates.
@@ -546,6 +552,7 @@ def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=
     return _written(TensorScatterMin, tensor, indices, updates, bad_indices_policy)
 
 
+@api("tensor_scatter_nd_max")
 @tensor_function
 def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
     """Take the larger of a tensor's elements and updates at coordinates.

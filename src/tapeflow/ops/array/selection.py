@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -243,6 +244,7 @@ def _(x, axis, out_idx):
     return _reference_unique_v2(x, axis, out_idx)
 
 
+@api("unique")
 @tensor_function
 def unique(x, out_idx=dtypes.int32, name=None):
     """Find the distinct elements of a vector.
@@ -266,6 +268,7 @@ def unique(x, out_idx=dtypes.int32, name=None):
     return Unique(x, dtypes.as_dtype(out_idx))
 
 
+@api("unique_with_counts")
 @tensor_function
 def unique_with_counts(x, out_idx=dtypes.int32, name=None):
     """Find the distinct elements of a vector, and count them.
@@ -317,6 +320,7 @@ def _(rng):
     yield Sample([1], [[1]], raises=InvalidArgumentError)
 
 
+@api(v1="setdiff1d")
 @tensor_function
 def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
     """(out, idx): the elements of the vector `x` that are not in `y`, and where they stand in `x`."""
@@ -478,6 +482,7 @@ def _(input, k, sorted):
     return np.take_along_axis(np.asarray(input), order, -1), order.astype(np.int32)
 
 
+@api("math.top_k", "nn.top_k")
 @tensor_function
 def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     """Find the `k` greatest elements along the last dimension, and where they are.
@@ -572,6 +577,7 @@ def _(rng):
     yield Sample(x, [1, 0], [2], raises=InvalidArgumentError)
 
 
+@api(v2=("math.in_top_k", "nn.in_top_k"))
 @tensor_function
 def in_top_k(
     targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None
@@ -594,6 +600,7 @@ def in_top_k(
     return InTopKV2(predictions, targets, k)
 
 
+@api(v1=("math.in_top_k", "nn.in_top_k"))
 @tensor_function
 def in_top_k_v1(predictions, targets, k, name=None):
     """`in_top_k` with the 1.x order of arguments."""
@@ -668,6 +675,7 @@ def _(sorted_inputs, values, out_type):
     return less.sum(-1).astype(out_type.as_numpy_dtype)
 
 
+@api("searchsorted")
 @tensor_function
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
     """Find where values would go in sorted rows to keep them sorted.

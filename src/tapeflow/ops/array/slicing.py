@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api, api_value
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import int_array
@@ -23,6 +24,9 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+newaxis = None
+api_value("newaxis", "newaxis")
 
 
 def _slice_rule(call):
@@ -121,6 +125,7 @@ def _(input, begin, size):
     return out
 
 
+@api("slice")
 @tensor_function
 def slice_(input_, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """Take the part of a tensor that starts at `begin` and has shape `size`.
@@ -440,6 +445,7 @@ def _(input, begin, end, strides, value, **masks):
     return out
 
 
+@api("strided_slice")
 @tensor_function
 def strided_slice(
     input_,

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -419,6 +420,7 @@ def _(input, block_size, data_format):
     return np.moveaxis(out, 3, axis)
 
 
+@api("space_to_batch_nd", v1="manip.space_to_batch_nd", v2=("nn.space_to_batch", "space_to_batch"))
 @tensor_function
 def space_to_batch_nd(
     input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
@@ -446,6 +448,7 @@ def space_to_batch_nd(
     return SpaceToBatchND(input, block_shape, paddings)
 
 
+@api(v1=("manip.batch_to_space_nd", "batch_to_space_nd"), v2="batch_to_space")
 @tensor_function
 def batch_to_space(
     input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None
@@ -471,6 +474,7 @@ def batch_to_space(
     return BatchToSpaceND(input, block_shape, crops)
 
 
+@api(v1=("nn.space_to_batch", "space_to_batch"))
 @tensor_function
 def space_to_batch_v1(input, paddings, block_size=None, name=None, block_shape=None):
     """`space_to_batch_nd` for images with square blocks of `block_size`."""
@@ -479,6 +483,7 @@ def space_to_batch_v1(input, paddings, block_size=None, name=None, block_shape=N
     return SpaceToBatch(input, paddings, block_size)
 
 
+@api(v1="batch_to_space")
 @tensor_function
 def batch_to_space_v1(input, crops, block_size, name=None, block_shape=None):
     """`batch_to_space` for images with square blocks of `block_size`."""
@@ -487,6 +492,7 @@ def batch_to_space_v1(input, crops, block_size, name=None, block_shape=None):
     return BatchToSpace(input, crops, block_size)
 
 
+@api(v2="nn.space_to_depth")
 @tensor_function
 def space_to_depth(
     input: TensorLike, block_size, data_format: str = "NHWC", name: str | None = None
@@ -508,6 +514,7 @@ def space_to_depth(
     return SpaceToDepth(input, block_size, data_format)
 
 
+@api(v2="nn.depth_to_space")
 @tensor_function
 def depth_to_space(
     input: TensorLike, block_size, data_format: str = "NHWC", name: str | None = None
@@ -534,6 +541,7 @@ def depth_to_space(
     return DepthToSpace(input, block_size, data_format)
 
 
+@api("required_space_to_batch_paddings")
 @tensor_function
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
     """Compute paddings that make dimensions divisible by blocks, and the crops that undo them.
@@ -570,12 +578,14 @@ def _dynamic_paddings(shape, blocks, base=None):
     return stack([before, after + extra], 1), stack([none, extra], 1)
 
 
+@api(v1=("nn.space_to_depth", "space_to_depth"))
 @tensor_function
 def space_to_depth_v1(input, block_size, name=None, data_format="NHWC"):
     """`space_to_depth` with the 1.x order of arguments."""
     return SpaceToDepth(input, block_size, data_format)
 
 
+@api(v1=("nn.depth_to_space", "depth_to_space"))
 @tensor_function
 def depth_to_space_v1(input, block_size, name=None, data_format="NHWC"):
     """`depth_to_space` with the 1.x order of arguments."""

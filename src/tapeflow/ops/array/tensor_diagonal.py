@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -109,18 +110,21 @@ def _(input):
     return np.array([input[at + at] for at in np.ndindex(half)]).reshape(half)
 
 
+@api("linalg.tensor_diag", v1="diag")
 @tensor_function
 def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """The tensor of shape `diagonal.shape * 2` that is `diagonal[i]` at [i, i] and 0 elsewhere."""
     return Diag(diagonal)
 
 
+@api("linalg.tensor_diag_part", v1="diag_part")
 @tensor_function
 def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The elements [i, i] of a tensor whose shape is that of i twice. Raises InvalidArgumentError for other shapes."""
     return DiagPart(input)
 
 
+@api("linalg.eye", "eye")
 @tensor_function
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
     """Make an identity matrix, or a batch of them.

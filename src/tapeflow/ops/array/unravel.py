@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -61,6 +62,7 @@ def _(rng):
     yield Sample([0], [[3, 3]], raises=InvalidArgumentError)
 
 
+@api("unravel_index")
 @tensor_function
 def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
     """Turn indices into a flattened array into coordinates.

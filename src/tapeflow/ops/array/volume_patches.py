@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import tensor_function
@@ -101,6 +102,7 @@ def _(input, ksizes, strides, padding):
     return np.stack(out, 1).reshape(len(input), *counts, -1)
 
 
+@api("extract_volume_patches")
 @tensor_function
 def extract_volume_patches(
     input: TensorLike, ksizes, strides, padding, name: str | None = None

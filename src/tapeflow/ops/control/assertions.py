@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api, api_value
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import public
@@ -43,6 +44,7 @@ def _summary(item, summarize) -> str:
     return ", ".join([str(v) for v in values] + ["..."] * more)
 
 
+@api("debugging.Assert", "Assert")
 @public
 def Assert(condition, data, summarize=None, name=None):
     """Raise an error, showing tensors, unless a condition holds.
@@ -238,16 +240,27 @@ def _assertion(name: str, relation: str, function):
 
 
 assert_equal, assert_equal_v1 = _assertion("assert_equal", "==", comparison.equal)
+api_value("assert_equal", v2=("debugging.assert_equal", "assert_equal"))
+api_value("assert_equal_v1", v1=("debugging.assert_equal", "assert_equal"))
 assert_less, assert_less_v1 = _assertion("assert_less", "<", comparison.less)
+api_value("assert_less", v2=("debugging.assert_less", "assert_less"))
+api_value("assert_less_v1", v1=("debugging.assert_less", "assert_less"))
 assert_less_equal, assert_less_equal_v1 = _assertion(
     "assert_less_equal", "<=", comparison.less_equal
 )
+api_value("assert_less_equal", v2="debugging.assert_less_equal")
+api_value("assert_less_equal_v1", v1=("debugging.assert_less_equal", "assert_less_equal"))
 assert_greater, assert_greater_v1 = _assertion("assert_greater", ">", comparison.greater)
+api_value("assert_greater", v2=("debugging.assert_greater", "assert_greater"))
+api_value("assert_greater_v1", v1=("debugging.assert_greater", "assert_greater"))
 assert_greater_equal, assert_greater_equal_v1 = _assertion(
     "assert_greater_equal", ">=", comparison.greater_equal
 )
+api_value("assert_greater_equal", v2="debugging.assert_greater_equal")
+api_value("assert_greater_equal_v1", v1=("debugging.assert_greater_equal", "assert_greater_equal"))
 
 
+@api(v2="debugging.assert_none_equal")
 @public
 def assert_none_equal(x, y, summarize=None, message=None, name=None):
     """Check that two tensors differ in all elements.
@@ -267,6 +280,7 @@ def assert_none_equal(x, y, summarize=None, message=None, name=None):
     return _binary("!=", comparison.not_equal, x, y, None, summarize, message, name)
 
 
+@api(v1=("debugging.assert_none_equal", "assert_none_equal"))
 @public
 def assert_none_equal_v1(x, y, data=None, summarize=None, message=None, name=None):
     """`assert_none_equal` with the 1.x argument `data`, shown instead of the elements.
@@ -282,6 +296,7 @@ def assert_none_equal_v1(x, y, data=None, summarize=None, message=None, name=Non
     return _binary("!=", comparison.not_equal, x, y, data, summarize, message, name)
 
 
+@api(v2="debugging.assert_near")
 @public
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
     """Check that two tensors are equal but for small differences: `|x - y| <= atol + rtol * |y|`.
@@ -303,6 +318,7 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     return assert_near_v1(x, y, rtol, atol, None, summarize, message, name=name)
 
 
+@api(v1=("debugging.assert_near", "assert_near"))
 @public
 def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
     """`assert_near` with the 1.x argument `data`.
@@ -382,13 +398,21 @@ def _sign_assertion(public_name: str, relation: str, function, joined=False):
 
 
 assert_positive, assert_positive_v1 = _sign_assertion("assert_positive", ">", comparison.greater)
+api_value("assert_positive", v2="debugging.assert_positive")
+api_value("assert_positive_v1", v1=("debugging.assert_positive", "assert_positive"))
 assert_negative, assert_negative_v1 = _sign_assertion("assert_negative", "<", comparison.less)
+api_value("assert_negative", v2="debugging.assert_negative")
+api_value("assert_negative_v1", v1=("debugging.assert_negative", "assert_negative"))
 assert_non_negative, assert_non_negative_v1 = _sign_assertion(
     "assert_non_negative", ">=", comparison.greater_equal
 )
+api_value("assert_non_negative", v2="debugging.assert_non_negative")
+api_value("assert_non_negative_v1", v1=("debugging.assert_non_negative", "assert_non_negative"))
 assert_non_positive, assert_non_positive_v1 = _sign_assertion(
     "assert_non_positive", "<=", comparison.less_equal, joined=True
 )
+api_value("assert_non_positive", v2="debugging.assert_non_positive")
+api_value("assert_non_positive_v1", v1=("debugging.assert_non_positive", "assert_non_positive"))
 
 
 def _rank_number(rank) -> int | None:
@@ -453,6 +477,7 @@ def _is_one_of(rank, ranks):
     return functools.reduce(comparison.logical_or, found)
 
 
+@api(v2=("debugging.assert_rank", "assert_rank"))
 @public
 def assert_rank(x, rank, message=None, name=None):
     """Check that a tensor has a number of dimensions.
@@ -472,6 +497,7 @@ def assert_rank(x, rank, message=None, name=None):
     return assert_rank_v1(x, rank, None, None, message, name)
 
 
+@api(v1=("debugging.assert_rank", "assert_rank"))
 @public
 def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
     """`assert_rank` with the 1.x order of arguments; `data` is shown where it fails while a graph runs.
@@ -489,6 +515,7 @@ def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
     )
 
 
+@api(v2="debugging.assert_rank_at_least")
 @public
 def assert_rank_at_least(x, rank, message=None, name=None):
     """Check that a tensor has at least a number of dimensions.
@@ -508,6 +535,7 @@ def assert_rank_at_least(x, rank, message=None, name=None):
     return assert_rank_at_least_v1(x, rank, None, None, message, name)
 
 
+@api(v1=("debugging.assert_rank_at_least", "assert_rank_at_least"))
 @public
 def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, name=None):
     """`assert_rank_at_least` with the 1.x order of arguments; see `assert_rank_v1` for `data`.
@@ -526,6 +554,7 @@ def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, na
     )  # fmt: skip
 
 
+@api(v2="debugging.assert_rank_in")
 @public
 def assert_rank_in(x, ranks, message=None, name=None):
     """Check that the number of dimensions of a tensor is one of several.
@@ -545,6 +574,7 @@ def assert_rank_in(x, ranks, message=None, name=None):
     return assert_rank_in_v1(x, ranks, None, None, message, name)
 
 
+@api(v1=("debugging.assert_rank_in", "assert_rank_in"))
 @public
 def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=None):
     """`assert_rank_in` with the 1.x order of arguments; see `assert_rank_v1` for `data`.
@@ -563,6 +593,7 @@ def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=No
     )  # fmt: skip
 
 
+@api(v1=("debugging.assert_integer", "assert_integer"))
 @public
 def assert_integer(x, message=None, name=None):
     """Check that a tensor is of an integer dtype.
@@ -586,6 +617,7 @@ def assert_integer(x, message=None, name=None):
     return control.no_op(name)
 
 
+@api(v1=("debugging.assert_type", "assert_type"))
 @public
 def assert_type(tensor, tf_type, message=None, name=None):
     """Check that a tensor is of a dtype.
@@ -611,6 +643,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
     return control.no_op(name)
 
 
+@api(v1=("debugging.assert_scalar", "assert_scalar"))
 @public
 def assert_scalar(tensor, name=None, message=None):
     """Raise ValueError unless `tensor` has no dimensions.
@@ -626,6 +659,7 @@ def assert_scalar(tensor, name=None, message=None):
     return tensor
 
 
+@api(v2="debugging.assert_scalar")
 @public
 def assert_scalar_v2(tensor, message=None, name=None):
     """Check that a tensor has no dimensions.
@@ -641,6 +675,7 @@ def assert_scalar_v2(tensor, message=None, name=None):
     assert_scalar(tensor, name, message)
 
 
+@api("debugging.assert_same_float_dtype", v1="assert_same_float_dtype")
 @public
 def assert_same_float_dtype(tensors=None, dtype=None):
     """Check that tensors have one floating dtype, and return it.
@@ -679,6 +714,7 @@ def assert_same_float_dtype(tensors=None, dtype=None):
     return kind
 
 
+@api("debugging.assert_proper_iterable", v1="assert_proper_iterable")
 @public
 def assert_proper_iterable(values):
     """Raises TypeError unless `values` is iterable and no tensor, array or string."""
@@ -690,6 +726,7 @@ def assert_proper_iterable(values):
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
+@api("debugging.is_numeric_tensor", v1="is_numeric_tensor")
 @public
 def is_numeric_tensor(tensor):
     """Whether `tensor` is a tensor of numbers."""
@@ -698,6 +735,7 @@ def is_numeric_tensor(tensor):
     return tensor.dtype.is_integer or tensor.dtype.is_floating or tensor.dtype.is_complex
 
 
+@api(v1="debugging.assert_shapes")
 @public
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     """Check that tensors have shapes whose sizes may be symbols.

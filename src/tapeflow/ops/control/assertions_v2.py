@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core.public import public
 from tapeflow.ops.control import assertions
 
 
+@api(v2="debugging.assert_integer")
 @public
 def assert_integer(x, message=None, name=None):
     """Check that a tensor is of an integer dtype.
@@ -21,6 +23,7 @@ def assert_integer(x, message=None, name=None):
     assertions.assert_integer(x, message, name)
 
 
+@api(v2="debugging.assert_type")
 @public
 def assert_type(tensor, tf_type, message=None, name=None):
     """Check that a tensor is of a dtype.
@@ -37,6 +40,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
     assertions.assert_type(tensor, tf_type, message, name)
 
 
+@api(v2="debugging.assert_shapes")
 @public
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     """Check that tensors have shapes whose sizes may be symbols.

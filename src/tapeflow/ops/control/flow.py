@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -57,6 +58,7 @@ def _single(result):
     return result
 
 
+@api(v2="cond")
 @public
 def cond(pred, true_fn=None, false_fn=None, name=None):
     """Return what one of two functions returns, by a condition.
@@ -80,6 +82,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     return cond_v1(pred, true_fn, false_fn, strict=True, name=name)
 
 
+@api(v1="cond")
 @public
 def cond_v1(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
     """`cond` with the 1.x spellings `fn1` and `fn2`; unless `strict`, one result is taken out of its list.
@@ -117,6 +120,7 @@ def _unpacked(function, strict):
     return function if strict else lambda: _single(function())
 
 
+@api("case")
 @public
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
     """Return what the function of the first true predicate returns.
@@ -204,6 +208,7 @@ def _result(result, strict):
     return result if strict else _single(result)
 
 
+@api("switch_case")
 @public
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     """Return what the function with a number returns.
@@ -262,6 +267,7 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     return functions.get(int(index), last)()
 
 
+@api(v2="while_loop")
 @public
 def while_loop(
     cond,
@@ -347,6 +353,7 @@ def _as_value(x):
     return convert_to_tensor(x)
 
 
+@api(v1="while_loop")
 @public
 def while_loop_v1(
     cond,
@@ -377,6 +384,7 @@ def _constant(values):
     )  # fmt: skip
 
 
+@api("control_dependencies")
 @contextlib.contextmanager
 def control_dependencies(control_inputs) -> Iterator[None]:
     """A context in which ops run after `control_inputs`; eagerly everything runs in order anyway.
@@ -409,12 +417,14 @@ def _():
     return None
 
 
+@api("no_op")
 @public
 def no_op(name=None):
     """Nothing; there to be depended on."""
     return staging.no_op(name) if staged() else None
 
 
+@api("group")
 @public
 def group(*inputs, **kwargs):
     """Make one operation that runs after several others.
@@ -438,6 +448,7 @@ def group(*inputs, **kwargs):
     return staging.group(inputs, name) if staged() else None
 
 
+@api(v2="tuple")
 @public
 def tuple_(tensors, control_inputs=None, name=None):
     """Make tensors that are there once all of them, and other operations, have run.
@@ -460,6 +471,7 @@ def tuple_(tensors, control_inputs=None, name=None):
     return tensors
 
 
+@api(v1="tuple")
 @public
 def tuple_v1(tensors, name=None, control_inputs=None):
     """`tuple` with the 1.x order of arguments."""
@@ -510,6 +522,7 @@ def _decorator(call):
     return lambda function: functools.wraps(function)(lambda *given: call(function, list(given)))
 
 
+@api("py_function")
 @public
 def py_function(func=None, inp=None, Tout=None, name=None):
     """Call a Python function of eager tensors, also when a graph runs. Gradients flow through what it does.
@@ -536,6 +549,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
     return typed(func(*inputs), [] if Tout is None else Tout)
 
 
+@api("numpy_function")
 @public
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     """Call a function of NumPy arrays, also when a graph runs. It is not differentiable.
@@ -565,6 +579,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     return _single(values)
 
 
+@api(v1="py_func")
 @public
 def py_func(func, inp, Tout, stateful=True, name=None):
     """`numpy_function` with the 1.x order of arguments."""

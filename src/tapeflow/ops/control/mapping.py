@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -71,6 +72,7 @@ def _require_callable(fn) -> None:
 _COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged.tensor"}
 
 
+@api(v2="map_fn")
 @public
 @graph_scope("map")
 def map_fn(
@@ -158,6 +160,7 @@ def _promised(value, kind):
     return value
 
 
+@api(v1="map_fn")
 @public
 @graph_scope("map")
 def map_fn_v1(
@@ -209,6 +212,7 @@ def _fold(fn, elems, initializer, options, reverse=False):
     return state
 
 
+@api("foldl")
 @public
 @graph_scope("foldl")
 def foldl(
@@ -243,6 +247,7 @@ def foldl(
     )
 
 
+@api("foldr")
 @public
 @graph_scope("foldr")
 def foldr(
@@ -276,6 +281,7 @@ def foldr(
     return _fold(fn, elems, initializer, options, True)
 
 
+@api("scan")
 @public
 @graph_scope("scan")
 def scan(

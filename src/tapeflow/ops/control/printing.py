@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.log import get_logger
@@ -160,6 +161,7 @@ class Template:
         self.summarize = summarize
 
 
+@api("print")
 @public
 def print_(*inputs, **kwargs):
     """Print tensors, structures of tensors and other objects.
@@ -258,6 +260,7 @@ def _check_stream(stream) -> None:
         )
 
 
+@api(v1="Print")
 @public
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     """`tf.Print` of 1.x: `input_`, after printing `message` and the tensors in `data` to standard error."""

@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.public import public
 from tapeflow.ops.table import op
 
@@ -20,6 +21,7 @@ Timestamp.gradient(None)
 Timestamp.compiled(never="its result differs from run to run")
 
 
+@api("timestamp")
 @public
 def timestamp(name: str | None = None) -> Tensor:
     """Seconds since the epoch, a float64 scalar."""

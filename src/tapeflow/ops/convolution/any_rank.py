@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import tensor_function
@@ -211,6 +212,7 @@ def _(input, filter, out_backprop, strides, **_):
     return _transposed(input, filter, out_backprop, strides, False)
 
 
+@api("conv")
 @tensor_function
 def conv(
     input: TensorLike,
@@ -260,6 +262,7 @@ def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_for
     }
 
 
+@api("conv2d_backprop_filter_v2")
 @tensor_function
 def conv2d_backprop_filter_v2(
     input,
@@ -294,6 +297,7 @@ def conv2d_backprop_filter_v2(
     return Conv2DBackpropFilterV2(input, filter, out_backprop, **attrs)
 
 
+@api("conv2d_backprop_input_v2")
 @tensor_function
 def conv2d_backprop_input_v2(
     input,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.convolution.depthwise import (
@@ -19,6 +20,7 @@ from tapeflow.ops.convolution.functions import (
 from tapeflow.ops.deprecation import renamed
 
 
+@api(v2="nn.depthwise_conv2d")
 @tensor_function
 @graph_scope("depthwise")
 def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None):
@@ -59,6 +61,7 @@ def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilation
     )
 
 
+@api(v1="nn.depthwise_conv2d")
 @tensor_function
 @graph_scope("depthwise")
 def depthwise_conv2d_v1(
@@ -69,6 +72,7 @@ def depthwise_conv2d_v1(
     return depthwise_conv2d(input, filter, strides, padding, data_format, dilations)
 
 
+@api(v1="nn.depthwise_conv2d_native")
 @tensor_function
 def depthwise_conv2d_native(
     input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), name=None
@@ -77,6 +81,7 @@ def depthwise_conv2d_native(
     return depthwise_conv2d(input, filter, strides, padding, data_format, dilations)
 
 
+@api("nn.depthwise_conv2d_backprop_input", v1="nn.depthwise_conv2d_native_backprop_input")
 @tensor_function
 def depthwise_conv2d_backprop_input(
     input_sizes,
@@ -116,6 +121,7 @@ def depthwise_conv2d_backprop_input(
     )
 
 
+@api("nn.depthwise_conv2d_backprop_filter", v1="nn.depthwise_conv2d_native_backprop_filter")
 @tensor_function
 def depthwise_conv2d_backprop_filter(
     input,
@@ -155,6 +161,7 @@ def depthwise_conv2d_backprop_filter(
     )
 
 
+@api(v2="nn.separable_conv2d")
 @tensor_function
 @graph_scope("separable_conv2d")
 def separable_conv2d(
@@ -193,6 +200,7 @@ def separable_conv2d(
     return conv2d(middle, pointwise, 1, "VALID", data_format)
 
 
+@api(v1="nn.separable_conv2d")
 @tensor_function
 @graph_scope("separable_conv2d")
 def separable_conv2d_v1(

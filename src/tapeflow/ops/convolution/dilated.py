@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops.array.spatial import (
@@ -21,6 +22,7 @@ def _filled(values, axes: list[int], fill: int):
     return np.array(rows, np.int32)
 
 
+@api("nn.with_space_to_batch")
 @public
 def with_space_to_batch(
     input, dilation_rate, padding, op, filter_shape=None, spatial_dims=None, data_format=None

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -346,6 +347,7 @@ def _pool_v2(row, value, pooling_ratio, pseudo_random, overlapping, seed):
     return row(value, ratios, pseudo_random, overlapping, True, first or 0, second or 0)
 
 
+@api(v2="nn.fractional_max_pool")
 @tensor_function
 def fractional_max_pool(
     value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
@@ -369,6 +371,7 @@ def fractional_max_pool(
     return _pool_v2(FractionalMaxPool, value, pooling_ratio, pseudo_random, overlapping, seed)
 
 
+@api(v2="nn.fractional_avg_pool")
 @tensor_function
 def fractional_avg_pool(
     value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
@@ -392,6 +395,7 @@ def fractional_avg_pool(
     return _pool_v2(FractionalAvgPool, value, pooling_ratio, pseudo_random, overlapping, seed)
 
 
+@api(v1="nn.fractional_max_pool")
 @tensor_function
 def fractional_max_pool_v1(
     value,
@@ -410,6 +414,7 @@ def fractional_max_pool_v1(
     )
 
 
+@api(v1="nn.fractional_avg_pool")
 @tensor_function
 def fractional_avg_pool_v1(
     value,

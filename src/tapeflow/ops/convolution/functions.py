@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
@@ -69,6 +70,7 @@ def fold_batch(x, rank: int, function):
     return Reshape(out, as_shape([*lead, *sizes_of(out)[1:]]))
 
 
+@api(v2="nn.conv2d")
 @tensor_function
 def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
     """Convolve images with filters; the filters are not turned around.
@@ -117,6 +119,7 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
     return fold_batch(convert_to_tensor(input), 4, run)
 
 
+@api(v1="nn.conv2d")
 @tensor_function
 def conv2d_v1(
     input,
@@ -134,6 +137,7 @@ def conv2d_v1(
     return conv2d(input, filters, strides, padding, data_format, dilations)
 
 
+@api(v1="nn.conv2d_backprop_input")
 @tensor_function
 def conv2d_backprop_input(
     input_sizes,
@@ -162,6 +166,7 @@ def conv2d_backprop_input(
     )
 
 
+@api(v1="nn.conv2d_backprop_filter")
 @tensor_function
 def conv2d_backprop_filter(
     input,
@@ -189,6 +194,7 @@ def conv2d_backprop_filter(
     )
 
 
+@api(v2="nn.conv2d_transpose")
 @tensor_function
 @graph_scope("conv2d_transpose")
 def conv2d_transpose(
@@ -243,6 +249,7 @@ def _int32(shape):
     return cast(shape, dtypes.int32)
 
 
+@api(v1="nn.conv2d_transpose")
 @tensor_function
 @graph_scope("conv2d_transpose")
 def conv2d_transpose_v1(
@@ -283,6 +290,7 @@ def _line_format(data_format):
     return _LINES[data_format]
 
 
+@api(v2="nn.conv1d")
 @tensor_function
 @graph_scope("conv1d")
 def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
@@ -332,6 +340,7 @@ def _as_image(values, axis):
     return [*values[:axis], 1, *values[axis:]]
 
 
+@api(v1="nn.conv1d")
 @tensor_function
 @graph_scope("conv1d")
 def conv1d_v1(
@@ -350,6 +359,7 @@ def conv1d_v1(
     return conv1d(input, filters, stride, padding, data_format, dilations)
 
 
+@api("nn.conv1d_transpose")
 @tensor_function
 @graph_scope("conv1d_transpose")
 def conv1d_transpose(
@@ -396,6 +406,7 @@ def conv1d_transpose(
     return Squeeze(out, [axis])
 
 
+@api(v2="nn.conv3d")
 @tensor_function
 def conv3d(
     input, filters, strides, padding, data_format="NDHWC", dilations=(1, 1, 1, 1, 1), name=None
@@ -433,6 +444,7 @@ def require_list(strides, name: str) -> None:
         raise TypeError(f"Expected list for 'strides' argument to '{name}' Op, not {strides!r}.")
 
 
+@api(v1="nn.conv3d")
 @tensor_function
 def conv3d_v1(
     input,
@@ -449,6 +461,7 @@ def conv3d_v1(
     return conv3d(input, filters, strides, padding, data_format, dilations)
 
 
+@api(v2="nn.conv3d_transpose")
 @tensor_function
 @graph_scope("conv3d_transpose")
 def conv3d_transpose(
@@ -489,6 +502,7 @@ def conv3d_transpose(
     )
 
 
+@api(v1="nn.conv3d_transpose")
 @tensor_function
 @graph_scope("conv3d_transpose")
 def conv3d_transpose_v1(
@@ -509,6 +523,7 @@ def conv3d_transpose_v1(
     return conv3d_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
 
 
+@api(v1=("nn.conv3d_backprop_filter", "nn.conv3d_backprop_filter_v2"))
 @tensor_function
 def conv3d_backprop_filter(
     input,
@@ -535,6 +550,7 @@ def conv3d_backprop_filter(
 _CHANNELS_LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 
 
+@api("nn.conv_transpose")
 @tensor_function
 @graph_scope("conv_transpose")
 def conv_transpose(
@@ -595,6 +611,7 @@ def _check_convolution(input, filters, channel: int, rates) -> None:
         )
 
 
+@api(v2="nn.convolution")
 @tensor_function
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
@@ -641,6 +658,7 @@ def convolution(
     return function(input, filters, strides, padding, data_format, dilations)
 
 
+@api(v1="nn.convolution")
 @tensor_function
 def convolution_v1(
     input,
@@ -664,6 +682,7 @@ def convolution_v1(
     )
 
 
+@api("nn.atrous_conv2d")
 @tensor_function
 def atrous_conv2d(value, filters, rate, padding, name=None):
     """Convolve images with a filter between whose taps there are holes.
@@ -686,6 +705,7 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
     return conv2d(value, filters, 1, padding, "NHWC", rate)
 
 
+@api("nn.atrous_conv2d_transpose")
 @tensor_function
 @graph_scope("atrous_conv2d_transpose")
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):

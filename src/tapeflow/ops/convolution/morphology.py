@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -208,6 +209,7 @@ def _require_layout(data_format) -> None:
                          f"Received: data_format={data_format}")  # fmt: skip
 
 
+@api(v2="nn.dilation2d")
 @tensor_function
 def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):
     """Take the largest sum of image and filter under each window (greyscale dilation).
@@ -231,6 +233,7 @@ def dilation2d(input, filters, strides, padding, data_format, dilations, name=No
     return Dilation2D(input, filters, strides=list(strides), rates=list(dilations), padding=padding)
 
 
+@api(v1="nn.dilation2d")
 @tensor_function
 def dilation2d_v1(
     input,
@@ -248,6 +251,7 @@ def dilation2d_v1(
     return dilation2d(input, filters, strides, padding, "NHWC", dilations)
 
 
+@api(v2="nn.erosion2d")
 @tensor_function
 @graph_scope("erosion2d")
 def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
@@ -273,6 +277,7 @@ def erosion2d(value, filters, strides, padding, data_format, dilations, name=Non
     return -dilation2d(-convert_to_tensor(value), turned, strides, padding, "NHWC", dilations)
 
 
+@api(v1="nn.erosion2d")
 @tensor_function
 @graph_scope("erosion2d")
 def erosion2d_v1(value, kernel, strides, rates, padding, name=None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
@@ -73,6 +74,7 @@ def _any_rank(rows, input, ksize, strides, padding, data_format):
     return function(image, input, ksize, strides, padding, data_format)
 
 
+@api(v1="nn.max_pool_v2", v2="nn.max_pool")
 @tensor_function
 def max_pool(input, ksize, strides, padding, data_format=None, name=None):
     """Take the largest element under each window of lines, images or volumes.
@@ -101,6 +103,7 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
     return _any_rank((MaxPool, MaxPool3D), input, ksize, strides, padding, data_format)
 
 
+@api(v1="nn.avg_pool_v2", v2="nn.avg_pool")
 @tensor_function
 def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
     """Compute the mean under each window of lines, images or volumes; padding does not count.
@@ -129,6 +132,7 @@ def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
     return _any_rank((AvgPool, AvgPool3D), input, ksize, strides, padding, data_format)
 
 
+@api(v1="nn.max_pool")
 @tensor_function
 def max_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """`max_pool` of images, with the 1.x spelling `value`."""
@@ -137,6 +141,7 @@ def max_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, i
     )
 
 
+@api(v1="nn.avg_pool")
 @tensor_function
 def avg_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """`avg_pool` of images, with the 1.x spelling `value`."""
@@ -145,6 +150,7 @@ def avg_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, i
     )
 
 
+@api("nn.max_pool1d")
 @tensor_function
 def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     """Take the largest element under each window of lines.
@@ -163,6 +169,7 @@ def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     return _pool_1d(MaxPool, input, ksize, strides, padding, data_format)
 
 
+@api("nn.avg_pool1d")
 @tensor_function
 def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     """Compute the mean under each window of lines; padding does not count.
@@ -181,6 +188,7 @@ def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     return _pool_1d(AvgPool, input, ksize, strides, padding, data_format)
 
 
+@api("nn.max_pool2d")
 @tensor_function
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     """Take the largest element under each window of images.
@@ -202,6 +210,7 @@ def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     return _pool_2d(MaxPool, input, ksize, strides, padding, data_format)
 
 
+@api(v2="nn.avg_pool2d")
 @tensor_function
 def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     """Compute the mean under each window of images; padding does not count.
@@ -223,12 +232,14 @@ def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     return _pool_2d(AvgPool, input, ksize, strides, padding, data_format)
 
 
+@api(v1="nn.avg_pool2d")
 @tensor_function
 def avg_pool2d_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """`avg_pool2d`, with the 1.x spelling `value`."""
     return avg_pool2d(value if input is None else input, ksize, strides, padding, data_format)
 
 
+@api("nn.max_pool3d")
 @tensor_function
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """Take the largest element under each window of volumes.
@@ -247,6 +258,7 @@ def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     return _pool_3d(MaxPool3D, input, ksize, strides, padding, data_format)
 
 
+@api("nn.avg_pool3d")
 @tensor_function
 def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """Compute the mean under each window of volumes; padding does not count.
@@ -265,6 +277,7 @@ def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     return _pool_3d(AvgPool3D, input, ksize, strides, padding, data_format)
 
 
+@api(v2="nn.max_pool_with_argmax")
 @tensor_function
 def max_pool_with_argmax(
     input,
@@ -313,6 +326,7 @@ def max_pool_with_argmax(
     )
 
 
+@api(v1="nn.max_pool_with_argmax")
 @tensor_function
 def max_pool_with_argmax_v1(
     input,
@@ -332,6 +346,7 @@ def max_pool_with_argmax_v1(
     )
 
 
+@api(v2="nn.pool")
 @tensor_function
 def pool(
     input,
@@ -400,6 +415,7 @@ def pool(
     return BatchToSpaceND(out, rates, paddings)
 
 
+@api(v1="nn.pool")
 @tensor_function
 def pool_v1(
     input,

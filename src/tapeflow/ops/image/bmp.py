@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -39,6 +40,7 @@ def _(rng):
 DecodeBmp.gradient(None)
 
 
+@api("image.decode_bmp", "io.decode_bmp")
 @tensor_function
 def decode_bmp(contents, channels=0, name: str | None = None):
     """Decode a BMP.

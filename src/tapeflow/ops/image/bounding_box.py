@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -140,6 +141,7 @@ def _(rng):
 DrawBoundingBoxesV2.reference(_drawn_pixelwise)
 
 
+@api(v2="image.draw_bounding_boxes")
 @tensor_function
 def draw_bounding_boxes(images, boxes, colors, name=None):
     """Draw frames around boxes on a batch of images.
@@ -158,6 +160,7 @@ def draw_bounding_boxes(images, boxes, colors, name=None):
     return DrawBoundingBoxesV2(images, boxes, colors)
 
 
+@api(v1="image.draw_bounding_boxes")
 @public
 def draw_bounding_boxes_v1(images, boxes, name=None, colors=None):
     """`draw_bounding_boxes` with the 1.x order of arguments."""
@@ -433,6 +436,7 @@ def _(rng):
     yield from _bad_boxes(half, np.array([1, 2], np.int32))
 
 
+@api(v2="image.sample_distorted_bounding_box")
 @tensor_function
 def sample_distorted_bounding_box(
     image_size,
@@ -484,6 +488,7 @@ def _sampled(image_size, boxes, pair, least, ratios, areas, attempts, whole):
                                         **_given(ratios, areas, attempts, whole))  # fmt: skip
 
 
+@api(v1="image.sample_distorted_bounding_box")
 @public
 def sample_distorted_bounding_box_v1(
     image_size,
@@ -502,6 +507,7 @@ def sample_distorted_bounding_box_v1(
                     area_range, max_attempts, use_image_if_no_bounding_boxes)  # fmt: skip
 
 
+@api(v2="image.stateless_sample_distorted_bounding_box")
 @tensor_function
 def stateless_sample_distorted_bounding_box(
     image_size,

@@ -6,6 +6,7 @@ import colorsys
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
@@ -276,18 +277,21 @@ def _(images, contrast_factor):
 # Functions
 
 
+@api("image.rgb_to_hsv")
 @tensor_function
 def rgb_to_hsv(images, name=None):
     """Hue, saturation and value, all in [0, 1], of images `[..., 3]` of red, green and blue in [0, 1]."""
     return RGBToHSV(images)
 
 
+@api("image.hsv_to_rgb")
 @tensor_function
 def hsv_to_rgb(images, name=None):
     """Red, green and blue of images `[..., 3]` of hue, saturation and value in [0, 1]."""
     return HSVToRGB(images)
 
 
+@api("image.convert_image_dtype")
 @tensor_function
 def convert_image_dtype(image, dtype, saturate: bool = False, name: str | None = None):
     """Convert images to another dtype, scaled: floating point stands for [0, 1], integers for [0, their maximum].
@@ -336,6 +340,7 @@ def in_floats(change, image, kept=(dtypes.float16, dtypes.float32)):
     )
 
 
+@api("image.adjust_brightness")
 @tensor_function
 @in_scope("adjust_brightness")
 def adjust_brightness(image, delta):
@@ -356,6 +361,7 @@ def adjust_brightness(image, delta):
     return in_floats(lambda x: x + cast(delta, x.dtype), image)
 
 
+@api("image.adjust_contrast")
 @tensor_function
 @in_scope("adjust_contrast")
 def adjust_contrast(images, contrast_factor):
@@ -374,6 +380,7 @@ def adjust_contrast(images, contrast_factor):
     return in_floats(lambda x: AdjustContrastv2(x, contrast_factor), as_images(images))
 
 
+@api("image.adjust_gamma")
 @tensor_function
 @in_scope("adjust_gamma")
 def adjust_gamma(image, gamma=1, gain=1):
@@ -401,6 +408,7 @@ def adjust_gamma(image, gamma=1, gain=1):
     return in_floats(lambda x: gain * x**gamma, image)
 
 
+@api("image.adjust_hue")
 @tensor_function
 def adjust_hue(image, delta, name: str | None = None):
     """Turn the hue of RGB images.
@@ -422,6 +430,7 @@ def adjust_hue(image, delta, name: str | None = None):
     return in_floats(lambda x: AdjustHue(x, delta), image)
 
 
+@api("image.adjust_saturation")
 @tensor_function
 def adjust_saturation(image, saturation_factor, name: str | None = None):
     """Multiply the saturation of RGB images.
@@ -437,6 +446,7 @@ def adjust_saturation(image, saturation_factor, name: str | None = None):
     return in_floats(lambda x: AdjustSaturation(x, saturation_factor), image)
 
 
+@api("image.rgb_to_grayscale")
 @tensor_function
 def rgb_to_grayscale(images, name=None):
     """The luma of RGB images `[..., 3]`, as `[..., 1]` of the same dtype (ITU-R BT.601)."""
@@ -446,6 +456,7 @@ def rgb_to_grayscale(images, name=None):
     return convert_image_dtype(expand_dims(gray, -1), images.dtype)
 
 
+@api("image.grayscale_to_rgb")
 @tensor_function
 def grayscale_to_rgb(images, name=None):
     """Images `[..., 1]` with their channel three times. Raises ValueError for another number of channels."""
@@ -474,30 +485,35 @@ def _mixed(images, matrix):
     return tensordot(images, convert_to_tensor(matrix, images.dtype), 1)
 
 
+@api("image.rgb_to_yiq")
 @tensor_function
 def rgb_to_yiq(images):
     """Luma and the chroma pair I, Q (NTSC) of RGB images `[..., 3]` of floats."""
     return _mixed(images, _YIQ)
 
 
+@api("image.yiq_to_rgb")
 @tensor_function
 def yiq_to_rgb(images):
     """The inverse of `rgb_to_yiq`."""
     return _mixed(images, _FROM_YIQ)
 
 
+@api("image.rgb_to_yuv")
 @tensor_function
 def rgb_to_yuv(images):
     """Luma and the chroma pair U, V (PAL) of RGB images `[..., 3]` of floats."""
     return _mixed(images, _YUV)
 
 
+@api("image.yuv_to_rgb")
 @tensor_function
 def yuv_to_rgb(images):
     """The inverse of `rgb_to_yuv`."""
     return _mixed(images, _FROM_YUV)
 
 
+@api("image.per_image_standardization")
 @tensor_function
 @in_scope("per_image_standardization")
 def per_image_standardization(image):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public, tensor_function
@@ -344,6 +345,7 @@ def _(grads, image, boxes, box_ind, method):
     return out.astype(np.float32)
 
 
+@api(v2="image.crop_and_resize")
 @tensor_function
 def crop_and_resize(
     image, boxes, box_indices, crop_size, method: str = "bilinear", extrapolation_value=0.0, name: str | None = None
@@ -374,6 +376,7 @@ def crop_and_resize(
     return CropAndResize(image, boxes, box_indices, crop_size, method, extrapolation_value)
 
 
+@api(v1="image.crop_and_resize")
 @public
 def crop_and_resize_v1(
     image,
@@ -484,6 +487,7 @@ def _count(size, taps, step, hole, padding):
     return count, max((count - 1) * step + reach - size, 0) // 2
 
 
+@api("image.extract_patches")
 @tensor_function
 def extract_patches(images, sizes, strides, rates, padding, name: str | None = None):
     """Flatten what a window sees of images into the depth, at each of its positions.
@@ -507,6 +511,7 @@ def extract_patches(images, sizes, strides, rates, padding, name: str | None = N
     return ExtractImagePatches(images, list(sizes), list(strides), list(rates), padding)
 
 
+@api(v1=("image.extract_image_patches", "extract_image_patches"))
 @tensor_function
 def extract_image_patches_v1(
     images, ksizes=None, strides=None, rates=None, padding=None, name=None, sizes=None
@@ -636,6 +641,7 @@ ExtractGlimpse = _glimpse("ExtractGlimpse", True)
 ExtractGlimpseV2 = _glimpse("ExtractGlimpseV2", False)
 
 
+@api(v2="image.extract_glimpse")
 @tensor_function
 def extract_glimpse(
     input, size, offsets, centered: bool = True, normalized: bool = True, noise: str = "uniform",
@@ -658,6 +664,7 @@ def extract_glimpse(
     return ExtractGlimpseV2(input, size, offsets, centered, normalized, False, noise)
 
 
+@api(v1="image.extract_glimpse")
 @public
 def extract_glimpse_v1(
     input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.color import convert_image_dtype
@@ -116,6 +117,7 @@ def _(rng):
 DecodeImage.gradient(None)
 
 
+@api("image.decode_image", "io.decode_image")
 @tensor_function
 def decode_image(contents, channels=None, dtype=dtypes.uint8, name: str | None = None, expand_animations: bool = True):
     """Decode an image of any of the formats: BMP, GIF, JPEG, PNG, WebP.

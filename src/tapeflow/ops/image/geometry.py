@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, tensor_function
@@ -40,6 +41,7 @@ def _flipped(image, axis: int):
     return reverse(image, [axis + rank - 3])
 
 
+@api("image.flip_left_right")
 @tensor_function
 @in_scope("flip_left_right")
 def flip_left_right(image):
@@ -57,6 +59,7 @@ def flip_left_right(image):
     return _flipped(image, 1)
 
 
+@api("image.flip_up_down")
 @tensor_function
 @in_scope("flip_up_down")
 def flip_up_down(image):
@@ -64,6 +67,7 @@ def flip_up_down(image):
     return _flipped(image, 0)
 
 
+@api("image.transpose", v1="image.transpose_image")
 @tensor_function
 def transpose(image, name=None):
     """Images of 3 or 4 dimensions with height and width exchanged."""
@@ -72,6 +76,7 @@ def transpose(image, name=None):
         return unbatched(Transpose(image, [0, 2, 1, 3]), single)
 
 
+@api("image.rot90")
 @tensor_function
 def rot90(image, k=1, name: str | None = None):
     """Turn images counter-clockwise by 90 degrees, `k` times.
@@ -158,6 +163,7 @@ def _bounds(*values):
     return [_int(v) for v in values]
 
 
+@api("image.crop_to_bounding_box")
 @tensor_function
 @in_scope("crop_to_bounding_box")
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
@@ -182,6 +188,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
     )
 
 
+@api("image.pad_to_bounding_box")
 @tensor_function
 @in_scope("pad_to_bounding_box")
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
@@ -218,6 +225,7 @@ def _half(value):
     return value // 2
 
 
+@api("image.resize_with_crop_or_pad", v1="image.resize_image_with_crop_or_pad")
 @tensor_function
 @in_scope("resize_image_with_crop_or_pad")
 def resize_with_crop_or_pad(image, target_height, target_width):
@@ -260,6 +268,7 @@ def resize_with_crop_or_pad(image, target_height, target_width):
     return unbatched(_padded(image, top, left, height, width), single)
 
 
+@api("image.central_crop")
 @tensor_function
 @in_scope("central_crop")
 def central_crop(image, central_fraction):
@@ -302,6 +311,7 @@ def central_crop(image, central_fraction):
 # Sizes
 
 
+@api(v2="image.ResizeMethod")
 class ResizeMethod:
     """How `resize` makes pixels of pixels."""
 
@@ -315,6 +325,7 @@ class ResizeMethod:
     MITCHELLCUBIC = "mitchellcubic"
 
 
+@api(v1="image.ResizeMethod")
 class ResizeMethodV1:
     """`ResizeMethod` of 1.x."""
 
@@ -395,6 +406,7 @@ def _scaled(kernel: str, antialias: bool):
     return resizer
 
 
+@api(v2="image.resize")
 @tensor_function
 def resize(
     images,
@@ -450,6 +462,7 @@ _ROWS_V1 = (ResizeBilinear, ResizeNearestNeighbor, ResizeBicubic, ResizeArea)
 _NAMES_V1 = {"bilinear": 0, "nearest": 1, "bicubic": 2, "area": 3}
 
 
+@api(v1=("image.resize", "image.resize_images"))
 @public
 def resize_v1(
     images,
@@ -479,6 +492,7 @@ def resize_v1(
         )
 
 
+@api(v1="image.resize_bilinear")
 @public
 def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
     """A batch of images in the size `[height, width]`, each pixel interpolated from four; float32.
@@ -493,6 +507,7 @@ def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_cen
     return ResizeBilinear(images, size, align_corners, half_pixel_centers)
 
 
+@api(v1="image.resize_nearest_neighbor")
 @public
 def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
     """A batch of images in the size `[height, width]`, each pixel the nearest one.
@@ -507,6 +522,7 @@ def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_p
     return ResizeNearestNeighbor(images, size, align_corners, half_pixel_centers)
 
 
+@api(v1="image.resize_bicubic")
 @public
 def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
     """A batch of images in the size `[height, width]`, each pixel interpolated from sixteen; float32.
@@ -521,6 +537,7 @@ def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_cent
     return ResizeBicubic(images, size, align_corners, half_pixel_centers)
 
 
+@api(v1="image.resize_area")
 @public
 def resize_area(images, size, align_corners=False, name=None):
     """A batch of images in the size `[height, width]`, each pixel the mean of what it covers; float32.
@@ -555,6 +572,7 @@ def _resize_with_pad(image, height, width, resizer):
     return unbatched(_padded(resized, *margins, height, width), single)
 
 
+@api(v2="image.resize_with_pad")
 @tensor_function
 def resize_with_pad(
     image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
@@ -575,6 +593,7 @@ def resize_with_pad(
                             lambda x, s: resize(x, s, method, antialias=antialias))  # fmt: skip
 
 
+@api(v1="image.resize_image_with_pad")
 @public
 def resize_with_pad_v1(
     image, target_height, target_width, method=ResizeMethodV1.BILINEAR, align_corners=False

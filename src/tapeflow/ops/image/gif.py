@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -36,6 +37,7 @@ def _(rng):
 DecodeGif.gradient(None)
 
 
+@api("image.decode_gif", "io.decode_gif")
 @tensor_function
 def decode_gif(contents, name=None):
     """All frames of a GIF, uint8 `[frames, height, width, 3]`."""

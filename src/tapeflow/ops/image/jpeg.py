@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -224,6 +225,7 @@ EncodeJpegVariableQuality.gradient(None)
 ExtractJpegShape.gradient(None)
 
 
+@api("image.decode_jpeg", "io.decode_jpeg")
 @tensor_function
 def decode_jpeg(
     contents,
@@ -257,6 +259,7 @@ def decode_jpeg(
                       acceptable_fraction, dct_method)  # fmt: skip
 
 
+@api("image.decode_and_crop_jpeg", "io.decode_and_crop_jpeg")
 @tensor_function
 def decode_and_crop_jpeg(
     contents,
@@ -292,6 +295,7 @@ def decode_and_crop_jpeg(
                              acceptable_fraction, dct_method)  # fmt: skip
 
 
+@api("image.encode_jpeg", "io.encode_jpeg")
 @tensor_function
 def encode_jpeg(
     image,
@@ -332,12 +336,14 @@ def encode_jpeg(
                       x_density, y_density, xmp_metadata)  # fmt: skip
 
 
+@api("image.is_jpeg", "io.is_jpeg")
 @tensor_function
 def is_jpeg(contents, name=None):
     """Whether the bytes begin as a JPEG does."""
     return equal(substr(contents, 0, 3), b"\xff\xd8\xff")
 
 
+@api("image.extract_jpeg_shape", "io.extract_jpeg_shape")
 @tensor_function
 def extract_jpeg_shape(contents, output_type=dtypes.int32, name: str | None = None):
     """Read the shape of a JPEG, without decoding it.
@@ -353,6 +359,7 @@ def extract_jpeg_shape(contents, output_type=dtypes.int32, name: str | None = No
     return ExtractJpegShape(contents, dtypes.as_dtype(output_type))
 
 
+@api("image.adjust_jpeg_quality")
 @tensor_function
 def adjust_jpeg_quality(image, jpeg_quality, dct_method: str = "", name: str | None = None):
     """Encode RGB images as JPEG of a quality, and decode them again.

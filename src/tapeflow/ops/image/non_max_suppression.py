@@ -7,6 +7,7 @@ import heapq
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -484,6 +485,7 @@ def _threshold(value, like):
     return convert_to_tensor(value, like.dtype)
 
 
+@api("image.non_max_suppression")
 @tensor_function
 def non_max_suppression(
     boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=_LOWEST, name=None
@@ -506,6 +508,7 @@ def non_max_suppression(
     return NonMaxSuppressionV3(boxes, scores, max_output_size, *limits)
 
 
+@api("image.non_max_suppression_with_scores")
 @tensor_function
 def non_max_suppression_with_scores(
     boxes,
@@ -536,6 +539,7 @@ def non_max_suppression_with_scores(
     return NonMaxSuppressionV5(boxes, scores, max_output_size, *given)[:2]
 
 
+@api("image.non_max_suppression_overlaps")
 @tensor_function
 def non_max_suppression_overlaps(
     overlaps: TensorLike,
@@ -563,6 +567,7 @@ def non_max_suppression_overlaps(
     )
 
 
+@api("image.combined_non_max_suppression")
 @tensor_function
 def combined_non_max_suppression(
     boxes,
@@ -597,6 +602,7 @@ def combined_non_max_suppression(
                                      iou_threshold, score_threshold, pad_per_class, clip_boxes)  # fmt: skip
 
 
+@api("image.non_max_suppression_padded")
 @tensor_function
 def non_max_suppression_padded(
     boxes,

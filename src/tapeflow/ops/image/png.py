@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -82,6 +83,7 @@ DecodePng.gradient(None)
 EncodePng.gradient(None)
 
 
+@api("image.decode_png", "io.decode_png")
 @tensor_function
 def decode_png(contents, channels=0, dtype=dtypes.uint8, name: str | None = None):
     """Decode a PNG.
@@ -101,6 +103,7 @@ def decode_png(contents, channels=0, dtype=dtypes.uint8, name: str | None = None
     return DecodePng(contents, channels, dtypes.as_dtype(dtype))
 
 
+@api("image.encode_png", "io.encode_png")
 @tensor_function
 def encode_png(image, compression=-1, name: str | None = None):
     """Encode images as PNG.

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
@@ -28,6 +29,7 @@ from tapeflow.ops.nn.softmax import softmax
 from tapeflow.ops.static import as_shape, sizes_of
 
 
+@api("image.image_gradients")
 @tensor_function
 def image_gradients(image):
     """(dy, dx): differences to the next pixel below and to the right, zero at the last; of `[batch, h, w, depth]`.
@@ -50,6 +52,7 @@ def image_gradients(image):
 _SOBEL = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]], np.float32)
 
 
+@api("image.sobel_edges")
 @tensor_function
 def sobel_edges(image):
     """Sobel's edges of float images `[batch, h, w, depth]`: `[batch, h, w, depth, 2]`, along y and along x."""
@@ -62,6 +65,7 @@ def sobel_edges(image):
     return Reshape(out, as_shape([*sizes, 2]))
 
 
+@api("image.total_variation")
 @tensor_function
 def total_variation(images, name=None):
     """The sum of the absolute differences of neighbouring pixels: a scalar for an image, `[batch]` for a batch.
@@ -93,6 +97,7 @@ def _checked_pair(first, second):
                 raise ValueError(f"Two images are not compatible: {a} and {b}")
 
 
+@api("image.psnr")
 @tensor_function
 def psnr(a, b, max_val, name: str | None = None):
     """Compute the peak signal-to-noise ratio of two images, in decibels.
@@ -188,6 +193,7 @@ def _fitting(image, size):
         return identity(image)
 
 
+@api("image.ssim")
 @tensor_function
 def ssim(
     img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map: bool = False
@@ -242,6 +248,7 @@ def _halved(x):
     return Reshape(out, as_shape([*sizes[:-3], *sizes_of(out)[1:]]))
 
 
+@api("image.ssim_multiscale")
 @tensor_function
 def ssim_multiscale(
     img1,

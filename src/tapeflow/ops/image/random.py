@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
@@ -40,6 +41,7 @@ def _flipped(image, axis: int, draw):
     return unbatched(where(mirrored, reverse(image, [axis + 1]), image), single)
 
 
+@api("image.random_flip_left_right")
 @tensor_function
 @in_scope("random_flip_left_right")
 def random_flip_left_right(image, seed=None):
@@ -55,6 +57,7 @@ def random_flip_left_right(image, seed=None):
     return _flipped(image, 1, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
 
 
+@api("image.random_flip_up_down")
 @tensor_function
 @in_scope("random_flip_up_down")
 def random_flip_up_down(image, seed=None):
@@ -70,6 +73,7 @@ def random_flip_up_down(image, seed=None):
     return _flipped(image, 0, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
 
 
+@api(v2="image.stateless_random_flip_left_right")
 @tensor_function
 @in_scope("stateless_random_flip_left_right")
 def stateless_random_flip_left_right(image, seed):
@@ -85,6 +89,7 @@ def stateless_random_flip_left_right(image, seed):
     return _flipped(image, 1, lambda shape: random_stateless.stateless_uniform(shape, seed))
 
 
+@api(v2="image.stateless_random_flip_up_down")
 @tensor_function
 @in_scope("stateless_random_flip_up_down")
 def stateless_random_flip_up_down(image, seed):
@@ -131,6 +136,7 @@ def _factor(draw, lower, upper, seed):
     return draw(lower, upper, seed)
 
 
+@api("image.random_brightness")
 @tensor_function
 def random_brightness(image, max_delta, seed=None):
     """Change the brightness by a random number of [-max_delta, max_delta), as `adjust_brightness`.
@@ -149,6 +155,7 @@ def random_brightness(image, max_delta, seed=None):
     return adjust_brightness(image, _delta(_between, max_delta, seed))
 
 
+@api(v2="image.stateless_random_brightness")
 @tensor_function
 def stateless_random_brightness(image, max_delta, seed):
     """Change the brightness by a number of [-max_delta, max_delta) that depends on the seed only.
@@ -167,6 +174,7 @@ def stateless_random_brightness(image, max_delta, seed):
     return adjust_brightness(image, _delta(_stateless_between, max_delta, seed))
 
 
+@api("image.random_contrast")
 @tensor_function
 def random_contrast(image, lower, upper, seed=None):
     """Change the contrast by a random factor of [lower, upper), as `adjust_contrast`.
@@ -186,6 +194,7 @@ def random_contrast(image, lower, upper, seed=None):
     return adjust_contrast(image, _factor(_between, lower, upper, seed))
 
 
+@api(v2="image.stateless_random_contrast")
 @tensor_function
 def stateless_random_contrast(image, lower, upper, seed):
     """Change the contrast by a factor of [lower, upper) that depends on the seed only.
@@ -205,6 +214,7 @@ def stateless_random_contrast(image, lower, upper, seed):
     return adjust_contrast(image, _factor(_stateless_between, lower, upper, seed))
 
 
+@api("image.random_hue")
 @tensor_function
 def random_hue(image, max_delta, seed=None):
     """Turn the hue by a random part of the colour circle of [-max_delta, max_delta), as `adjust_hue`.
@@ -223,6 +233,7 @@ def random_hue(image, max_delta, seed=None):
     return adjust_hue(image, _delta(_between, max_delta, seed, 0.5))
 
 
+@api(v2="image.stateless_random_hue")
 @tensor_function
 def stateless_random_hue(image, max_delta, seed):
     """Turn the hue by a part of the colour circle of [-max_delta, max_delta) that depends on the seed only.
@@ -241,6 +252,7 @@ def stateless_random_hue(image, max_delta, seed):
     return adjust_hue(image, _delta(_stateless_between, max_delta, seed, 0.5))
 
 
+@api("image.random_saturation")
 @tensor_function
 def random_saturation(image, lower, upper, seed=None):
     """Change the saturation by a random factor of [lower, upper), as `adjust_saturation`.
@@ -260,6 +272,7 @@ def random_saturation(image, lower, upper, seed=None):
     return adjust_saturation(image, _factor(_between, lower, upper, seed))
 
 
+@api(v2="image.stateless_random_saturation")
 @tensor_function
 def stateless_random_saturation(image, lower, upper, seed=None):
     """Change the saturation by a factor of [lower, upper) that depends on the seed only.
@@ -287,6 +300,7 @@ def _jpeg(draw, image, lowest, highest, seed):
     return adjust_jpeg_quality(image, draw(lowest, highest, seed))
 
 
+@api("image.random_jpeg_quality")
 @tensor_function
 def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
     """Encode images as JPEG of a random quality, and decode them again, as `adjust_jpeg_quality`.
@@ -307,6 +321,7 @@ def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
                  min_jpeg_quality, max_jpeg_quality, seed)  # fmt: skip
 
 
+@api(v2="image.stateless_random_jpeg_quality")
 @tensor_function
 def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
     """Encode images as JPEG of a quality that depends on the seed only, and decode them again.
@@ -330,6 +345,7 @@ def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, see
     return _jpeg(draw, image, min_jpeg_quality, max_jpeg_quality, seed)
 
 
+@api(v2="image.stateless_random_crop")
 @tensor_function
 def stateless_random_crop(value, size, seed, name: str | None = None):
     """Cut a window out of a tensor, at a place that depends on the seed only.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.decoding import decoded
@@ -31,6 +32,7 @@ def _(rng):
 DecodeWebP.gradient(None)
 
 
+@api("image.decode_webp", "io.decode_webp")
 @tensor_function
 def decode_webp(contents, channels=0, dtype=dtypes.uint8, name: str | None = None):
     """Decode the first frame of a WebP.

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -185,6 +186,7 @@ def _decoded(records, defaults, delimiter, quotes, missing, selected):
     return columns
 
 
+@api(v2="io.decode_csv")
 @public
 def decode_csv(
     records,
@@ -219,6 +221,7 @@ def decode_csv(
     return _decoded(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols)
 
 
+@api(v1=("io.decode_csv", "decode_csv"))
 @tensor_function
 def decode_csv_v1(
     records,

@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.files import file_system
@@ -102,12 +103,14 @@ def _(rng):
     yield Sample(np.array([[b"a"]], object), raises=InvalidArgumentError)
 
 
+@api("io.read_file", v1="read_file")
 @public
 def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """The bytes of a file, a scalar string. Raises NotFoundError."""
     return ReadFile(filename)
 
 
+@api("io.write_file", v1="write_file")
 @public
 def write_file(filename, contents, name=None):
     """Write a string to a file, making its directory if there is none.
@@ -123,6 +126,7 @@ def write_file(filename, contents, name=None):
     return WriteFile(filename, contents)
 
 
+@api("io.matching_files", v1="matching_files")
 @public
 def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
     """The names of the files that match a pattern or one of several, sorted."""

@@ -9,6 +9,7 @@ import struct
 from typing import Any
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files.wire import bytes_field, varint
@@ -116,6 +117,7 @@ def _(rng):
         yield Sample(texts(bad), raises=InvalidArgumentError)
 
 
+@api("io.decode_json_example", v1="decode_json_example")
 @tensor_function
 def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
     """Serialized `Example` messages from JSON texts. Raises InvalidArgumentError for malformed texts."""

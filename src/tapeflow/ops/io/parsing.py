@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.api import api, api_value
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
@@ -27,9 +28,11 @@ from tapeflow.ops.ragged.tensor import RaggedTensor
 from tapeflow.ops.sparse.functions import reorder
 
 VarLenFeature = namedtuple("VarLenFeature", ["dtype"])
+api_value("VarLenFeature", "io.VarLenFeature", v1="VarLenFeature")
 VarLenFeature.__doc__ = "A feature of any number of values: a sparse tensor."
 
 
+@api("io.SparseFeature", v1="SparseFeature")
 class SparseFeature(
     namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"])
 ):
@@ -39,6 +42,7 @@ class SparseFeature(
         return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
 
 
+@api("io.FixedLenFeature", v1="FixedLenFeature")
 class FixedLenFeature(namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
     """A feature of the given shape; without a default value it must be there."""
 
@@ -46,6 +50,7 @@ class FixedLenFeature(namedtuple("FixedLenFeature", ["shape", "dtype", "default_
         return super().__new__(cls, shape, dtype, default_value)
 
 
+@api("io.FixedLenSequenceFeature", v1="FixedLenSequenceFeature")
 class FixedLenSequenceFeature(
     namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])
 ):
@@ -55,6 +60,7 @@ class FixedLenSequenceFeature(
         return super().__new__(cls, shape, dtype, allow_missing, default_value)
 
 
+@api("io.RaggedFeature", v1="RaggedFeature")
 class RaggedFeature(
     namedtuple(
         "RaggedFeature", ["dtype", "value_key", "partitions", "row_splits_dtype", "validate"]
@@ -255,6 +261,7 @@ def _in_order(features):
     return sorted(sorted(features), key=rank)
 
 
+@api(v2="io.parse_example")
 @public
 def parse_example(serialized, features, example_names=None, name=None):
     """Read the features of serialized `Example` messages.
@@ -282,6 +289,7 @@ def parse_example(serialized, features, example_names=None, name=None):
     return {key: _one(key, features[key], serialized, names) for key in _in_order(features)}
 
 
+@api(v1=("io.parse_example", "parse_example"))
 @public
 def parse_example_v1(serialized, features, name=None, example_names=None):
     """`parse_example` with the 1.x order of arguments.
@@ -295,6 +303,7 @@ def parse_example_v1(serialized, features, name=None, example_names=None):
     return parse_example(serialized, features, example_names)
 
 
+@api(v2="io.parse_single_example")
 @public
 def parse_single_example(serialized, features, example_names=None, name=None):
     """Read one serialized `Example` message.
@@ -322,6 +331,7 @@ def parse_single_example(serialized, features, example_names=None, name=None):
     return {key: _one(key, features[key], serialized, names) for key in _in_order(features)}
 
 
+@api(v1=("io.parse_single_example", "parse_single_example"))
 @public
 def parse_single_example_v1(serialized, features, name=None, example_names=None):
     """`parse_single_example` with the 1.x order of arguments.
@@ -366,6 +376,7 @@ def _sequences(serialized, context_features, sequence_features, names):
     return context, lists, lengths
 
 
+@api("io.parse_sequence_example", v1="parse_sequence_example")
 @public
 def parse_sequence_example(
     serialized, context_features=None, sequence_features=None, example_names=None, name=None
@@ -391,6 +402,7 @@ def parse_sequence_example(
     return _sequences(serialized, context_features, sequence_features, _names(example_names))
 
 
+@api("io.parse_single_sequence_example", v1="parse_single_sequence_example")
 @public
 def parse_single_sequence_example(
     serialized, context_features=None, sequence_features=None, example_name=None, name=None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
@@ -260,6 +261,7 @@ def _(rng):
                  raises=InvalidArgumentError)  # fmt: skip
 
 
+@api("io.decode_proto")
 @public
 def decode_proto(
     bytes,
@@ -314,6 +316,7 @@ def decode_proto(
     return DecodeProtoV2(sizes, [field.values for field in fields])
 
 
+@api("io.encode_proto")
 @public
 def encode_proto(
     sizes, values, field_names, message_type, descriptor_source="local://", name=None

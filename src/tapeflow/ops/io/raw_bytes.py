@@ -8,6 +8,7 @@ import zlib
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
@@ -122,6 +123,7 @@ def _(rng):
     yield Sample(texts("A"), four - 4, out_type=dtypes.int16, raises=InvalidArgumentError)
 
 
+@api(v2="io.decode_raw")
 @public
 def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
     r"""Read the bytes of strings as elements of a dtype.
@@ -148,6 +150,7 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, nam
     return DecodeRaw(input_bytes, out_type, little_endian)
 
 
+@api(v1=("io.decode_raw", "decode_raw"))
 @tensor_function
 def decode_raw_v1(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
     """`decode_raw` with the 1.x spelling `bytes`."""
@@ -184,6 +187,7 @@ def _(rng):
     yield Sample(texts("AB"), compression_type="LZ", raises=InvalidArgumentError)
 
 
+@api("io.decode_compressed", v1="decode_compressed")
 @tensor_function
 def decode_compressed(
     bytes: TensorLike, compression_type: str = "", name: str | None = None
@@ -258,12 +262,14 @@ def _(rng):
     yield Sample(texts(two[()]), out_type=dtypes.int32, raises=InvalidArgumentError)
 
 
+@api("io.serialize_tensor", v1="serialize_tensor")
 @tensor_function
 def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """A tensor as the bytes of a TensorProto message, a scalar string."""
     return SerializeTensor(tensor)
 
 
+@api("io.parse_tensor", v1="parse_tensor")
 @tensor_function
 def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """Read a serialized tensor, see `tf.io.serialize_tensor`.

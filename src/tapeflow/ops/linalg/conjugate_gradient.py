@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_to
@@ -23,6 +24,7 @@ def _dot(x, y):
     return reduction.reduce_sum(conj(x) * y, -1)
 
 
+@api("linalg.experimental.conjugate_gradient")
 @public
 def conjugate_gradient(
     operator, rhs, preconditioner=None, x=None, tol=1e-5, max_iter=20, name="conjugate_gradient"

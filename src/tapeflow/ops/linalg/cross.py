@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -51,6 +52,7 @@ def _(rng):
 Cross.reference(lambda a, b: np.cross(a, b))
 
 
+@api("linalg.cross", v1="cross")
 @tensor_function
 def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """Compute the cross products of vectors of three elements.

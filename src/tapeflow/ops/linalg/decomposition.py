@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -116,6 +117,7 @@ _REAL = {"T": (dtypes.float64, dtypes.float32)}
 old_spelling(Cholesky, "BatchCholesky", _REAL)
 
 
+@api("linalg.cholesky", v1="cholesky")
 @tensor_function
 def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L of L @ adjoint(L) = A, for positive definite matrices A, of which the lower triangles are
@@ -203,6 +205,7 @@ def _(input, full_matrices):
     return qs, rs
 
 
+@api("linalg.qr", v1="qr")
 @tensor_function
 def qr(input, full_matrices=False, name=None):
     """Factor matrices in orthonormal columns and an upper triangle: `input = q @ r`.
@@ -342,6 +345,7 @@ def _(input, compute_uv, full_matrices):
 old_spelling(Svd, "BatchSvd", {"T": (dtypes.float64, dtypes.float32, *COMPLEX)})
 
 
+@api("linalg.svd", v1="svd")
 @tensor_function
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """Compute the singular value decomposition of matrices: `tensor = u @ diag(s) @ adjoint(v)`.
@@ -421,6 +425,7 @@ SelfAdjointEigV2.reference(
 old_spelling(SelfAdjointEigV2, "BatchSelfAdjointEigV2", _REAL)
 
 
+@api("linalg.eigh", v1="self_adjoint_eig")
 @tensor_function
 def eigh(tensor, name=None):
     """Eigenvalues, smallest first, and eigenvectors (columns) of self-adjoint matrices, of which the lower triangles
@@ -429,6 +434,7 @@ def eigh(tensor, name=None):
     return e, v
 
 
+@api("linalg.eigvalsh", v1="self_adjoint_eigvals")
 @tensor_function
 def eigvalsh(tensor, name=None):
     """The eigenvalues of self-adjoint matrices, smallest first."""
@@ -491,6 +497,7 @@ def _complex_of(x):
     return dtypes.complex64 if x.dtype in (dtypes.float32, dtypes.complex64) else dtypes.complex128
 
 
+@api(v2=("linalg.eig", "eig"))
 @tensor_function
 def eig(tensor, name=None):
     """Eigenvalues and eigenvectors (columns) of square matrices, complex, in no order; returns (e, v)."""
@@ -499,6 +506,7 @@ def eig(tensor, name=None):
     return e, v
 
 
+@api(v2=("linalg.eigvals", "eigvals"))
 @tensor_function
 def eigvals(tensor, name=None):
     """The eigenvalues of square matrices, complex, in no order."""

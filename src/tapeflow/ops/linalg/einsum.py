@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -295,6 +296,7 @@ def _(inputs, equation):
     return np.einsum(equation, *inputs)
 
 
+@api("linalg.einsum", "einsum")
 @tensor_function
 @graph_scope("einsum/")
 def einsum(equation, *inputs, **kwargs):

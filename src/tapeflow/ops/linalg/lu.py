@@ -6,6 +6,7 @@ import importlib
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -117,6 +118,7 @@ def _(input, output_idx_type):
     return packed, order
 
 
+@api("linalg.lu")
 @tensor_function
 def lu(input, output_idx_type=dtypes.int32, name=None):
     """Factor square matrices in triangles: `input[p] = L @ U`.
@@ -175,6 +177,7 @@ def _checked(lower_upper, perm, validate_args):
         return identity(lower_upper), identity(perm)
 
 
+@api("linalg.lu_reconstruct")
 @tensor_function
 def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
     """Multiply triangles from `tf.linalg.lu` to get the matrices back.
@@ -202,6 +205,7 @@ def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
     return matmul(_permutation(places, product.dtype), product)
 
 
+@api("linalg.lu_solve")
 @tensor_function
 def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
     """Solve `A @ X = rhs` by the `tf.linalg.lu` of A.
@@ -247,6 +251,7 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
     return MatrixTriangularSolve(upper, MatrixTriangularSolve(lower, ordered, True), False)
 
 
+@api("linalg.lu_matrix_inverse")
 @tensor_function
 def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
     """Invert matrices by their `tf.linalg.lu`.

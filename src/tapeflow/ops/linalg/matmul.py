@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow._native import EagerTensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -246,6 +247,7 @@ def _(call, dy):
     return of_x, of_y
 
 
+@api("linalg.matmul", "matmul")
 @tensor_function
 def matmul(
     a,
@@ -323,6 +325,7 @@ def _as_adjoint(x, transpose, adjoint):
     return (conj(x), True) if transpose else (x, bool(adjoint))
 
 
+@api(v1="sparse_matmul")
 @tensor_function
 def sparse_matmul(
     a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None
@@ -334,6 +337,7 @@ def sparse_matmul(
     )
 
 
+@api("linalg.matvec")
 @tensor_function
 @graph_scope("MatVec")
 def matvec(
@@ -368,6 +372,7 @@ def matvec(
     return layout.Squeeze(product, [-1])
 
 
+@api("linalg.tensordot", "tensordot")
 @tensor_function
 @graph_scope("Tensordot")
 def tensordot(a, b, axes, name=None):

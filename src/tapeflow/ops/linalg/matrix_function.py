@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -89,6 +90,7 @@ def _(input):
     return total
 
 
+@api("linalg.expm")
 @tensor_function
 def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponentials of square matrices."""
@@ -127,6 +129,7 @@ def _(input):
     return v @ np.diag(np.log(e)) @ np.linalg.inv(v)
 
 
+@api("linalg.logm")
 @tensor_function
 def logm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal logarithms of complex square matrices."""
@@ -181,18 +184,21 @@ def _(input):
     return v * np.sqrt(e)[..., None, :] @ v.swapaxes(-1, -2)
 
 
+@api("linalg.sqrtm", "matrix_square_root")
 @tensor_function
 def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal square roots of square matrices."""
     return MatrixSquareRoot(input)
 
 
+@api("linalg.adjoint")
 @tensor_function
 def adjoint(matrix, name=None):
     """The conjugate transposes of the innermost matrices."""
     return adjoint_of(convert_to_tensor(matrix))
 
 
+@api("linalg.matrix_transpose", v1=("linalg.transpose", "matrix_transpose"))
 @tensor_function
 @graph_scope("matrix_transpose")
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
@@ -239,6 +245,7 @@ def _of_rank_two(a, validate_args):
     return a
 
 
+@api("linalg.matrix_rank")
 @tensor_function
 def matrix_rank(a, tol=None, validate_args=False, name=None):
     """Count the singular values of matrices that are not zero.
@@ -266,6 +273,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
     return reduction.reduce_sum(casting.cast(comparison.Greater(s, tol), dtypes.int32), -1)
 
 
+@api("linalg.pinv")
 @tensor_function
 def pinv(a, rcond=None, validate_args=False, name=None):
     """Compute Moore-Penrose pseudo-inverses.
@@ -308,6 +316,7 @@ def pinv(a, rcond=None, validate_args=False, name=None):
 ORDERS = ("euclidean", "fro", 1, 2, math.inf)
 
 
+@api(v2=("linalg.norm", "norm"))
 @tensor_function
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     """Compute norms of vectors or matrices.
@@ -390,12 +399,14 @@ def _spectral_norm_of_any_rank(tensor, axis, keep):
     return layout.Reshape(top, comparison.SelectV2(mine, 1, Shape(tensor)))
 
 
+@api(v1=("linalg.norm", "norm"))
 @tensor_function
 def norm_v1(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     """`norm` as 1.x spells it."""
     return norm(tensor, ord, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
 
 
+@api("linalg.normalize")
 @tensor_function
 @graph_scope("normalize/")
 def normalize(tensor, ord="euclidean", axis=None, name=None):
@@ -419,6 +430,7 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
     return arithmetic.RealDiv(tensor, casting.cast(size, tensor.dtype)), size
 
 
+@api("linalg.eigh_tridiagonal")
 @tensor_function
 def eigh_tridiagonal(
     alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None

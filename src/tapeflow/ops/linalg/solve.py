@@ -7,6 +7,7 @@ import importlib
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -134,6 +135,7 @@ def _eliminated(a, b):
     return out
 
 
+@api("linalg.inv", v1="matrix_inverse")
 @tensor_function
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Invert square matrices, or their adjoints.
@@ -207,6 +209,7 @@ _WITHOUT_HALF = {"T": tuple(each for each in DENSE["T"] if each != dtypes.float1
 old_spelling(MatrixDeterminant, "BatchMatrixDeterminant", _WITHOUT_HALF)
 
 
+@api("linalg.det", v1="matrix_determinant")
 @tensor_function
 def det(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinants of square matrices."""
@@ -248,12 +251,14 @@ def _(input):
     return np.sign(det), np.log(np.abs(det))
 
 
+@api("linalg.slogdet")
 @tensor_function
 def slogdet(input, name=None):
     """The signs and the logarithms of the magnitudes of determinants: (sign, log_abs_determinant)."""
     return LogMatrixDeterminant(input)
 
 
+@api("linalg.logdet")
 @tensor_function
 def logdet(matrix, name=None):
     """The logarithms of the determinants of positive definite matrices."""
@@ -326,6 +331,7 @@ MatrixSolve.reference(
 old_spelling(MatrixSolve, "BatchMatrixSolve", _REAL)
 
 
+@api("linalg.solve", v1="matrix_solve")
 @tensor_function
 def solve(
     matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
@@ -428,6 +434,7 @@ def _(matrix, rhs, lower, adjoint):
 old_spelling(MatrixTriangularSolve, "BatchMatrixTriangularSolve", _REAL)
 
 
+@api("linalg.triangular_solve", v1="matrix_triangular_solve")
 @tensor_function
 def triangular_solve(
     matrix: TensorLike,
@@ -459,6 +466,7 @@ def triangular_solve(
     return MatrixTriangularSolve(matrix, rhs, bool(lower), bool(adjoint))
 
 
+@api("linalg.cholesky_solve", v1="cholesky_solve")
 @tensor_function
 def cholesky_solve(chol, rhs, name=None):
     """Solve `A @ X = rhs` by the Cholesky factor of A.
@@ -480,6 +488,7 @@ def cholesky_solve(chol, rhs, name=None):
     return MatrixTriangularSolve(chol, MatrixTriangularSolve(chol, rhs, True, False), True, True)
 
 
+@api("linalg.lstsq", v1="matrix_solve_ls")
 @tensor_function
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """Solve linear equations in the sense of least squares.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -369,6 +370,7 @@ def _as_long(diagonal, n, place):
     return _padded(diagonal, [[d * missing for d in place]])
 
 
+@api("linalg.tridiagonal_matmul")
 @tensor_function
 def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
     """Multiply tridiagonal matrices by matrices.
@@ -391,6 +393,7 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
     return TridiagonalMatMul(d[..., 0:1, :], d[..., 1:2, :], d[..., 2:3, :], rhs)
 
 
+@api("linalg.tridiagonal_solve")
 @tensor_function
 def tridiagonal_solve(
     diagonals,
@@ -495,6 +498,7 @@ def _(matrix, rhs, lower, adjoint):
     return np.linalg.solve(np.diag(second) + np.diag(first[:-1], 1), rhs)
 
 
+@api(v2="linalg.banded_triangular_solve")
 @tensor_function
 def banded_triangular_solve(
     bands, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from itertools import pairwise
 
+from tapeflow.api import api
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_static_shape
@@ -105,6 +106,7 @@ def _inherited(operator, given):
         yield own if hint is None else hint
 
 
+@api("linalg.LinearOperatorAdjoint")
 class LinearOperatorAdjoint(_One):
     """The conjugate transpose of an operator."""
 
@@ -156,6 +158,7 @@ class LinearOperatorAdjoint(_One):
         return self._operator
 
 
+@api("linalg.LinearOperatorInversion")
 class LinearOperatorInversion(_One):
     """The inverse of an operator."""
 
@@ -219,6 +222,7 @@ class Several(LinearOperator):
         return self._operators
 
 
+@api("linalg.LinearOperatorComposition")
 class LinearOperatorComposition(Several):
     """The product of operators: the last is applied first."""
 
@@ -285,6 +289,7 @@ class LinearOperatorComposition(Several):
         return super()._assert_non_singular()
 
 
+@api("linalg.LinearOperatorKronecker")
 class LinearOperatorKronecker(Several):
     """The Kronecker product of operators."""
 
@@ -392,6 +397,7 @@ class LinearOperatorKronecker(Several):
         return self._of_squares("assert_self_adjoint")
 
 
+@api("linalg.LinearOperatorLowRankUpdate")
 class LinearOperatorLowRankUpdate(LinearOperator):
     """The operator L + U D V^H: another operator plus a product of thin matrices; `v` is `u` where not given."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape, dimension_at_index
@@ -37,6 +38,7 @@ def _algebra() -> ModuleType:
     return algebra
 
 
+@api("linalg.LinearOperator")
 class LinearOperator(Module):
     """A matrix, or a stack of them, of shape batch_shape + [range_dimension, domain_dimension].
 

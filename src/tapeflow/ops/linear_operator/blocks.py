@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from tapeflow.api import api
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.broadcasting import BroadcastTo, broadcast_dynamic_shape
 from tapeflow.ops.array.construction import zeros
@@ -100,6 +101,7 @@ def _tobatch_of(x, batch):
     return BroadcastTo(x, concat([batch, Shape(x)[-2:]], 0))
 
 
+@api("linalg.LinearOperatorBlockDiag")
 class LinearOperatorBlockDiag(_Blocks):
     """The operator with others on its diagonal and zeros elsewhere."""
 
@@ -185,6 +187,7 @@ def _joined(parts):
     return concat([_tobatch_of(p, batch) for p in parts], -2)
 
 
+@api("linalg.LinearOperatorBlockLowerTriangular")
 class LinearOperatorBlockLowerTriangular(_Blocks):
     """The operator of a lower triangle of blocks: `operators` is a list of rows of 1, 2, 3... operators."""
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
@@ -212,6 +213,7 @@ class _BlockCirculant(LinearOperator):
         return self._like(other._values() / self._values(), commuting_hints(self, other))
 
 
+@api("linalg.LinearOperatorCirculant")
 class LinearOperatorCirculant(_BlockCirculant):
     """A circulant matrix [..., n, n]: every column is the one before, rotated by one.
 
@@ -238,6 +240,7 @@ class LinearOperatorCirculant(_BlockCirculant):
         )  # fmt: skip
 
 
+@api("linalg.LinearOperatorCirculant2D")
 class LinearOperatorCirculant2D(_BlockCirculant):
     """A block circulant matrix of circulant blocks, of `spectrum` [..., n0, n1]; see `LinearOperatorCirculant`."""
 
@@ -260,6 +263,7 @@ class LinearOperatorCirculant2D(_BlockCirculant):
         )  # fmt: skip
 
 
+@api("linalg.LinearOperatorCirculant3D")
 class LinearOperatorCirculant3D(_BlockCirculant):
     """A nested block circulant matrix, of `spectrum` [..., n0, n1, n2]; see `LinearOperatorCirculant`."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -27,6 +28,7 @@ from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.static import static_value
 
 
+@api("linalg.LinearOperatorFullMatrix")
 class LinearOperatorFullMatrix(LinearOperator):
     """The operator of a plain matrix."""
 
@@ -66,6 +68,7 @@ class LinearOperatorFullMatrix(LinearOperator):
         return convert_to_tensor(self._matrix)
 
 
+@api("linalg.LinearOperatorDiag")
 class LinearOperatorDiag(LinearOperator):
     """The operator of a diagonal matrix, given its diagonal."""
 
@@ -228,6 +231,7 @@ def _triangular(left, right, tril):
     )
 
 
+@api("linalg.LinearOperatorLowerTriangular")
 class LinearOperatorLowerTriangular(LinearOperator):
     """The operator of the lower triangle of a matrix."""
 
@@ -310,6 +314,7 @@ def _dimensions(num_rows, num_columns, batch_shape):
     return TensorShape([*batch, *sizes])
 
 
+@api("linalg.LinearOperatorScaledIdentity")
 class LinearOperatorScaledIdentity(LinearOperator):
     """The operator c * I, given the number of rows and c, which may be a batch of numbers."""
 
@@ -423,6 +428,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return self._diag_part()
 
 
+@api("linalg.LinearOperatorIdentity")
 class LinearOperatorIdentity(LinearOperatorScaledIdentity):
     """The identity operator of `num_rows` rows; with `batch_shape` a stack of them."""
 
@@ -485,6 +491,7 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
         return no_op("assert_self_adjoint")
 
 
+@api("linalg.LinearOperatorZeros")
 class LinearOperatorZeros(LinearOperator):
     """The operator that makes everything zero."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -28,6 +29,7 @@ from tapeflow.ops.math import arithmetic, casting, comparison, elementwise
 from tapeflow.ops.math.conjugate import conj
 
 
+@api("linalg.LinearOperatorPermutation")
 class LinearOperatorPermutation(LinearOperator):
     """The operator that brings rows into the order `perm`."""
 
@@ -83,6 +85,7 @@ class LinearOperatorPermutation(LinearOperator):
         return no_op("assert_non_singular")
 
 
+@api("linalg.LinearOperatorHouseholder")
 class LinearOperatorHouseholder(LinearOperator):
     """The reflection at the hyperplane orthogonal to `reflection_axis`."""
 
@@ -151,6 +154,7 @@ class LinearOperatorHouseholder(LinearOperator):
         return no_op("assert_self_adjoint")
 
 
+@api("linalg.LinearOperatorTridiag")
 class LinearOperatorTridiag(LinearOperator):
     """The operator of three diagonals; see `tridiagonal_matmul` for their forms."""
 
@@ -223,6 +227,7 @@ class LinearOperatorTridiag(LinearOperator):
         return group(main, beside)
 
 
+@api("linalg.LinearOperatorToeplitz")
 class LinearOperatorToeplitz(LinearOperator):
     """The operator of a matrix with constant diagonals, given its first column and row."""
 

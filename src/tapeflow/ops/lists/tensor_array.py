@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, ResourceExhaustedError
@@ -51,6 +52,7 @@ def _of_its_kind(method: Any) -> Any:
     return call
 
 
+@api("TensorArray")
 class TensorArray:
     """Tensors of dtype `dtype`, read and written by index.
 

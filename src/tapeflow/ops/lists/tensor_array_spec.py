@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.ops.lists.tensor_array import TensorArray
 
 
+@api("TensorArraySpec")
 @type_spec_registry.register("tf.TensorArraySpec")
 class TensorArraySpec(TypeSpec):
     """Describes a TensorArray.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -85,6 +86,7 @@ def _collected(op):
     return op
 
 
+@api("lookup.KeyValueTensorInitializer")
 @public_methods
 class KeyValueTensorInitializer(_Initializer):
     """Fills a table with keys and as many values."""
@@ -100,6 +102,7 @@ class KeyValueTensorInitializer(_Initializer):
         return _collected(InitializeTableV2(table.resource_handle, self._keys, self._values))
 
 
+@api("lookup.TextFileIndex")
 class TextFileIndex:
     """What of a line is a key or a value, instead of the number of a column."""
 
@@ -107,6 +110,7 @@ class TextFileIndex:
     LINE_NUMBER = LINE_NUMBER
 
 
+@api("lookup.TextFileInitializer")
 @public_methods
 class TextFileInitializer(_Initializer):
     """Fills a table from the lines of a text file.
@@ -265,6 +269,7 @@ class _Lookup:
         return _mapped(self, keys, find)
 
 
+@api("lookup.StaticHashTable")
 @public_methods
 class StaticHashTable(_Lookup):
     """A table that `initializer` fills, once.
@@ -304,6 +309,7 @@ class StaticHashTable(_Lookup):
         return self._find(keys, self._default_value)
 
 
+@api("lookup.StaticVocabularyTable")
 @public_methods
 class StaticVocabularyTable:
     """Numbers of words: those of `initializer`, and hash buckets behind them for all others.
@@ -405,6 +411,7 @@ class _Growing(_Lookup):
         self._table.insert(np.asarray(found["-keys"]), np.asarray(found["-values"]), True)
 
 
+@api("lookup.experimental.MutableHashTable")
 @public_methods
 class MutableHashTable(_Growing):
     """A table that grows; values may be vectors.
@@ -460,6 +467,7 @@ def _removed(table, keys):
     return LookupTableRemoveV2(table.resource_handle, keys)
 
 
+@api("lookup.experimental.DenseHashTable")
 @public_methods
 class DenseHashTable(_Growing):
     """A table that grows, with two keys that it keeps for itself; keys and values may be vectors."""
@@ -522,12 +530,14 @@ class DenseHashTable(_Growing):
         return _removed(self, keys)
 
 
+@api(v1="initialize_all_tables")
 @public
 def initialize_all_tables(name="init_all_tables"):
     """`tables_initializer` under its older name."""
     return tables_initializer(name)
 
 
+@api(v1="tables_initializer")
 @public
 def tables_initializer(name="init_all_tables"):
     """The operation that fills all tables of the graph; nothing eagerly, where tables are filled at once."""

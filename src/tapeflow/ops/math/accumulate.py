@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -57,6 +58,7 @@ AddN = _row("AddN")
 AccumulateNV2 = _row("AccumulateNV2", shape=shape_attr)
 
 
+@api("math.add_n", "add_n")
 @tensor_function
 def add_n(inputs, name=None):
     """The sum of a list of tensors (or IndexedSlices) of one shape and dtype.
@@ -69,6 +71,7 @@ def add_n(inputs, name=None):
     return tensors[0] if len(tensors) == 1 else AddN(tensors)
 
 
+@api("math.accumulate_n", v1="accumulate_n")
 @tensor_function
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     """Add a list of tensors, as `tf.add_n` does, with checks of their shape and dtype.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
@@ -102,6 +103,7 @@ def _checked(operand, axis):
     return operand
 
 
+@api("math.approx_max_k", "nn.approx_max_k")
 @tensor_function
 def approx_max_k(
     operand,
@@ -137,6 +139,7 @@ def approx_max_k(
     )  # fmt: skip
 
 
+@api("math.approx_min_k", "nn.approx_min_k")
 @tensor_function
 def approx_min_k(
     operand,
@@ -169,6 +172,7 @@ def approx_min_k(
     )  # fmt: skip
 
 
+@api("approx_top_k")
 @tensor_function
 def approx_top_k(
     input,

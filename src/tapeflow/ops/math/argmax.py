@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -74,6 +75,7 @@ ArgMax = _row("ArgMax", "argmax", max, (*INDEX, dtypes.int16, dtypes.uint16))
 ArgMin = _row("ArgMin", "argmin", min, INDEX)
 
 
+@api(v2=("math.argmax", "argmax"))
 @tensor_function
 def argmax(
     input: TensorLike, axis=None, output_type: DTypeLike = dtypes.int64, name: str | None = None
@@ -98,6 +100,7 @@ def argmax(
     return ArgMax(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
 
 
+@api(v2=("math.argmin", "argmin"))
 @tensor_function
 def argmin(
     input: TensorLike, axis=None, output_type: DTypeLike = dtypes.int64, name: str | None = None
@@ -122,24 +125,28 @@ def argmin(
     return ArgMin(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
 
 
+@api(v1=("math.argmax", "argmax"))
 @tensor_function
 def argmax_v1(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """`argmax` as 1.x spells it."""
     return argmax(input, renamed("axis", axis, "dimension", dimension), output_type)
 
 
+@api(v1=("math.argmin", "argmin"))
 @tensor_function
 def argmin_v1(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """`argmin` as 1.x spells it."""
     return argmin(input, renamed("axis", axis, "dimension", dimension), output_type)
 
 
+@api(v1="arg_max")
 @tensor_function
 def arg_max(input, dimension, output_type=dtypes.int64, name=None):
     """`argmax` under an old name."""
     return ArgMax(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))
 
 
+@api(v1="arg_min")
 @tensor_function
 def arg_min(input, dimension, output_type=dtypes.int64, name=None):
     """`argmin` under an old name."""

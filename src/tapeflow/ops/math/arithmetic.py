@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes, promotion
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -60,6 +61,7 @@ AddV2 = _add_row("AddV2", NUMERIC, node_name="Add")
 Add = _add_row("Add", (*NUMERIC, dtypes.string))
 
 
+@api("math.add", "add")
 @tensor_function
 def add(x, y, name=None):
     """Add two tensors elementwise, with broadcasting; strings are joined.
@@ -103,6 +105,7 @@ Sub.samples(pairs)
 Sub.reference(lambda x, y: x + y * -1.0)
 
 
+@api("math.subtract", "subtract")
 @tensor_function
 def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Subtract `y` from `x` elementwise, with broadcasting.
@@ -140,6 +143,7 @@ def _(rng):
 Mul.reference(per_element(lambda x, y: x * y, lambda x, y: x * y))
 
 
+@api("math.multiply", "multiply")
 @tensor_function
 def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Multiply two tensors elementwise, with broadcasting.
@@ -159,6 +163,7 @@ def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return Mul(x, y)
 
 
+@api("math.scalar_mul", "scalar_mul")
 @tensor_function
 def scalar_mul(scalar, x, name=None):
     """Multiply a tensor by a scalar.
@@ -257,6 +262,7 @@ def _(rng):
 TruncateDiv.reference(per_element(_exact_quotient))
 
 
+@api("truncatediv")
 @tensor_function
 def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Divide two tensors elementwise and round towards zero, with broadcasting.
@@ -296,6 +302,7 @@ def _(rng):
 FloorDiv.reference(per_element(lambda x, y: x // y))
 
 
+@api("math.floordiv", v1=("floor_div", "floordiv"))
 @tensor_function
 def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Divide two tensors elementwise and round down, with broadcasting.
@@ -337,6 +344,7 @@ def _(rng):
 FloorMod.reference(per_element(lambda x, y: x - y * math.floor(x / y)))
 
 
+@api("math.floormod", "math.mod", v1=("floormod", "mod"))
 @tensor_function
 def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute the remainder of `tf.math.floordiv`, which has the sign of `y`.
@@ -383,6 +391,7 @@ Mod = _remainder("Mod")
 TruncateMod = _remainder("TruncateMod")
 
 
+@api("truncatemod")
 @tensor_function
 def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute the remainder of `tf.truncatediv`, which has the sign of `x`.
@@ -415,6 +424,7 @@ TRUE_DIVISION = {
 }
 
 
+@api("math.truediv", "truediv")
 @tensor_function
 def truediv(x, y, name=None):
     """Divide two tensors elementwise, integers in floating point, with broadcasting.
@@ -452,6 +462,7 @@ def _quotient(x, y):
     return RealDiv(Cast(x, wide), Cast(y, wide))
 
 
+@api("math.divide", "divide")
 @tensor_function
 def divide(x, y, name=None):
     """Divide two tensors elementwise as Python's `/` does, with broadcasting.
@@ -476,6 +487,7 @@ def divide(x, y, name=None):
     return truediv(x, y)
 
 
+@api("realdiv")
 @tensor_function
 def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Divide two floating or complex tensors elementwise, with broadcasting.
@@ -490,6 +502,7 @@ def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return RealDiv(x, y)
 
 
+@api(v1="div")
 @tensor_function
 def div(x, y, name=None):
     """x / y as Python 2 divides: of integers rounded down."""
@@ -534,6 +547,7 @@ def _(rng):
 Pow.reference(per_element(lambda x, y: x**y, lambda x, y: x**y))
 
 
+@api("math.pow", "pow")
 @tensor_function
 def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Raise `x` to the power `y` elementwise, with broadcasting.
@@ -584,6 +598,7 @@ Minimum = _extreme(
 )
 
 
+@api("math.maximum", "maximum")
 @tensor_function
 def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Take the larger of two elements, with broadcasting; NaN where either is NaN.
@@ -601,6 +616,7 @@ def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return Maximum(x, y)
 
 
+@api("math.minimum", "minimum")
 @tensor_function
 def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Take the smaller of two elements, with broadcasting; NaN where either is NaN.
@@ -640,6 +656,7 @@ SquaredDifference.reference(
 )
 
 
+@api("math.squared_difference", v1="squared_difference")
 @tensor_function
 def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute `conj(x - y) * (x - y)` elementwise, with broadcasting.

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
@@ -199,102 +200,119 @@ FresnelSin = _fresnel("FresnelSin", 0, np.sin, lambda x: trigonometric.Sin(x))
 FresnelCos = _fresnel("FresnelCos", 1, np.cos, lambda x: trigonometric.Cos(x))
 
 
+@api("math.special.bessel_i0", "math.bessel_i0")
 @tensor_function
 def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 0."""
     return BesselI0(x)
 
 
+@api("math.special.bessel_i0e", "math.bessel_i0e")
 @tensor_function
 def bessel_i0e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_i0` times exp(-|x|)."""
     return BesselI0e(x)
 
 
+@api("math.special.bessel_i1", "math.bessel_i1")
 @tensor_function
 def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 1."""
     return BesselI1(x)
 
 
+@api("math.special.bessel_i1e", "math.bessel_i1e")
 @tensor_function
 def bessel_i1e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_i1` times exp(-|x|)."""
     return BesselI1e(x)
 
 
+@api("math.special.bessel_j0")
 @public
 def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind, of order 0."""
     return BesselJ0(x)
 
 
+@api("math.special.bessel_j1")
 @public
 def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind, of order 1."""
     return BesselJ1(x)
 
 
+@api("math.special.bessel_k0")
 @public
 def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind, of order 0."""
     return BesselK0(x)
 
 
+@api("math.special.bessel_k0e")
 @public
 def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_k0` times exp(x)."""
     return BesselK0e(x)
 
 
+@api("math.special.bessel_k1")
 @public
 def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind, of order 1."""
     return BesselK1(x)
 
 
+@api("math.special.bessel_k1e")
 @public
 def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_k1` times exp(x)."""
     return BesselK1e(x)
 
 
+@api("math.special.bessel_y0")
 @public
 def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind, of order 0."""
     return BesselY0(x)
 
 
+@api("math.special.bessel_y1")
 @public
 def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind, of order 1."""
     return BesselY1(x)
 
 
+@api("math.special.dawsn")
 @public
 def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral: exp(-x^2) times the integral of exp(t^2) from 0 to x."""
     return Dawsn(x)
 
 
+@api("math.special.expint")
 @public
 def expint(x: TensorLike, name: str | None = None) -> Tensor:
     """The exponential integral Ei."""
     return Expint(x)
 
 
+@api("math.special.fresnel_cos")
 @public
 def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
     """Fresnel's integral of cos(pi t^2 / 2) from 0 to x."""
     return FresnelCos(x)
 
 
+@api("math.special.fresnel_sin")
 @public
 def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
     """Fresnel's integral of sin(pi t^2 / 2) from 0 to x."""
     return FresnelSin(x)
 
 
+@api("math.special.spence")
 @public
 def spence(x: TensorLike, name: str | None = None) -> Tensor:
     """Spence's integral of log(t) / (1 - t) from 1 to x."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -91,6 +92,7 @@ def _(rng):
 PopulationCount.reference(per_element(lambda v: f"{v:b}".count("1")))
 
 
+@api("bitwise.bitwise_and")
 @tensor_function
 def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Keep the bits that are set in both numbers, elementwise with broadcasting.
@@ -108,6 +110,7 @@ def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     return BitwiseAnd(x, y)
 
 
+@api("bitwise.bitwise_or")
 @tensor_function
 def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Set the bits that are set in either number, elementwise with broadcasting.
@@ -125,6 +128,7 @@ def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return BitwiseOr(x, y)
 
 
+@api("bitwise.bitwise_xor")
 @tensor_function
 def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Set the bits that are set in just one of the numbers, elementwise with broadcasting.
@@ -142,12 +146,14 @@ def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     return BitwiseXor(x, y)
 
 
+@api("bitwise.invert")
 @tensor_function
 def invert(x: TensorLike, name: str | None = None) -> Tensor:
     """All bits flipped."""
     return Invert(x)
 
 
+@api("bitwise.left_shift")
 @tensor_function
 def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Shift the bits of `x` to the left, elementwise with broadcasting.
@@ -167,6 +173,7 @@ def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return LeftShift(x, y)
 
 
+@api("bitwise.right_shift")
 @tensor_function
 def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Shift the bits of `x` to the right, elementwise with broadcasting; negative numbers keep their sign.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes, promotion
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
@@ -84,6 +85,7 @@ def _(x, DstT, Truncate):
     return np.array(x.tolist(), DstT.as_numpy_dtype)
 
 
+@api("dtypes.cast", "cast")
 @tensor_function
 def cast(x, dtype, name=None):
     """Convert the elements of a tensor to another dtype.
@@ -117,6 +119,7 @@ def cast(x, dtype, name=None):
     return Cast(x, kind)
 
 
+@api("dtypes.saturate_cast", "saturate_cast")
 @tensor_function
 @graph_scope("saturate_cast")
 def saturate_cast(value, dtype, name=None):
@@ -171,6 +174,7 @@ def _representable(source, limit, kind):
     return rounded
 
 
+@api(v1="to_float")
 @tensor_function
 @graph_scope("ToFloat")
 def to_float(x, name="ToFloat"):
@@ -178,6 +182,7 @@ def to_float(x, name="ToFloat"):
     return cast(x, dtypes.float32)
 
 
+@api(v1="to_double")
 @tensor_function
 @graph_scope("ToDouble")
 def to_double(x, name="ToDouble"):
@@ -185,6 +190,7 @@ def to_double(x, name="ToDouble"):
     return cast(x, dtypes.float64)
 
 
+@api(v1="to_int32")
 @tensor_function
 @graph_scope("ToInt32")
 def to_int32(x, name="ToInt32"):
@@ -192,6 +198,7 @@ def to_int32(x, name="ToInt32"):
     return cast(x, dtypes.int32)
 
 
+@api(v1="to_int64")
 @tensor_function
 @graph_scope("ToInt64")
 def to_int64(x, name="ToInt64"):
@@ -199,6 +206,7 @@ def to_int64(x, name="ToInt64"):
     return cast(x, dtypes.int64)
 
 
+@api(v1="to_bfloat16")
 @tensor_function
 @graph_scope("ToBFloat16")
 def to_bfloat16(x, name="ToBFloat16"):
@@ -206,12 +214,14 @@ def to_bfloat16(x, name="ToBFloat16"):
     return cast(x, dtypes.bfloat16)
 
 
+@api(v1="to_complex64")
 @tensor_function
 def to_complex64(x, name="ToComplex64"):
     """`x` with elements of complex64."""
     return cast(x, dtypes.complex64)
 
 
+@api(v1="to_complex128")
 @tensor_function
 def to_complex128(x, name="ToComplex128"):
     """`x` with elements of complex128."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public
@@ -77,6 +78,7 @@ CheckNumericsV2.samples(_special_samples)
 CheckNumericsV2.reference(lambda tensor, message: tensor)
 
 
+@api("debugging.check_numerics", v1="check_numerics")
 @public
 def check_numerics(tensor: TensorLike, message, name: str | None = None) -> Tensor:
     """Check that no element is NaN or infinite, and return the tensor.
@@ -98,6 +100,7 @@ def check_numerics(tensor: TensorLike, message, name: str | None = None) -> Tens
     return CheckNumerics(tensor, message)
 
 
+@api(v2="debugging.assert_all_finite")
 @public
 @graph_scope("VerifyFinite")
 def assert_all_finite(x: TensorLike, message, name: str | None = None) -> Tensor:
@@ -117,6 +120,7 @@ def assert_all_finite(x: TensorLike, message, name: str | None = None) -> Tensor
     return CheckNumerics(x, message)
 
 
+@api(v1=("debugging.assert_all_finite", "verify_tensor_all_finite"))
 @public
 @graph_scope("VerifyFinite")
 def assert_all_finite_v1(t=None, msg=None, name=None, x=None, message=None):

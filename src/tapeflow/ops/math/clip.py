@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -62,6 +63,7 @@ def _(t, clip_value_min, clip_value_max):
     return np.array([sorted((a, x, b))[1] for x, a, b in pairs]).reshape(t.shape)
 
 
+@api("clip_by_value")
 @tensor_function
 @graph_scope("clip_by_value")
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
@@ -100,6 +102,7 @@ def _require_same_shape(t, clipped):
         raise ValueError(f"Shapes {t.shape} and {clipped.shape} are incompatible")
 
 
+@api("clip_by_norm")
 @tensor_function
 @graph_scope("clip_by_norm")
 def clip_by_norm(t, clip_norm, axes=None, name=None):
@@ -135,6 +138,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     )
 
 
+@api(v1="clip_by_average_norm")
 @tensor_function
 @graph_scope("clip_by_average_norm")
 def clip_by_average_norm(t, clip_norm, name=None):
@@ -156,6 +160,7 @@ def _is_list(t_list):
     return t_list
 
 
+@api("linalg.global_norm", v1="global_norm")
 @tensor_function
 @graph_scope("global_norm/")
 def global_norm(t_list, name=None):
@@ -173,6 +178,7 @@ def global_norm(t_list, name=None):
     return elementwise.Sqrt(total)
 
 
+@api("clip_by_global_norm")
 @tensor_function
 @graph_scope("clip_by_global_norm/")
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -44,6 +45,7 @@ Greater = _ordering("Greater", "greater", lambda x, y: y < x)
 GreaterEqual = _ordering("GreaterEqual", "greater_equal", lambda x, y: y <= x)
 
 
+@api("math.less", "less")
 @tensor_function
 def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x < y`, elementwise with broadcasting.
@@ -61,6 +63,7 @@ def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return Less(x, y)
 
 
+@api("math.less_equal", "less_equal")
 @tensor_function
 def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x <= y`, elementwise with broadcasting.
@@ -75,6 +78,7 @@ def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return LessEqual(x, y)
 
 
+@api("math.greater", "greater")
 @tensor_function
 def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x > y`, elementwise with broadcasting.
@@ -92,6 +96,7 @@ def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return Greater(x, y)
 
 
+@api("math.greater_equal", "greater_equal")
 @tensor_function
 def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x >= y`, elementwise with broadcasting.
@@ -172,6 +177,7 @@ Equal = _equality("Equal", "equal", False, promotes="choice")
 NotEqual = _equality("NotEqual", "not_equal", True)
 
 
+@api("math.equal", "equal")
 @tensor_function
 def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compare two tensors for equality elementwise, with broadcasting.
@@ -191,6 +197,7 @@ def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return Equal(x, y)
 
 
+@api("math.not_equal", "not_equal")
 @tensor_function
 def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compare two tensors for inequality elementwise, with broadcasting.
@@ -268,6 +275,7 @@ LogicalAnd = _logic("LogicalAnd", "logical_and", lambda x, y: min(x, y))
 LogicalOr = _logic("LogicalOr", "logical_or", lambda x, y: max(x, y))
 
 
+@api("math.logical_and", "logical_and")
 @tensor_function
 def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where both `x` and `y` are true, elementwise with broadcasting.
@@ -285,6 +293,7 @@ def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     return LogicalAnd(x, y)
 
 
+@api("math.logical_or", "logical_or")
 @tensor_function
 def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x` or `y` or both are true, elementwise with broadcasting.
@@ -319,12 +328,14 @@ def _(rng):
 LogicalNot.reference(lambda x: x != np.array(True))
 
 
+@api("math.logical_not", "logical_not")
 @tensor_function
 def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
     """The opposite of each element of a boolean tensor."""
     return LogicalNot(x)
 
 
+@api("math.logical_xor", v1="logical_xor")
 @tensor_function
 def logical_xor(x: TensorLike, y: TensorLike, name: str = "LogicalXor") -> Tensor:
     """Return where just one of `x` and `y` is true, elementwise with broadcasting.
@@ -351,12 +362,14 @@ def _steps(x, compare):
     return reduce_all(compare(flat[:-1], flat[1:]))
 
 
+@api("math.is_non_decreasing", v1=("debugging.is_non_decreasing", "is_non_decreasing"))
 @tensor_function
 def is_non_decreasing(x, name=None):
     """Whether no element of `x`, read row by row, is less than the one before."""
     return _steps(x, LessEqual)
 
 
+@api("math.is_strictly_increasing", v1=("debugging.is_strictly_increasing", "is_strictly_increasing"))
 @tensor_function
 def is_strictly_increasing(x, name=None):
     """Whether each element of `x`, read row by row, is more than the one before."""
@@ -384,18 +397,21 @@ IsInf = _kind_of_float("IsInf", "isinf", lambda v: v in (math.inf, -math.inf))
 IsFinite = _kind_of_float("IsFinite", "isfinite", lambda v: v - v == 0)
 
 
+@api("math.is_nan", v1=("debugging.is_nan", "is_nan"))
 @tensor_function
 def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element is NaN."""
     return IsNan(x)
 
 
+@api("math.is_inf", v1=("debugging.is_inf", "is_inf"))
 @tensor_function
 def is_inf(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element is an infinity."""
     return IsInf(x)
 
 
+@api("math.is_finite", v1=("debugging.is_finite", "is_finite"))
 @tensor_function
 def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element is neither an infinity nor NaN."""
@@ -497,6 +513,7 @@ def _(condition, t, e):
     return np.where(np.broadcast_to(c, t.shape), t, e)
 
 
+@api(v1="where_v2", v2="where")
 @tensor_function
 def where(condition, x=None, y=None, name=None):
     """Choose elements of `x` or of `y` by a condition, or find the true elements of the condition.
@@ -529,6 +546,7 @@ def where(condition, x=None, y=None, name=None):
     return SelectV2(condition, x, y)
 
 
+@api(v1="where")
 @tensor_function
 def where_v1(condition, x=None, y=None, name=None):
     """Like `where`, but `x` and `y` have one shape and `condition` is of that shape, a scalar, or a vector that

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -48,6 +49,7 @@ Real.samples(_to_real_samples)
 Real.reference(lambda input, Tout: ((input + input.conj()) / 2).real)
 
 
+@api("math.real", v1="real")
 @tensor_function
 def real(input, name=None):
     """The real part of each element; real tensors as they are."""
@@ -69,6 +71,7 @@ Imag.samples(_to_real_samples)
 Imag.reference(lambda input, Tout: (input * -1j).real)
 
 
+@api("math.imag", v1="imag")
 @tensor_function
 def imag(input, name=None):
     """The imaginary part of each element; zeros for real tensors."""
@@ -97,6 +100,7 @@ Angle.samples(_to_real_samples)
 Angle.reference(lambda input, Tout: np.arctan2(input.imag, input.real))
 
 
+@api("math.angle", v1="angle")
 @tensor_function
 def angle(input, name=None):
     """The angle of each element in radians, in (-pi, pi]; 0 or pi for real ones."""
@@ -166,6 +170,7 @@ def _(real, imag, Tout):
     return out
 
 
+@api("dtypes.complex", "complex")
 @tensor_function
 def complex(real, imag, name=None):
     """Make a complex tensor of its real and its imaginary part.

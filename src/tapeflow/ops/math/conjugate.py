@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow._native import Tensor, Variable
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import complex64, complex128, float32, float64, variant
 from tapeflow.core.public import tensor_function
@@ -32,6 +33,7 @@ def _(rng):
 Conj.reference(lambda input: input.real - 1j * input.imag)
 
 
+@api("math.conj", v1="conj")
 @tensor_function
 def conj(x, name=None):
     """The complex conjugate of each element; real tensors as they are. Raises TypeError for what is no number."""

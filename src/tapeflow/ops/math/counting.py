@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -267,6 +268,7 @@ def _weights_of(weights, values):
     return weights.values if isinstance(weights, SparseTensor) else weights.flat_values
 
 
+@api("sparse.bincount")
 @public
 def sparse_bincount(
     values,

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -83,6 +84,7 @@ def _(call, dy):
     return Cumsum(dy, call.axis, call.exclusive, not call.reverse), None
 
 
+@api("math.cumsum", "cumsum")
 @tensor_function
 def cumsum(
     x: TensorLike,
@@ -126,6 +128,7 @@ def _(call, dy):
     return division_no_nan.DivNoNan(totals, conj(call.x)), None
 
 
+@api("math.cumprod", v1="cumprod")
 @tensor_function
 def cumprod(
     x: TensorLike,
@@ -190,6 +193,7 @@ def _(call, dy):
     return arithmetic.Sub(part(1.0), part(-1.0)), None
 
 
+@api("math.cumulative_logsumexp")
 @tensor_function
 def cumulative_logsumexp(
     x: TensorLike,

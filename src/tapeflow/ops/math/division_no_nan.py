@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
@@ -56,6 +57,7 @@ def _(rng):
 DivNoNan.reference(per_element(lambda x, y: x / y if y else 0.0, lambda x, y: x / y if y else 0.0))
 
 
+@api("math.divide_no_nan", v1="div_no_nan")
 @tensor_function
 @graph_scope("div_no_nan")
 def divide_no_nan(x, y, name=None):
@@ -87,6 +89,7 @@ def divide_no_nan(x, y, name=None):
     return DivNoNan(x, y)
 
 
+@api("math.reciprocal_no_nan")
 @tensor_function
 @graph_scope("reciprocal_no_nan")
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
@@ -113,6 +116,7 @@ def _(rng):
 MulNoNan.reference(per_element(lambda x, y: x * y if y else 0.0, lambda x, y: x * y if y else 0.0))
 
 
+@api("math.multiply_no_nan")
 @tensor_function
 @graph_scope("multiply_no_nan")
 def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -181,6 +185,7 @@ def _log(v):
     return cmath.log(v) if isinstance(v, complex) else math.log(v)
 
 
+@api("math.xdivy")
 @tensor_function
 def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute `x / y` elementwise, with 0 where `x` is 0 even if `y` is; with broadcasting.
@@ -195,6 +200,7 @@ def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return Xdivy(x, y)
 
 
+@api("math.xlogy")
 @tensor_function
 def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute `x * log(y)` elementwise, with 0 where `x` is 0 even if `y` is; with broadcasting.
@@ -212,6 +218,7 @@ def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return Xlogy(x, y)
 
 
+@api("math.xlog1py")
 @tensor_function
 def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute `x * log(1 + y)` elementwise, with 0 where `x` is 0; with broadcasting.

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -42,6 +43,7 @@ def _(rng):
 Neg.reference(lambda x: x * np.array(-1, x.dtype))
 
 
+@api("math.negative", "negative")
 @tensor_function
 def negative(x: TensorLike, name: str | None = None) -> Tensor:
     """-x, elementwise."""
@@ -67,6 +69,7 @@ def _(rng):
 Abs.reference(per_element(lambda v: v if v > 0 else -v))
 
 
+@api("math.abs", "abs")
 @tensor_function
 def abs(x, name=None):
     """The magnitude of each element; of complex elements as a float of their precision."""
@@ -95,6 +98,7 @@ def _(rng):
 Sign.reference(per_element(lambda v: (v > 0) - (v < 0), lambda v: v / math.hypot(v.real, v.imag)))
 
 
+@api("math.sign", "sign")
 @tensor_function
 def sign(x: TensorLike, name: str | None = None) -> Tensor:
     """-1, 0 or 1 as each element is negative, zero or positive; `x / |x|` of complex elements."""
@@ -116,6 +120,7 @@ Square.samples(line)
 Square.reference(lambda x: x * x)
 
 
+@api("math.square", "square")
 @tensor_function
 def square(x: TensorLike, name: str | None = None) -> Tensor:
     """x * x, elementwise."""
@@ -136,6 +141,7 @@ Sqrt.samples(positive)
 Sqrt.reference(per_element("sqrt"))
 
 
+@api("math.sqrt", "sqrt")
 @tensor_function
 def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """The square root of each element; NaN of negative ones."""
@@ -179,6 +185,7 @@ Rsqrt.samples(positive)
 Rsqrt.reference(per_element(lambda v: 1 / math.sqrt(v), lambda v: 1 / cmath.sqrt(v)))
 
 
+@api("math.rsqrt", v1="rsqrt")
 @tensor_function
 def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / sqrt(x), elementwise."""
@@ -229,6 +236,7 @@ Reciprocal = _reciprocal("Reciprocal")
 Inv = _reciprocal("Inv")
 
 
+@api("math.reciprocal", v1="reciprocal")
 @tensor_function
 def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, elementwise."""
@@ -274,6 +282,7 @@ Exp.samples(line)
 Exp.reference(per_element("exp"))
 
 
+@api("math.exp", "exp")
 @tensor_function
 def exp(x: TensorLike, name: str | None = None) -> Tensor:
     """e to the power of each element."""
@@ -294,6 +303,7 @@ Expm1.samples(line)
 Expm1.reference(per_element(math.expm1, lambda v: cmath.exp(v) - 1))
 
 
+@api("math.expm1", v1="expm1")
 @tensor_function
 def expm1(x: TensorLike, name: str | None = None) -> Tensor:
     """exp(x) - 1, elementwise, exact for small x."""
@@ -314,6 +324,7 @@ Log.samples(positive)
 Log.reference(per_element("log"))
 
 
+@api("math.log", v1="log")
 @tensor_function
 def log(x: TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm of each element; -inf of 0, NaN of negative ones."""
@@ -334,6 +345,7 @@ Log1p.samples(positive)
 Log1p.reference(per_element(math.log1p, lambda v: cmath.log(1 + v)))
 
 
+@api("math.log1p", v1="log1p")
 @tensor_function
 def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + x), elementwise, exact for small x."""
@@ -350,6 +362,7 @@ Floor.samples(line)
 Floor.reference(per_element(math.floor))
 
 
+@api("math.floor", "floor")
 @tensor_function
 def floor(x: TensorLike, name: str | None = None) -> Tensor:
     """The largest integers not above `x`, in its dtype."""
@@ -366,6 +379,7 @@ Ceil.samples(line)
 Ceil.reference(per_element(math.ceil))
 
 
+@api("math.ceil", v1="ceil")
 @tensor_function
 def ceil(x: TensorLike, name: str | None = None) -> Tensor:
     """The smallest integers not below `x`, in its dtype."""
@@ -391,6 +405,7 @@ def _(rng):
 Rint.reference(per_element(lambda v: float(f"{v:.0f}")))
 
 
+@api("math.rint", v1="rint")
 @tensor_function
 def rint(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integers, halves to even, in the dtype of `x`."""
@@ -414,6 +429,7 @@ def _(rng):
 Round.reference(per_element(lambda v: float(f"{v:.0f}") if isinstance(v, float) else v))
 
 
+@api("math.round", "round")
 @tensor_function
 def round(x, name=None):
     """The nearest integers, halves to even, in the dtype of `x`; integers stay as they are."""

@@ -6,6 +6,7 @@ import bisect
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -161,6 +162,7 @@ def _(input, size, weights, binary_output):
     return out if input.ndim == 2 else out[0]
 
 
+@api(v2="math.bincount")
 @tensor_function
 def bincount(
     arr,
@@ -231,6 +233,7 @@ def _bins(arr, minlength, maxlength):
     return size
 
 
+@api(v1=("math.bincount", "bincount"))
 @tensor_function
 def bincount_v1(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
     """`bincount` as 1.x spells it."""
@@ -306,6 +309,7 @@ def _(values, value_range, nbins, dtype):
     return np.array([places.count(i) for i in range(int(nbins))])
 
 
+@api("histogram_fixed_width")
 @tensor_function
 def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
     """Count numbers in bins of one width.
@@ -332,6 +336,7 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
     return HistogramFixedWidth(values, value_range, nbins, dtypes.as_dtype(dtype))
 
 
+@api("histogram_fixed_width_bins")
 @tensor_function
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
     """Find the bin of each number, among bins of one width.
@@ -398,6 +403,7 @@ Bucketize.reference(
 )
 
 
+@api(v2="math.confusion_matrix")
 @tensor_function
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
@@ -469,6 +475,7 @@ def _refuse_outside(name, x, limit):
         raise invalid(f"`{name}` out of bound\nCondition x < y did not hold: x is {values.max()}, y is {limit}")
 
 
+@api(v1=("math.confusion_matrix", "confusion_matrix"))
 @tensor_function
 def confusion_matrix_v1(
     labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None

@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow._native import EagerTensor, Tensor, Variable
+from tapeflow.api import api, api_value
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -353,6 +354,7 @@ def _reduced(row, x, axis, keepdims):
     return out
 
 
+@api(v2=("math.reduce_sum", "reduce_sum"))
 @tensor_function
 def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
     """Add the elements along `axis`.
@@ -384,6 +386,7 @@ def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
     return _reduced(Sum, x, axis, keepdims)
 
 
+@api(v2=("math.reduce_mean", "reduce_mean"))
 @tensor_function
 def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
     """Compute the mean of the elements along `axis`.
@@ -410,6 +413,7 @@ def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
     return _reduced(Mean, x, axis, keepdims)
 
 
+@api(v2=("math.reduce_prod", "reduce_prod"))
 @tensor_function
 def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
     """Multiply the elements along `axis`.
@@ -430,6 +434,7 @@ def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
     return _reduced(Prod, x, axis, keepdims)
 
 
+@api(v2=("math.reduce_max", "reduce_max"))
 @tensor_function
 def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
     """Compute the largest element along `axis`.
@@ -454,6 +459,7 @@ def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
     return _reduced(Max, x, axis, keepdims)
 
 
+@api(v2=("math.reduce_min", "reduce_min"))
 @tensor_function
 def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
     """Compute the smallest element along `axis`.
@@ -482,6 +488,7 @@ def _booleans(x):
     return convert_to_tensor(x) if tensor else convert_to_tensor(x, dtypes.bool)
 
 
+@api(v2=("math.reduce_all", "reduce_all"))
 @tensor_function
 def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
     """Return whether all elements along `axis` are true.
@@ -502,6 +509,7 @@ def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
     return _reduced(All, x, axis, keepdims)
 
 
+@api(v2=("math.reduce_any", "reduce_any"))
 @tensor_function
 def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
     """Return whether any element along `axis` is true.
@@ -522,6 +530,7 @@ def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
     return _reduced(Any, x, axis, keepdims)
 
 
+@api("math.reduce_euclidean_norm")
 @tensor_function
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
     """Compute the square root of the sum of squares along `axis`.
@@ -542,6 +551,7 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
     return _reduced(EuclideanNorm, x, axis, keepdims)
 
 
+@api("math.reduce_variance")
 @tensor_function
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """Compute the mean squared distance of the elements from their mean along `axis`.
@@ -574,6 +584,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     return Mean(squares, axis, bool(keepdims))
 
 
+@api("math.reduce_std")
 @tensor_function
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
     """Compute the standard deviation along `axis`: the square root of `tf.math.reduce_variance`.
@@ -596,6 +607,7 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
     return elementwise.Sqrt(reduce_variance(input_tensor, axis, keepdims))
 
 
+@api(v2=("math.reduce_logsumexp", "reduce_logsumexp"))
 @tensor_function
 @graph_scope("ReduceLogSumExp")
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
@@ -623,6 +635,7 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     return arithmetic.AddV2(total, top)
 
 
+@api(v2="math.count_nonzero")
 @tensor_function
 @graph_scope("count_nonzero")
 def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
@@ -647,6 +660,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
     return casting.cast(Sum(hits, all_axes(x, axis), bool(keepdims)), dtype)
 
 
+@api(v1=("math.count_nonzero", "count_nonzero"))
 @tensor_function
 @graph_scope("count_nonzero")
 def count_nonzero_v1(
@@ -691,10 +705,18 @@ def _v1(function):
 
 
 reduce_sum_v1 = _v1(reduce_sum)
+api_value("reduce_sum_v1", v1=("math.reduce_sum", "reduce_sum"))
 reduce_mean_v1 = _v1(reduce_mean)
+api_value("reduce_mean_v1", v1=("math.reduce_mean", "reduce_mean"))
 reduce_prod_v1 = _v1(reduce_prod)
+api_value("reduce_prod_v1", v1=("math.reduce_prod", "reduce_prod"))
 reduce_max_v1 = _v1(reduce_max)
+api_value("reduce_max_v1", v1=("math.reduce_max", "reduce_max"))
 reduce_min_v1 = _v1(reduce_min)
+api_value("reduce_min_v1", v1=("math.reduce_min", "reduce_min"))
 reduce_all_v1 = _v1(reduce_all)
+api_value("reduce_all_v1", v1=("math.reduce_all", "reduce_all"))
 reduce_any_v1 = _v1(reduce_any)
+api_value("reduce_any_v1", v1=("math.reduce_any", "reduce_any"))
 reduce_logsumexp_v1 = _v1(reduce_logsumexp)
+api_value("reduce_logsumexp_v1", v1=("math.reduce_logsumexp", "reduce_logsumexp"))

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -341,6 +342,7 @@ def _(call, dy):
     return _product_gradient(call.data, call.segment_ids, Shape(dy)[0], dy), None
 
 
+@api("math.segment_sum", v1="segment_sum")
 @tensor_function
 def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Add the rows of each segment.
@@ -364,6 +366,7 @@ def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = No
     return SegmentSum(data, segment_ids)
 
 
+@api("math.segment_mean", v1="segment_mean")
 @tensor_function
 def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Compute the means of each segment of rows.
@@ -385,6 +388,7 @@ def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = N
     return SegmentMean(data, segment_ids)
 
 
+@api("math.segment_prod", v1="segment_prod")
 @tensor_function
 def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Multiply the rows of each segment.
@@ -403,6 +407,7 @@ def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = N
     return SegmentProd(data, segment_ids)
 
 
+@api("math.segment_max", v1="segment_max")
 @tensor_function
 def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Compute the largest elements of each segment of rows.
@@ -421,6 +426,7 @@ def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = No
     return SegmentMax(data, segment_ids)
 
 
+@api("math.segment_min", v1="segment_min")
 @tensor_function
 def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Compute the smallest elements of each segment of rows.
@@ -439,6 +445,7 @@ def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = No
     return SegmentMin(data, segment_ids)
 
 
+@api("math.unsorted_segment_sum", v1="unsorted_segment_sum")
 @tensor_function
 def unsorted_segment_sum(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
@@ -468,6 +475,7 @@ def unsorted_segment_sum(
     return UnsortedSegmentSum(data, segment_ids, num_segments)
 
 
+@api("math.unsorted_segment_prod", v1="unsorted_segment_prod")
 @tensor_function
 def unsorted_segment_prod(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
@@ -491,6 +499,7 @@ def unsorted_segment_prod(
     return UnsortedSegmentProd(data, segment_ids, num_segments)
 
 
+@api("math.unsorted_segment_max", v1="unsorted_segment_max")
 @tensor_function
 def unsorted_segment_max(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
@@ -517,6 +526,7 @@ def unsorted_segment_max(
     return UnsortedSegmentMax(data, segment_ids, num_segments)
 
 
+@api("math.unsorted_segment_min", v1="unsorted_segment_min")
 @tensor_function
 def unsorted_segment_min(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
@@ -548,6 +558,7 @@ def _counts(data, ids, count):
     )
 
 
+@api("math.unsorted_segment_mean", v1="unsorted_segment_mean")
 @tensor_function
 @graph_scope("UnsortedSegmentMean")
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
@@ -572,6 +583,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     return arithmetic.truediv(total, _counts(data, ids, num_segments))
 
 
+@api("math.unsorted_segment_sqrt_n", v1="unsorted_segment_sqrt_n")
 @tensor_function
 @graph_scope("UnsortedSegmentSqrtN")
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):

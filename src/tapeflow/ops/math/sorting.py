@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -16,6 +17,7 @@ from tapeflow.ops.math.elementwise import negative
 from tapeflow.ops.static import concrete_value
 
 
+@api("sort")
 @tensor_function
 def sort(values, axis=-1, direction="ASCENDING", name=None):
     """Bring each line along an axis in order.
@@ -39,6 +41,7 @@ def sort(values, axis=-1, direction="ASCENDING", name=None):
     return _ordered(values, axis, direction)[0]
 
 
+@api("argsort")
 @tensor_function
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
     """Find the indices that bring each line along an axis in order.

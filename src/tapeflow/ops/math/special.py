@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -137,18 +138,21 @@ Digamma = special_row(
 )
 
 
+@api("math.erf", v1="erf")
 @tensor_function
 def erf(x: TensorLike, name: str | None = None) -> Tensor:
     """The Gauss error function of each element."""
     return Erf(x)
 
 
+@api("math.erfc", v1="erfc")
 @tensor_function
 def erfc(x: TensorLike, name: str | None = None) -> Tensor:
     """1 - erf(x), exact for large x."""
     return Erfc(x)
 
 
+@api("math.erfinv")
 @tensor_function
 @graph_scope("erfinv")
 def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
@@ -156,6 +160,7 @@ def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
     return Erfinv(x)
 
 
+@api("math.erfcinv")
 @tensor_function
 @graph_scope("erfcinv")
 def erfcinv(x, name=None):
@@ -164,6 +169,7 @@ def erfcinv(x, name=None):
     return arithmetic.Mul(Ndtri(arithmetic.Mul(x, 0.5)), -math.sqrt(0.5))
 
 
+@api("math.ndtri")
 @tensor_function
 @graph_scope("ndtri")
 def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
@@ -171,12 +177,14 @@ def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
     return Ndtri(x)
 
 
+@api("math.lgamma", v1="lgamma")
 @tensor_function
 def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of |gamma(x)|."""
     return Lgamma(x)
 
 
+@api("math.digamma", v1="digamma")
 @tensor_function
 def digamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of `lgamma`."""
@@ -233,6 +241,7 @@ def _(call, dz):
     return None, arithmetic.Mul(dz, Polygamma(arithmetic.AddV2(call.a, 1), call.x))
 
 
+@api("math.polygamma", v1="polygamma")
 @tensor_function
 def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Compute the derivative of order `a` of `tf.math.digamma` at `x`, elementwise with broadcasting.
@@ -267,6 +276,7 @@ def _(call, dz):
     return None, arithmetic.Mul(dz, slope)
 
 
+@api("math.zeta", v1="zeta")
 @tensor_function
 def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """Compute the Hurwitz zeta function, the sum of (q + n)^-x over all n >= 0, elementwise with broadcasting.
@@ -329,6 +339,7 @@ def _(call, dz):
     return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
 
 
+@api("math.igamma", v1="igamma")
 @tensor_function
 def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Compute the lower regularised incomplete gamma function P(a, x), elementwise with broadcasting.
@@ -344,6 +355,7 @@ def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     return Igamma(a, x)
 
 
+@api("math.igammac", v1="igammac")
 @tensor_function
 def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Compute the upper regularised incomplete gamma function Q(a, x) = 1 - P(a, x), elementwise with broadcasting.
@@ -488,6 +500,7 @@ def _(a, b, x):
     return x**a * total * math.gamma(a + b) / math.gamma(a) / math.gamma(b)
 
 
+@api("math.betainc", v1="betainc")
 @tensor_function
 def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Compute the regularised incomplete beta function I_x(a, b), elementwise with broadcasting.
@@ -506,6 +519,7 @@ def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None
     return Betainc(a, b, x)
 
 
+@api("math.lbeta", v1="lbeta")
 @tensor_function
 def lbeta(x, name=None):
     """log|Beta(x)| along the last axis: the sum of the lgammas less the lgamma of the sum."""
@@ -544,6 +558,7 @@ def _(x1, x2):
     return np.where(x1 == x2, x1, x1 + np.sign(x2 - x1) * np.spacing(np.abs(x1) * (1 - 1e-17)))
 
 
+@api("math.nextafter")
 @tensor_function
 def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """Return the next number of the dtype after `x1` on the way to `x2`, elementwise with broadcasting.
@@ -562,6 +577,7 @@ def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor
     return NextAfter(x1, x2)
 
 
+@api("math.polyval")
 @tensor_function
 @graph_scope("polyval")
 def polyval(coeffs, x, name=None):

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
@@ -73,66 +74,77 @@ Atanh = _function(
 )
 
 
+@api("math.sin", "sin")
 @tensor_function
 def sin(x: TensorLike, name: str | None = None) -> Tensor:
     """The sine of each element, in radians."""
     return Sin(x)
 
 
+@api("math.cos", "cos")
 @tensor_function
 def cos(x: TensorLike, name: str | None = None) -> Tensor:
     """The cosine of each element, in radians."""
     return Cos(x)
 
 
+@api("math.tan", "tan")
 @tensor_function
 def tan(x: TensorLike, name: str | None = None) -> Tensor:
     """The tangent of each element, in radians."""
     return Tan(x)
 
 
+@api("math.asin", "asin")
 @tensor_function
 def asin(x: TensorLike, name: str | None = None) -> Tensor:
     """The angles in [-pi/2, pi/2] whose sines are `x`; NaN outside [-1, 1]."""
     return Asin(x)
 
 
+@api("math.acos", "acos")
 @tensor_function
 def acos(x: TensorLike, name: str | None = None) -> Tensor:
     """The angles in [0, pi] whose cosines are `x`; NaN outside [-1, 1]."""
     return Acos(x)
 
 
+@api("math.atan", "atan")
 @tensor_function
 def atan(x: TensorLike, name: str | None = None) -> Tensor:
     """The angles in (-pi/2, pi/2) whose tangents are `x`."""
     return Atan(x)
 
 
+@api("math.sinh", "sinh")
 @tensor_function
 def sinh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic sine of each element."""
     return Sinh(x)
 
 
+@api("math.cosh", "cosh")
 @tensor_function
 def cosh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic cosine of each element."""
     return Cosh(x)
 
 
+@api("math.asinh", "asinh")
 @tensor_function
 def asinh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic sine of each element."""
     return Asinh(x)
 
 
+@api("math.acosh", "acosh")
 @tensor_function
 def acosh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic cosine of each element; NaN below 1."""
     return Acosh(x)
 
 
+@api("math.atanh", "atanh")
 @tensor_function
 def atanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic tangent of each element; NaN outside [-1, 1]."""
@@ -157,6 +169,7 @@ Atan2.samples(pairs)
 Atan2.reference(per_element(lambda y, x: cmath.phase(complex(x, y))))
 
 
+@api("math.atan2", "atan2")
 @tensor_function
 def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Compute the angle of the points (`x`, `y`) from the x axis, elementwise with broadcasting.
@@ -189,6 +202,7 @@ Tanh.samples(line)
 Tanh.reference(per_element("tanh"))
 
 
+@api("math.tanh", "nn.tanh", "tanh")
 @tensor_function
 def tanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic tangent of each element."""
@@ -236,6 +250,7 @@ Sigmoid.reference(
 )
 
 
+@api("math.sigmoid", "nn.sigmoid", "sigmoid")
 @tensor_function
 def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / (1 + exp(-x)), elementwise."""
@@ -267,6 +282,7 @@ def _(rng):
 SigmoidGrad.reference(lambda y, dy: dy * (np.conj(y) - np.conj(y) ** 2))
 
 
+@api("math.log_sigmoid", v1="log_sigmoid")
 @tensor_function
 def log_sigmoid(x, name=None):
     """log(sigmoid(x)), elementwise, exact for large negative x."""

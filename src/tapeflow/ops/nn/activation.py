@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -92,6 +93,7 @@ ReluGrad.reference(
 )
 
 
+@api("nn.relu")
 @tensor_function
 def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """max(features, 0), elementwise."""
@@ -138,6 +140,7 @@ Relu6Grad.reference(
 )
 
 
+@api("nn.relu6")
 @tensor_function
 def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """min(max(features, 0), 6), elementwise."""
@@ -190,6 +193,7 @@ def _(gradients, features, alpha):
     return gradients * np.where(features > 0, 1, alpha).astype(features.dtype)
 
 
+@api("nn.leaky_relu")
 @tensor_function
 @graph_scope("LeakyRelu")
 def leaky_relu(features, alpha=0.2, name=None):
@@ -271,6 +275,7 @@ EluGrad.reference(
 )
 
 
+@api("nn.elu")
 @tensor_function
 def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """`features` where not negative, else exp(features) - 1."""
@@ -339,6 +344,7 @@ def _(gradients, outputs):
     return (gradients * slope).astype(outputs.dtype)
 
 
+@api("nn.selu")
 @tensor_function
 def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """The self-normalising exponential linear unit of Klambauer et al. (2017)."""
@@ -390,6 +396,7 @@ def _(gradients, features):
     return (gradients / (1 + np.exp(-features.astype(np.float64)))).astype(features.dtype)
 
 
+@api("math.softplus", "nn.softplus")
 @tensor_function
 def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + exp(features)), without overflow."""
@@ -443,12 +450,14 @@ SoftsignGrad.reference(
 )
 
 
+@api("math.softsign", "nn.softsign")
 @tensor_function
 def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """features / (1 + |features|)."""
     return Softsign(features)
 
 
+@api(v2="nn.crelu")
 @tensor_function
 def crelu(features, axis=-1, name=None):
     """Join the positive and the negative part of a tensor, both as positive numbers.
@@ -468,6 +477,7 @@ def crelu(features, axis=-1, name=None):
     return Relu(ConcatV2([features, -features], axis))
 
 
+@api(v1="nn.crelu")
 @tensor_function
 @graph_scope("CRelu")
 def crelu_v1(features, name=None, axis=-1):
@@ -475,6 +485,7 @@ def crelu_v1(features, name=None, axis=-1):
     return crelu(features, axis)
 
 
+@api(v2="nn.gelu")
 @tensor_function
 @graph_scope("Gelu")
 def gelu(features, approximate=False, name=None):
@@ -508,6 +519,7 @@ def gelu(features, approximate=False, name=None):
     return 0.5 * features * (1.0 + special.erf(features / math.sqrt(2)))
 
 
+@api("nn.silu", "nn.swish")
 @tensor_function
 def silu(features, beta=1.0):
     """Compute `x * sigmoid(beta * x)`, also known as swish.
@@ -526,6 +538,7 @@ def silu(features, beta=1.0):
     return features * trigonometric.sigmoid(beta * features)
 
 
+@api(v1="nn.relu_layer")
 @tensor_function
 @graph_scope("relu_layer")
 def relu_layer(x, weights, biases, name=None):

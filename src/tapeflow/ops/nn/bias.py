@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
@@ -167,6 +168,7 @@ def _(out_backprop, data_format):
     return rows.reshape(len(rows), -1).sum(1).astype(out_backprop.dtype)
 
 
+@api("nn.bias_add")
 @tensor_function
 def bias_add(value, bias, data_format=None, name=None):
     """Add a vector to the channels of a tensor.
@@ -201,6 +203,7 @@ def bias_add(value, bias, data_format=None, name=None):
     return BiasAdd(value, bias, kind)
 
 
+@api(v1="nn.xw_plus_b")
 @tensor_function
 @graph_scope("xw_plus_b")
 def xw_plus_b(x, weights, biases, name=None):

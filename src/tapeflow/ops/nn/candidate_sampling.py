@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import NotFoundError
@@ -384,6 +385,7 @@ def _int64(classes):
     return cast(convert_to_tensor(classes), dtypes.int64)
 
 
+@api("random.uniform_candidate_sampler", v1="nn.uniform_candidate_sampler")
 @tensor_function
 def uniform_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
@@ -411,6 +413,7 @@ def uniform_candidate_sampler(
     )
 
 
+@api("random.log_uniform_candidate_sampler", v1="nn.log_uniform_candidate_sampler")
 @tensor_function
 def log_uniform_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
@@ -438,6 +441,7 @@ def log_uniform_candidate_sampler(
     )
 
 
+@api("nn.learned_unigram_candidate_sampler", "random.learned_unigram_candidate_sampler")
 @tensor_function
 def learned_unigram_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
@@ -462,6 +466,7 @@ def learned_unigram_candidate_sampler(
     )
 
 
+@api("nn.fixed_unigram_candidate_sampler", "random.fixed_unigram_candidate_sampler")
 @public
 def fixed_unigram_candidate_sampler(
     true_classes,
@@ -517,6 +522,7 @@ def fixed_unigram_candidate_sampler(
     )
 
 
+@api("nn.all_candidate_sampler", "random.all_candidate_sampler")
 @tensor_function
 def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
     """Draw all classes, each with an expected count of one.
@@ -536,6 +542,7 @@ def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None
     return AllCandidateSampler(_int64(true_classes), num_true, num_sampled, unique, *seeds(seed))
 
 
+@api("nn.compute_accidental_hits")
 @tensor_function
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
     """Find sampled classes that are true ones.

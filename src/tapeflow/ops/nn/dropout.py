@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, public, tensor_function
@@ -16,6 +17,7 @@ from tapeflow.ops.random.stateless import stateless_uniform
 from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 
 
+@api(v2="nn.dropout")
 @tensor_function
 @graph_scope("dropout/")
 def dropout(x, rate, noise_shape=None, seed=None, name=None):
@@ -41,6 +43,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
     return _dropped(x, rate, noise_shape, functools.partial(random.uniform, seed=seed))
 
 
+@api("nn.experimental.stateless_dropout")
 @public
 def stateless_dropout(x, rate, seed, rng_alg="auto_select", noise_shape=None, name=None):
     """Set elements to zero by a choice that depends on a seed alone.
@@ -63,6 +66,7 @@ def stateless_dropout(x, rate, seed, rng_alg="auto_select", noise_shape=None, na
     return _dropped(x, rate, noise_shape, sampler)
 
 
+@api("nn.experimental.general_dropout")
 @public
 def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
     """Set elements to zero at random, by numbers that a given function draws.
@@ -140,6 +144,7 @@ def _noise_shape(x, noise_shape):
     return as_shape([int(d) if not hasattr(d, "dtype") else d for d in wanted])
 
 
+@api(v1="nn.dropout")
 @tensor_function
 @graph_scope("dropout/")
 def dropout_v1(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):

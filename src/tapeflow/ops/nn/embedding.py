@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
@@ -17,6 +18,7 @@ from tapeflow.ops.math.comparison import where
 from tapeflow.ops.static import as_shape, joined, rank_of, size_of, sizes_of
 
 
+@api(v2="nn.embedding_lookup")
 @tensor_function
 @graph_scope("embedding_lookup")
 def embedding_lookup(params, ids, max_norm=None, name=None):
@@ -41,6 +43,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     return _lookup(params, ids, "div", max_norm)
 
 
+@api(v1="nn.embedding_lookup")
 @tensor_function
 @graph_scope("embedding_lookup")
 def embedding_lookup_v1(

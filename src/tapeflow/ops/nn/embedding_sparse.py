@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
@@ -57,6 +58,7 @@ def _same_structure(ids, weights) -> None:
         ids.values.shape.assert_is_compatible_with(weights.values.shape)
 
 
+@api(v1="nn.embedding_lookup_sparse")
 @tensor_function
 @graph_scope("embedding_lookup_sparse")
 def embedding_lookup_sparse_v1(
@@ -96,6 +98,7 @@ def embedding_lookup_sparse_v1(
     return cast(total, kind)
 
 
+@api(v2="nn.embedding_lookup_sparse")
 @tensor_function
 @graph_scope("embedding_lookup_sparse")
 def embedding_lookup_sparse(
@@ -140,6 +143,7 @@ def _tables(weights, kind) -> list:
     ]
 
 
+@api(v1="nn.safe_embedding_lookup_sparse")
 @tensor_function
 def safe_embedding_lookup_sparse_v1(
     embedding_weights,
@@ -191,6 +195,7 @@ def _retained(ids, weights, valid):
     return sparse.retain(ids, valid), weights
 
 
+@api(v2="nn.safe_embedding_lookup_sparse")
 @tensor_function
 def safe_embedding_lookup_sparse(
     embedding_weights,

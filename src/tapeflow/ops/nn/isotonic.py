@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
@@ -116,6 +117,7 @@ _RESULTS = {
 }
 
 
+@api(v2="nn.isotonic_regression")
 @tensor_function
 def isotonic_regression(inputs, decreasing=True, axis=-1):
     """Find the closest sequences, in the sum of squares, that never rise.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
@@ -130,6 +131,7 @@ def _(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
     return dx.astype(input_image.dtype)
 
 
+@api("nn.local_response_normalization", "nn.lrn")
 @tensor_function
 def local_response_normalization(
     input: TensorLike, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, name: str | None = None

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -211,6 +212,7 @@ def _(features, labels):
 _NARROW = (dtypes.float16, dtypes.bfloat16)
 
 
+@api(v2="nn.softmax_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("softmax_cross_entropy_with_logits/")
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
@@ -276,6 +278,7 @@ def _cross_entropy_of_any_rank(logits, labels, axis):
     return Reshape(loss, shape[:-1])
 
 
+@api(v1="nn.softmax_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("softmax_cross_entropy_with_logits_sg/")
 def softmax_cross_entropy_with_logits_v1(labels=None, logits=None, dim=-1, name=None, axis=None):
@@ -286,6 +289,7 @@ def softmax_cross_entropy_with_logits_v1(labels=None, logits=None, dim=-1, name=
     )
 
 
+@api(v1="nn.softmax_cross_entropy_with_logits_v2")
 @tensor_function
 @graph_scope("softmax_cross_entropy_with_logits/")
 def softmax_cross_entropy_with_logits_v2_v1(labels, logits, axis=None, name=None, dim=None):
@@ -304,6 +308,7 @@ def _require_both(name: str, labels, logits) -> None:
         )
 
 
+@api(v2="nn.sparse_softmax_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("SparseSoftmaxCrossEntropyWithLogits/")
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
@@ -352,6 +357,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     return casting.cast(loss, kind) if kind in _NARROW else loss
 
 
+@api(v1="nn.sparse_softmax_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("SparseSoftmaxCrossEntropyWithLogits/")
 def sparse_softmax_cross_entropy_with_logits_v1(labels=None, logits=None, name=None):
@@ -370,6 +376,7 @@ def _pair(labels, logits):
     return labels, logits
 
 
+@api("nn.sigmoid_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("logistic_loss")
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
@@ -401,6 +408,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     return upper - logits * labels + elementwise.log1p(elementwise.exp(size))
 
 
+@api(v2="nn.weighted_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("logistic_loss")
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
@@ -430,6 +438,7 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
     )
 
 
+@api(v1="nn.weighted_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("logistic_loss")
 def weighted_cross_entropy_with_logits_v1(
@@ -443,6 +452,7 @@ def weighted_cross_entropy_with_logits_v1(
     )
 
 
+@api("nn.log_poisson_loss")
 @tensor_function
 @graph_scope("log_poisson_loss")
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
@@ -513,6 +523,7 @@ def _(t):
     return np.array(sum(float(v) ** 2 for v in np.ravel(t)) / 2, t.dtype)
 
 
+@api("nn.l2_loss")
 @tensor_function
 def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of the squares of `t`, a scalar."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
@@ -19,6 +20,7 @@ from tapeflow.ops.static import as_shape, product, rank_of, sizes_of, static_val
 _NARROW = (dtypes.float16, dtypes.bfloat16)
 
 
+@api(v2="nn.moments")
 @tensor_function
 @graph_scope("moments/")
 def moments(x, axes, shift=None, keepdims=False, name=None):
@@ -69,6 +71,7 @@ def _axis_set(axes, rank):
     return {int(a) % rank for a in np.ravel(axes)}
 
 
+@api(v1="nn.moments")
 @tensor_function
 @graph_scope("moments/")
 def moments_v1(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
@@ -76,6 +79,7 @@ def moments_v1(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
     return moments(x, axes, shift, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
 
 
+@api(v2="nn.weighted_moments")
 @tensor_function
 @graph_scope("weighted_moments/")
 def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
@@ -112,6 +116,7 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
     return mean, variance
 
 
+@api(v1="nn.weighted_moments")
 @tensor_function
 @graph_scope("weighted_moments/")
 def weighted_moments_v1(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
@@ -120,6 +125,7 @@ def weighted_moments_v1(x, axes, frequency_weights, name=None, keep_dims=None, k
     return weighted_moments(x, axes, frequency_weights, keep)
 
 
+@api(v2="nn.sufficient_statistics")
 @tensor_function
 @graph_scope("sufficient_statistics/")
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
@@ -162,6 +168,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     )
 
 
+@api(v1="nn.sufficient_statistics")
 @tensor_function
 @graph_scope("sufficient_statistics/")
 def sufficient_statistics_v1(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
@@ -170,6 +177,7 @@ def sufficient_statistics_v1(x, axes, shift=None, keep_dims=None, name=None, kee
     return sufficient_statistics(x, axes, shift, keep)
 
 
+@api("nn.normalize_moments")
 @tensor_function
 @graph_scope("normalize/")
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
@@ -191,6 +199,7 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
     return mean, variance_ss * divisor - elementwise.square(mean_part)
 
 
+@api("nn.batch_normalization")
 @tensor_function
 @graph_scope("batchnorm")
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
@@ -222,6 +231,7 @@ def _like(value, x):
     return value if value.dtype == x.dtype else casting.cast(value, x.dtype)
 
 
+@api(v2="nn.batch_norm_with_global_normalization")
 @tensor_function
 def batch_norm_with_global_normalization(
     input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None
@@ -244,6 +254,7 @@ def batch_norm_with_global_normalization(
     return batch_normalization(input, mean, variance, beta, scale, variance_epsilon)
 
 
+@api(v1="nn.batch_norm_with_global_normalization")
 @tensor_function
 def batch_norm_with_global_normalization_v1(
     t=None,
@@ -270,6 +281,7 @@ def batch_norm_with_global_normalization_v1(
     )
 
 
+@api(v1="nn.fused_batch_norm")
 @tensor_function
 def fused_batch_norm(
     x,
@@ -313,6 +325,7 @@ def fused_batch_norm(
     return out[0], out[1], out[2]
 
 
+@api("linalg.l2_normalize", "math.l2_normalize", "nn.l2_normalize")
 @tensor_function
 @graph_scope("l2_normalize")
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
@@ -344,6 +357,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     return x * elementwise.rsqrt(arithmetic.maximum(total, epsilon))
 
 
+@api("math.zero_fraction", "nn.zero_fraction")
 @tensor_function
 @graph_scope("zero_fraction")
 def zero_fraction(value, name=None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
@@ -72,6 +73,7 @@ def _sampled_logits(
     )
 
 
+@api(v1="nn.nce_loss")
 @tensor_function
 def nce_loss_v1(
     weights,
@@ -94,6 +96,7 @@ def nce_loss_v1(
     return reduce_sum(loss.sigmoid_cross_entropy_with_logits(labels=shares, logits=logits), 1)
 
 
+@api(v2="nn.nce_loss")
 @tensor_function
 def nce_loss(
     weights,
@@ -130,6 +133,7 @@ def nce_loss(
     )  # fmt: skip
 
 
+@api(v1="nn.sampled_softmax_loss")
 @tensor_function
 def sampled_softmax_loss_v1(
     weights,
@@ -153,6 +157,7 @@ def sampled_softmax_loss_v1(
     return loss.softmax_cross_entropy_with_logits(StopGradient(shares), logits)
 
 
+@api(v2="nn.sampled_softmax_loss")
 @tensor_function
 def sampled_softmax_loss(
     weights,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -105,6 +106,7 @@ def along_axis(row, logits, axis):
     return Transpose(row(Transpose(logits, perm)), perm)
 
 
+@api(v2=("math.softmax", "nn.softmax"))
 @tensor_function
 def softmax(logits, axis=None, name=None):
     """Compute exponentials, scaled to sum up to 1 along an axis.
@@ -126,12 +128,14 @@ def softmax(logits, axis=None, name=None):
     return along_axis(Softmax, logits, -1 if axis is None else axis)
 
 
+@api(v1=("math.softmax", "nn.softmax"))
 @tensor_function
 def softmax_v1(logits, axis=None, name=None, dim=None):
     """`softmax` with the 1.x spelling `dim` of `axis`."""
     return along_axis(Softmax, logits, renamed("axis", axis, "dim", dim, -1))
 
 
+@api(v2=("math.log_softmax", "nn.log_softmax"))
 @tensor_function
 def log_softmax(logits, axis=None, name=None):
     """Compute the logarithm of `tf.nn.softmax`, exact also where softmax underflows.
@@ -153,6 +157,7 @@ def log_softmax(logits, axis=None, name=None):
     return along_axis(LogSoftmax, logits, -1 if axis is None else axis)
 
 
+@api(v1=("math.log_softmax", "nn.log_softmax"))
 @tensor_function
 def log_softmax_v1(logits, axis=None, name=None, dim=None):
     """`log_softmax` with the 1.x spelling `dim` of `axis`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -290,6 +291,7 @@ def _(dy, x, low, high, **attrs):
 # Functions
 
 
+@api("quantization.fake_quant_with_min_max_args", v1="fake_quant_with_min_max_args")
 @tensor_function
 def fake_quant_with_min_max_args(
     inputs: TensorLike,
@@ -315,6 +317,7 @@ def fake_quant_with_min_max_args(
     return FakeQuantWithMinMaxArgs(inputs, min, max, num_bits, narrow_range)
 
 
+@api("quantization.fake_quant_with_min_max_args_gradient", v1="fake_quant_with_min_max_args_gradient")
 @tensor_function
 def fake_quant_with_min_max_args_gradient(
     gradients: TensorLike,
@@ -344,6 +347,7 @@ def fake_quant_with_min_max_args_gradient(
     )
 
 
+@api("quantization.fake_quant_with_min_max_vars", v1="fake_quant_with_min_max_vars")
 @tensor_function
 def fake_quant_with_min_max_vars(
     inputs: TensorLike,
@@ -369,6 +373,7 @@ def fake_quant_with_min_max_vars(
     return FakeQuantWithMinMaxVars(inputs, min, max, num_bits, narrow_range)
 
 
+@api("quantization.fake_quant_with_min_max_vars_gradient", v1="fake_quant_with_min_max_vars_gradient")
 @tensor_function
 def fake_quant_with_min_max_vars_gradient(
     gradients, inputs, min, max, num_bits=8, narrow_range: bool = False, name: str | None = None
@@ -390,6 +395,7 @@ def fake_quant_with_min_max_vars_gradient(
     return FakeQuantWithMinMaxVarsGradient(gradients, inputs, min, max, num_bits, narrow_range)
 
 
+@api("quantization.fake_quant_with_min_max_vars_per_channel", v1="fake_quant_with_min_max_vars_per_channel")
 @tensor_function
 def fake_quant_with_min_max_vars_per_channel(
     inputs: TensorLike,
@@ -415,6 +421,10 @@ def fake_quant_with_min_max_vars_per_channel(
     return FakeQuantWithMinMaxVarsPerChannel(inputs, min, max, num_bits, narrow_range)
 
 
+@api(
+   "quantization.fake_quant_with_min_max_vars_per_channel_gradient",
+   v1="fake_quant_with_min_max_vars_per_channel_gradient",
+)  # fmt: skip
 @tensor_function
 def fake_quant_with_min_max_vars_per_channel_gradient(
     gradients, inputs, min, max, num_bits=8, narrow_range: bool = False, name: str | None = None

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -297,18 +298,21 @@ def _(rng):
     yield Sample(x, np.float32([6]), *limits, raises=InvalidArgumentError)
 
 
+@api(v1="nn.quantized_avg_pool")
 @tensor_function
 def quantized_avg_pool(input, min_input, max_input, ksize, strides, padding, name=None):
     """(The averages of windows of a quantized image, its range's minimum and maximum)."""
     return QuantizedAvgPool(input, min_input, max_input, list(ksize), list(strides), padding)
 
 
+@api(v1="nn.quantized_max_pool")
 @tensor_function
 def quantized_max_pool(input, min_input, max_input, ksize, strides, padding, name=None):
     """(The largest elements of windows of a quantized image, its range's minimum and maximum)."""
     return QuantizedMaxPool(input, min_input, max_input, list(ksize), list(strides), padding)
 
 
+@api(v1="nn.quantized_conv2d")
 @tensor_function
 def quantized_conv2d(
     input,
@@ -330,6 +334,7 @@ def quantized_conv2d(
     )  # fmt: skip
 
 
+@api(v1="nn.quantized_relu_x")
 @tensor_function
 def quantized_relu_x(
     features, max_value, min_features, max_features, out_type=dtypes.quint8, name=None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
@@ -204,6 +205,7 @@ def _(rng):
     yield Sample(np.arange(4.0), np.arange(5.0), -1.0, 2.0, raises=InvalidArgumentError)
 
 
+@api("quantization.quantize_and_dequantize_v2")
 @public
 def quantize_and_dequantize_v2(
     input: TensorLike,
@@ -243,6 +245,7 @@ def quantize_and_dequantize_v2(
     )  # fmt: skip
 
 
+@api("quantization.quantize_and_dequantize")
 @public
 def quantize_and_dequantize(
     input: TensorLike,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
@@ -300,6 +301,7 @@ def _(rng):
 
 
 
+@api("quantization.quantize", v1="quantize")
 @tensor_function
 def quantize(
     input,
@@ -350,6 +352,7 @@ def quantize(
     )
 
 
+@api(v1="quantize_v2")
 @tensor_function
 def quantize_v2(
     input,
@@ -369,6 +372,7 @@ def quantize_v2(
     )
 
 
+@api("quantization.dequantize", v1="dequantize")
 @tensor_function
 def dequantize(
     input: TensorLike,
@@ -406,6 +410,7 @@ def dequantize(
     )
 
 
+@api("quantization.quantized_concat", v1="quantized_concat")
 @tensor_function
 def quantized_concat(concat_dim, values, input_mins, input_maxes, name: str | None = None):
     """Join quantized tensors, as numbers of one range.

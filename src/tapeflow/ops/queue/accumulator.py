@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -93,6 +94,7 @@ for _name in (
     old_handles(f"Resource{_name}", _name)
 
 
+@api(v1="ConditionalAccumulatorBase")
 @public_methods
 class ConditionalAccumulatorBase:
     """What accumulators have in common.
@@ -145,6 +147,7 @@ def _checked(reduction_type):
     return reduction_type
 
 
+@api(v1="ConditionalAccumulator")
 @public_methods
 class ConditionalAccumulator(ConditionalAccumulatorBase):
     """Sums gradients of one step.
@@ -188,6 +191,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         return out
 
 
+@api(v1=("sparse.SparseConditionalAccumulator", "SparseConditionalAccumulator"))
 @public_methods
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     """Sums gradients that are rows of a tensor: indices and values.

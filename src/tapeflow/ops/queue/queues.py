@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.core import dtypes as kinds
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
@@ -88,6 +89,7 @@ def _methods(cls):
     return public_methods(cls)
 
 
+@api("queue.QueueBase", v1=("io.QueueBase", "QueueBase"))
 @_methods
 class QueueBase:
     """A queue of elements, each one or several tensors.
@@ -271,6 +273,7 @@ def _make(row: Callable[..., Any], types, shapes, capacity, shared_name, name, *
     )
 
 
+@api("queue.FIFOQueue", v1="FIFOQueue")
 @_methods
 class FIFOQueue(QueueBase):
     """A queue that gives elements in the order in which they came.
@@ -293,6 +296,7 @@ class FIFOQueue(QueueBase):
         )
 
 
+@api("queue.PaddingFIFOQueue", v1=("io.PaddingFIFOQueue", "PaddingFIFOQueue"))
 @_methods
 class PaddingFIFOQueue(QueueBase):
     """A FIFOQueue of components with dimensions that differ; those dequeued together are padded with zeros.
@@ -317,6 +321,7 @@ class PaddingFIFOQueue(QueueBase):
         )
 
 
+@api("queue.RandomShuffleQueue", v1=("io.RandomShuffleQueue", "RandomShuffleQueue"))
 @_methods
 class RandomShuffleQueue(QueueBase):
     """A queue that gives elements in random order.
@@ -346,6 +351,7 @@ class RandomShuffleQueue(QueueBase):
         super().__init__(types, shapes, names, ref)
 
 
+@api("queue.PriorityQueue", v1=("io.PriorityQueue", "PriorityQueue"))
 @_methods
 class PriorityQueue(QueueBase):
     """A queue whose elements begin with a priority, an int64; the smallest is given first.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
@@ -123,6 +124,7 @@ def _texts(values: Any) -> Any:
     return _native.tensor_of(box, dtypes.string)
 
 
+@api(v1="ReaderBase")
 @public_methods
 class ReaderBase:
     """Gives records of what a queue names, in graphs.
@@ -186,6 +188,7 @@ def _ref(queue: Any) -> Any:
     return getattr(queue, "queue_ref", queue)
 
 
+@api(v1="WholeFileReader")
 @public_methods
 class WholeFileReader(ReaderBase):
     """Gives whole files: keys are their names, values what is in them."""
@@ -194,6 +197,7 @@ class WholeFileReader(ReaderBase):
         super().__init__(WholeFileReaderV2(name=name), supports_serialize=False)
 
 
+@api(v1="TextLineReader")
 @public_methods
 class TextLineReader(ReaderBase):
     """Gives the lines of text files, without the first `skip_header_lines`."""
@@ -202,6 +206,7 @@ class TextLineReader(ReaderBase):
         super().__init__(TextLineReaderV2(skip_header_lines=skip_header_lines or 0, name=name))
 
 
+@api(v1="FixedLengthRecordReader")
 @public_methods
 class FixedLengthRecordReader(ReaderBase):
     """Gives records of `record_bytes` bytes.
@@ -222,6 +227,7 @@ class FixedLengthRecordReader(ReaderBase):
         super().__init__(ref)
 
 
+@api(v1="TFRecordReader")
 @public_methods
 class TFRecordReader(ReaderBase):
     """Gives the records of TFRecord files."""
@@ -231,6 +237,7 @@ class TFRecordReader(ReaderBase):
         super().__init__(TFRecordReaderV2(name=name, compression_type=compression))
 
 
+@api(v1="LMDBReader")
 @public_methods
 class LMDBReader(ReaderBase):
     """LMDB files cannot be read: making one raises UnimplementedError."""
@@ -241,6 +248,7 @@ class LMDBReader(ReaderBase):
         )
 
 
+@api(v1="IdentityReader")
 @public_methods
 class IdentityReader(ReaderBase):
     """Gives what the queue names, as keys and as values."""

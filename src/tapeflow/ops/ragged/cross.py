@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -232,6 +233,7 @@ def _require(inputs, kinds, text):
     return inputs
 
 
+@api("sparse.cross")
 @public
 def sparse_cross(inputs, name=None, separator=None):
     """Cross the values of each row, and join each combination to a string.
@@ -257,6 +259,7 @@ def sparse_cross(inputs, name=None, separator=None):
     return crossed(_sparse_first(inputs), separator=glue).to_sparse()
 
 
+@api("sparse.cross_hashed")
 @public
 def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
     """Cross the values of each row, and hash each combination.

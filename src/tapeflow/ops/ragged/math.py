@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.api import api_value
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
 from tapeflow.ops.array.construction import ones_like, zeros
@@ -363,3 +364,6 @@ def _install() -> None:
 
 _install()
 del ragged_text
+# Here, so that ragged tensors have their operators.
+api_value("RaggedTensor", "RaggedTensor")
+api_value("RaggedTensorSpec", "RaggedTensorSpec")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -99,6 +100,7 @@ def _(rng):
     yield Sample(np.array([0, 9]), np.array([1.0, 2]), raises=InvalidArgumentError)
 
 
+@api("ragged_fill_empty_rows")
 @tensor_function
 def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None):
     """Give each row without values one value.
@@ -116,6 +118,7 @@ def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None
     return RaggedFillEmptyRows(value_rowids, values, nrows, default_value)
 
 
+@api("ragged_fill_empty_rows_grad")
 @tensor_function
 def ragged_fill_empty_rows_grad(reverse_index_map, grad_values, name=None):
     """Compute the gradients of `tf.ragged_fill_empty_rows`.

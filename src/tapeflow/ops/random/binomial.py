@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
@@ -164,6 +165,7 @@ StatefulRandomBinomial.gradient(None)
 StatefulRandomBinomial.compiled(never="it draws each number by rejection, one by one")
 
 
+@api("random.stateless_binomial")
 @public
 def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
     """Draw binomially distributed numbers that depend on a seed alone.

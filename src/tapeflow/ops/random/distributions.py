@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.errors import InvalidArgumentError
@@ -337,6 +338,7 @@ def scaled(x, scale, shift, dtype, unit=1.0):
     return x
 
 
+@api("random.uniform", v1="random_uniform")
 @tensor_function
 @graph_scope("random_uniform")
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
@@ -387,6 +389,7 @@ def between(minval, maxval, dtype, unit):
     return unit() * (maxval - minval) + minval
 
 
+@api("random.normal", v1="random_normal")
 @tensor_function
 @graph_scope("random_normal")
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
@@ -410,6 +413,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=No
     return _bell(RandomStandardNormal, shape, mean, stddev, dtype, seed)
 
 
+@api("random.truncated_normal", v1="truncated_normal")
 @tensor_function
 @graph_scope("truncated_normal")
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
@@ -436,6 +440,7 @@ def _bell(row, shape, mean, stddev, dtype, seed):
     return scaled(row(shape_tensor(shape), *seeds(seed), dtype), stddev, mean, dtype)
 
 
+@api("random.shuffle", v1="random_shuffle")
 @tensor_function
 def shuffle(value, seed=None, name=None):
     """Shuffle a tensor along its first dimension.
@@ -455,6 +460,7 @@ def shuffle(value, seed=None, name=None):
     return RandomShuffle(value, *seeds(seed))
 
 
+@api("random.categorical")
 @public
 @graph_scope("categorical")
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
@@ -480,6 +486,7 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
     return Multinomial(logits, num_samples, *seeds(seed), dtype)
 
 
+@api(v1=("random.multinomial", "multinomial"))
 @tensor_function
 @graph_scope("multinomial")
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
@@ -487,6 +494,7 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
     return categorical(logits, num_samples, output_dtype, seed)
 
 
+@api("random.gamma", v1="random_gamma")
 @tensor_function
 @graph_scope("random_gamma")
 def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
@@ -525,6 +533,7 @@ def above_zero(x, dtype):
     return maximum(convert_to_tensor(np.finfo(dtype.as_numpy_dtype).tiny, dtype=dtype), x)
 
 
+@api(v2="random.poisson")
 @public
 @graph_scope("random_poisson")
 def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
@@ -549,6 +558,7 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
     return RandomPoissonV2(shape_tensor(shape), lam, *seeds(seed), dtypes.as_dtype(dtype))
 
 
+@api(v1=("random.poisson", "random_poisson"))
 @tensor_function
 @graph_scope("random_poisson")
 def poisson_v1(lam, shape, dtype=dtypes.float32, seed=None, name=None):
@@ -556,6 +566,7 @@ def poisson_v1(lam, shape, dtype=dtypes.float32, seed=None, name=None):
     return poisson(shape, lam, dtype, seed)
 
 
+@api("image.random_crop", v1="random_crop")
 @tensor_function
 @graph_scope("random_crop")
 def random_crop(value, size, seed=None, name=None):

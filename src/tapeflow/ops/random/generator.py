@@ -9,6 +9,7 @@ import threading
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
@@ -88,6 +89,7 @@ def _(xp, resource, alg, delta):
     return state
 
 
+@api("random.experimental.create_rng_state", "random.create_rng_state")
 def create_rng_state(seed, alg):
     """Make the state that a generator of random numbers starts from.
 
@@ -140,6 +142,7 @@ def _int64s(values):
     return np.array(values, np.uint64).view(np.int64)
 
 
+@api("random.experimental.Generator", "random.Generator")
 class Generator:
     """A source of random numbers with its state in a variable.
 
@@ -336,6 +339,7 @@ _global_generator: Generator | None = None
 _making = threading.Lock()
 
 
+@api("random.experimental.get_global_generator", "random.get_global_generator")
 def get_global_generator():
     """The generator shared by the whole program, made on first use from a state that differs in every run."""
     global _global_generator
@@ -348,6 +352,7 @@ def get_global_generator():
     return found
 
 
+@api("random.experimental.set_global_generator", "random.set_global_generator")
 def set_global_generator(generator):
     """Replaces the generator that `get_global_generator` gives."""
     global _global_generator

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -129,6 +130,7 @@ def _(rng):
     yield Sample([3, 4], key, [9, 9, 9], raises=InvalidArgumentError)
 
 
+@api("random_index_shuffle")
 @tensor_function
 def random_index_shuffle(
     index: TensorLike, seed: TensorLike, max_index: TensorLike, rounds=4, name: str | None = None
@@ -151,6 +153,7 @@ def random_index_shuffle(
     return RandomIndexShuffle(index, seed, max_index, rounds)
 
 
+@api("random.experimental.index_shuffle")
 @public
 def index_shuffle(index, seed, max_index):
     """Tell where an index comes to in a permutation that a seed chooses.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.public import public
 
@@ -24,6 +25,7 @@ _graph_draws: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 _counting = threading.Lock()
 
 
+@api(v1=("random.set_random_seed", "set_random_seed"), v2="random.set_seed")
 @public
 def set_seed(seed):
     """Sets the global seed, and starts every stream of random numbers again.
@@ -65,6 +67,7 @@ def _whole(seed) -> int:
     return int(np.asarray(seed.numpy() if hasattr(seed, "numpy") else seed))
 
 
+@api(v1=("random.get_seed", "get_seed"))
 @public
 def get_seed(op_seed):
     """The two seeds, `(seed, seed2)`, that an op is to use when the caller gave it `op_seed` (None: none).

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes, extras
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
@@ -73,6 +74,7 @@ def _(dim, num_results, skip, dtype):
     return np.array(mirrored)[:, None]
 
 
+@api("math.sobol_sample")
 @tensor_function
 def sobol_sample(
     dim: TensorLike,

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -27,6 +28,7 @@ from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
 
+@api("random.experimental.Algorithm", "random.Algorithm")
 class Algorithm(enum.Enum):
     """The generators of random numbers. AUTO_SELECT takes Philox on every device here."""
 
@@ -339,6 +341,7 @@ def state_of(seed, alg):
     return (*StatelessRandomGetKeyCounter(seed), alg)
 
 
+@api("random.stateless_uniform")
 @public
 @graph_scope("stateless_random_uniform")
 def stateless_uniform(
@@ -392,6 +395,7 @@ def stateless_uniform(
     return StatelessRandomUniformIntV2(shape, *state_of(seed, alg), minval, maxval)
 
 
+@api("random.stateless_normal")
 @public
 @graph_scope("stateless_random_normal")
 def stateless_normal(
@@ -423,6 +427,7 @@ def stateless_normal(
     )
 
 
+@api("random.stateless_truncated_normal")
 @public
 @graph_scope("stateless_truncated_normal")
 def stateless_truncated_normal(
@@ -451,6 +456,7 @@ def stateless_truncated_normal(
     )
 
 
+@api("random.experimental.stateless_split", "random.split")
 @public
 def split(seed, num=2, alg="auto_select"):
     """Make several new seeds of one.
@@ -470,6 +476,7 @@ def split(seed, num=2, alg="auto_select"):
     return stateless_uniform([num, 2], seed, None, None, seed.dtype, alg=alg)
 
 
+@api("random.experimental.stateless_fold_in", "random.fold_in")
 @public
 def fold_in(seed, data, alg="auto_select"):
     """Make a new seed of a seed and a number.

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -46,6 +47,7 @@ def StatelessShuffle(xp, value, key, counter, alg):
 StatelessShuffle.compiled(static="alg")
 
 
+@api("random.experimental.stateless_shuffle")
 @public
 @graph_scope("stateless_shuffle")
 def stateless_shuffle(
@@ -87,6 +89,7 @@ def _(rng):
     yield Sample(rng.normal(3), 7, [1, 2], raises=InvalidArgumentError)
 
 
+@api("random.stateless_categorical")
 @public
 @graph_scope("stateless_categorical")
 def stateless_categorical(
@@ -113,6 +116,7 @@ def stateless_categorical(
     )
 
 
+@api(v1="random.stateless_multinomial")
 @public
 @graph_scope("stateless_multinomial")
 def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
@@ -188,6 +192,7 @@ def _(rng):
     yield Sample([2], [1, 2], np.array([0.5, 1.0, 3.0], np.float32), raises=InvalidArgumentError)
 
 
+@api("random.stateless_gamma")
 @public
 @graph_scope("stateless_random_gamma")
 def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
@@ -229,6 +234,7 @@ StatelessRandomPoisson.gradient(None)
 StatelessRandomPoisson.compiled(never="it draws each number by rejection, one by one")
 
 
+@api("random.stateless_poisson")
 @public
 @graph_scope("stateless_random_poisson")
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):

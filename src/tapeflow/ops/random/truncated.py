@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -158,6 +159,7 @@ def _(rng):
     yield Sample([2], [1, 2, 3], np.float32(0), *good, raises=InvalidArgumentError)
 
 
+@api("random.stateless_parameterized_truncated_normal")
 @public
 def stateless_parameterized_truncated_normal(
     shape: TensorLike,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
@@ -323,6 +324,7 @@ def _(logits, labels, label_length, logit_length, blank_index):
     return _enumerated(logits, rows, logit_length, blank_index)
 
 
+@api(v1="nn.ctc_loss")
 @tensor_function
 def ctc_loss_v1(
     labels,
@@ -382,6 +384,7 @@ def _sparse_loss(labels, logits, logit_length, logits_time_major, blank_index):
     return ctc_loss_v1(labels, logits, logit_length, time_major=logits_time_major)
 
 
+@api(v2="nn.ctc_loss")
 @tensor_function
 def ctc_loss(
     labels,
@@ -438,6 +441,7 @@ def ctc_loss(
     return casting.cast(loss, kind) if narrow else loss
 
 
+@api(v1="nn.ctc_loss_v2")
 @tensor_function
 def ctc_loss_v2(
     labels,
@@ -455,6 +459,7 @@ def ctc_loss_v2(
     )
 
 
+@api("nn.collapse_repeated")
 @tensor_function
 def collapse_repeated(labels, seq_length, name=None):
     """Make runs of equal labels one label.
@@ -489,6 +494,7 @@ def collapse_repeated(labels, seq_length, name=None):
     return collapsed, casting.cast(lengths, seq_length.dtype)
 
 
+@api("nn.ctc_unique_labels")
 @tensor_function
 @graph_scope("ctc_unique_labels")
 def ctc_unique_labels(labels, name=None):

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.core.public import tensor_function
@@ -266,6 +267,7 @@ def _(inputs, lengths, beam_width, top_paths, merge_repeated):
     return *(list(part) for part in zip(*paths, strict=True)), scores
 
 
+@api("nn.ctc_greedy_decoder")
 @tensor_function
 def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
     """Read the labels off the most likely class at each time.
@@ -290,6 +292,7 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index
     return [SparseTensor(indices, values, shape)], scores
 
 
+@api(v1="nn.ctc_beam_search_decoder")
 @tensor_function
 def ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
     """`ctc_beam_search_decoder` of 1.x; `merge_repeated` also makes equal labels that stand side by side one."""
@@ -299,6 +302,7 @@ def ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width=100, top_path
     return [SparseTensor(*parts) for parts in zip(indices, values, sizes, strict=True)], scores
 
 
+@api(v1="nn.ctc_beam_search_decoder_v2", v2="nn.ctc_beam_search_decoder")
 @tensor_function
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
     """Search the most likely sequences of labels with a beam.

@@ -10,6 +10,7 @@ import struct
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
@@ -164,6 +165,7 @@ def _(rng):
     yield Sample(sound[:, :0], np.int32(8000), raises=InvalidArgumentError)
 
 
+@api("audio.decode_wav")
 @public
 def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
     """Read the sound of a WAV file of 16 bit.
@@ -183,6 +185,7 @@ def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
     return DecodeWav(contents, desired_channels, desired_samples)
 
 
+@api("audio.encode_wav")
 @public
 def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
     """Write sound as the bytes of a WAV file of 16 bit.

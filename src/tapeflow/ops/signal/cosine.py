@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
@@ -96,6 +97,7 @@ def _weights(n, first, ratio: float):
     return first * cast(arithmetic.minimum(k, 1), first.dtype) * (ratio - 1) + first
 
 
+@api("signal.dct")
 @tensor_function
 def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """Compute the discrete cosine transform along the last dimension, as SciPy defines it.
@@ -123,6 +125,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     return _transform(x if n is None else _resized(x, n), type, norm)
 
 
+@api("signal.idct")
 @tensor_function
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """Compute the inverse of `tf.signal.dct`.
@@ -149,6 +152,7 @@ def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
     return _transform(x if n is None else _resized(x, n), inverse, norm)
 
 
+@api("signal.mdct")
 @tensor_function
 def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None):
     """Compute the modified discrete cosine transform of signals, in frames that overlap by a half.
@@ -183,6 +187,7 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
     return dct(joining.concat(folded, -1), type=4, norm=norm)
 
 
+@api("signal.inverse_mdct")
 @tensor_function
 def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
     """Invert `tf.signal.mdct`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.public import graph_scope, public, tensor_function
@@ -45,6 +46,7 @@ def _at_least(x, rank: int):
     return x
 
 
+@api("signal.frame")
 @tensor_function
 @graph_scope("frame")
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
@@ -131,6 +133,7 @@ def _places(count, step, length):
     return layout.expand_dims(range_(count) * step, 1) + range_(length)
 
 
+@api("signal.overlap_and_add")
 @tensor_function
 @graph_scope("overlap_and_add")
 def overlap_and_add(signal, frame_step, name=None):
@@ -176,6 +179,7 @@ def _enclosing_power_of_two(length):
     return 1 << max(length - 1, 0).bit_length()
 
 
+@api("signal.stft")
 @tensor_function
 def stft(
     signals, frame_length, frame_step, fft_length=None, window_fn=default_window, pad_end=False, name=None
@@ -208,6 +212,7 @@ def stft(
     return spectral.rfft(framed, [size])
 
 
+@api("signal.inverse_stft")
 @tensor_function
 def inverse_stft(
     stfts, frame_length, frame_step, fft_length=None, window_fn=default_window, name=None
@@ -250,6 +255,7 @@ def inverse_stft(
     return overlap_and_add(frames, frame_step)
 
 
+@api("signal.inverse_stft_window_fn")
 @public
 def inverse_stft_window_fn(frame_step, forward_window_fn=default_window, name=None):
     """Make the window with which `tf.signal.inverse_stft` inverts `tf.signal.stft`.

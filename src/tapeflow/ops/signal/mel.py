@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
@@ -40,6 +41,7 @@ def _check(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dtype)
         raise ValueError(f"dtype must be a floating point type. Got: {dtype}")
 
 
+@api("signal.linear_to_mel_weight_matrix")
 @tensor_function
 def linear_to_mel_weight_matrix(
     num_mel_bins=20,
@@ -85,6 +87,7 @@ def linear_to_mel_weight_matrix(
     return padding.pad(weights, [[1, 0], [0, 0]])
 
 
+@api("signal.mfccs_from_log_mel_spectrograms")
 @tensor_function
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     """Mel-frequency cepstral coefficients [..., num_mel_bins] of logarithmic spectra of that shape.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
@@ -320,42 +321,49 @@ def _extended(x, lengths, rank: int):
     return padding.Pad(x, _pairs(concat([arithmetic.Mul(shape[:-rank], 0), missing], 0)))
 
 
+@api("signal.fft", v1="fft")
 @tensor_function
 def fft(input, name=None):
     """The discrete Fourier transform along the last dimension of a complex tensor."""
     return FORWARD[1](input)
 
 
+@api("signal.ifft", v1="ifft")
 @tensor_function
 def ifft(input, name=None):
     """The inverse of `fft`."""
     return BACKWARD[1](input)
 
 
+@api("signal.fft2d", v1="fft2d")
 @tensor_function
 def fft2d(input, name=None):
     """The discrete Fourier transform over the last two dimensions of a complex tensor."""
     return FORWARD[2](input)
 
 
+@api("signal.ifft2d", v1="ifft2d")
 @tensor_function
 def ifft2d(input, name=None):
     """The inverse of `fft2d`."""
     return BACKWARD[2](input)
 
 
+@api("signal.fft3d", v1="fft3d")
 @tensor_function
 def fft3d(input, name=None):
     """The discrete Fourier transform over the last three dimensions of a complex tensor."""
     return FORWARD[3](input)
 
 
+@api("signal.ifft3d", v1="ifft3d")
 @tensor_function
 def ifft3d(input, name=None):
     """The inverse of `fft3d`."""
     return BACKWARD[3](input)
 
 
+@api("signal.rfft")
 @tensor_function
 def rfft(input_tensor, fft_length=None, name=None):
     """Compute the discrete Fourier transform of real signals, of which the first half is kept.
@@ -377,6 +385,7 @@ def rfft(input_tensor, fft_length=None, name=None):
     return _rfft(input_tensor, fft_length, 1)
 
 
+@api("signal.rfft2d")
 @tensor_function
 def rfft2d(input_tensor, fft_length=None, name=None):
     """Compute the discrete Fourier transform of real signals over the last two dimensions.
@@ -395,6 +404,7 @@ def rfft2d(input_tensor, fft_length=None, name=None):
     return _rfft(input_tensor, fft_length, 2)
 
 
+@api("signal.rfft3d")
 @tensor_function
 def rfft3d(input_tensor, fft_length=None, name=None):
     """Compute the discrete Fourier transform of real signals over the last three dimensions.
@@ -413,6 +423,7 @@ def rfft3d(input_tensor, fft_length=None, name=None):
     return _rfft(input_tensor, fft_length, 3)
 
 
+@api("signal.irfft")
 @tensor_function
 def irfft(input_tensor, fft_length=None, name=None):
     """Invert `tf.signal.rfft`.
@@ -434,6 +445,7 @@ def irfft(input_tensor, fft_length=None, name=None):
     return _irfft(input_tensor, fft_length, 1)
 
 
+@api("signal.irfft2d")
 @tensor_function
 def irfft2d(input_tensor, fft_length=None, name=None):
     """Invert `tf.signal.rfft2d`.
@@ -453,6 +465,7 @@ def irfft2d(input_tensor, fft_length=None, name=None):
     return _irfft(input_tensor, fft_length, 2)
 
 
+@api("signal.irfft3d")
 @tensor_function
 def irfft3d(input_tensor, fft_length=None, name=None):
     """Invert `tf.signal.rfft3d`.
@@ -487,6 +500,7 @@ def _shifted(x, axes, sign: int):
     return roll(x, [sign * (size_of(x, axis) // 2) for axis in chosen], chosen)
 
 
+@api("signal.fftshift")
 @tensor_function
 @graph_scope("fftshift")
 def fftshift(x, axes=None, name=None):
@@ -506,6 +520,7 @@ def fftshift(x, axes=None, name=None):
     return _shifted(x, axes, 1)
 
 
+@api("signal.ifftshift")
 @tensor_function
 @graph_scope("ifftshift")
 def ifftshift(x, axes=None, name=None):

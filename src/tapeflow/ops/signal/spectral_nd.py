@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -274,6 +275,7 @@ def _(input, fft_length, axes, Treal):
     return np.moveaxis(y, -1, places[-1])
 
 
+@api("fftnd")
 @tensor_function
 def raw_fftnd(
     input: TensorLike, fft_length: TensorLike, axes: TensorLike, name: str | None = None
@@ -292,6 +294,7 @@ def raw_fftnd(
     return FFTND(input, fft_length, axes)
 
 
+@api("ifftnd")
 @tensor_function
 def raw_ifftnd(
     input: TensorLike, fft_length: TensorLike, axes: TensorLike, name: str | None = None
@@ -310,6 +313,7 @@ def raw_ifftnd(
     return IFFTND(input, fft_length, axes)
 
 
+@api("rfftnd")
 @tensor_function
 def raw_rfftnd(
     input: TensorLike,
@@ -333,6 +337,7 @@ def raw_rfftnd(
     return RFFTND(input, fft_length, axes, Tcomplex)
 
 
+@api("irfftnd")
 @tensor_function
 def raw_irfftnd(
     input: TensorLike,
@@ -387,6 +392,7 @@ def _scale(x, norm, lengths, inverse: bool):
     return x * cast(size, x.dtype) if inverse else x / cast(size, x.dtype)
 
 
+@api("signal.fftnd")
 @tensor_function
 def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """Compute the discrete Fourier transform over axes.
@@ -409,6 +415,7 @@ def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     return FFTND(_scale(x, norm, lengths, False), lengths, axes)
 
 
+@api("signal.ifftnd")
 @tensor_function
 def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """Invert `tf.signal.fftnd`.
@@ -428,6 +435,7 @@ def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     return IFFTND(_scale(x, norm, lengths, True), lengths, axes)
 
 
+@api("signal.rfftnd")
 @tensor_function
 def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """Compute the discrete Fourier transform of a real signal over axes; of the last of them, the first half is kept.
@@ -453,6 +461,7 @@ def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     return RFFTND(_scale(x, norm, lengths, False), lengths, axes, target)
 
 
+@api("signal.irfftnd")
 @tensor_function
 def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """Invert `tf.signal.rfftnd`.

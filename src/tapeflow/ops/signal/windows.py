@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
@@ -57,6 +58,7 @@ def _raised_cosine(name, window_length, periodic, dtype, a, b):
     return _weights(a - b * np.cos(2 * math.pi * np.arange(length) / period), dtype)
 
 
+@api("signal.hann_window")
 @tensor_function
 def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
     """Make a Hann window.
@@ -79,6 +81,7 @@ def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
     return _raised_cosine("hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
+@api("signal.hamming_window")
 @tensor_function
 def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
     """Make a Hamming window.
@@ -101,6 +104,7 @@ def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None
     return _raised_cosine("hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 
+@api("signal.vorbis_window")
 @tensor_function
 def vorbis_window(window_length, dtype=dtypes.float32, name=None):
     """Make the power-complementary window of the Vorbis codec.
@@ -140,6 +144,7 @@ def _kaiser(length, beta):
     return bessel.bessel_i0(shape * roots) / bessel.bessel_i0(shape)
 
 
+@api("signal.kaiser_window")
 @tensor_function
 def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     """Make a Kaiser window.
@@ -161,6 +166,7 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     return _weights(window, dtype) if isinstance(window, np.ndarray) else cast(window, dtype)
 
 
+@api("signal.kaiser_bessel_derived_window")
 @tensor_function
 def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     """Make the power-complementary window of a Kaiser window of half the length.

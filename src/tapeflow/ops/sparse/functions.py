@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api, api_value
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -76,6 +77,7 @@ def is_sparse(value) -> bool:
 # Making
 
 
+@api("sparse.from_dense")
 @public
 def from_dense(tensor, name=None):
     """The sparse tensor of the elements that are not zero (not empty, for strings)."""
@@ -85,6 +87,7 @@ def from_dense(tensor, name=None):
     return SparseTensor(indices, gather_nd(tensor, indices), cast(Shape(tensor), dtypes.int64))
 
 
+@api("sparse.eye")
 @public
 def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
     """Make a sparse matrix with ones on its diagonal.
@@ -115,6 +118,7 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
 # To a dense tensor
 
 
+@api("sparse.to_dense", v1="sparse_tensor_to_dense")
 @tensor_function
 def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
     """Make a dense tensor of a sparse one.
@@ -151,6 +155,7 @@ def _shaped(dense, sparse):
     return dense
 
 
+@api(v1="sparse_to_dense")
 @tensor_function
 def sparse_to_dense(
     sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None
@@ -161,6 +166,7 @@ def sparse_to_dense(
     )
 
 
+@api("sparse.to_indicator", v1="sparse_to_indicator")
 @tensor_function
 def to_indicator(sp_input, vocab_size, name=None):
     """Mark the values of a sparse tensor in a dense one.
@@ -184,6 +190,7 @@ def to_indicator(sp_input, vocab_size, name=None):
     return to_dense(merged, False, validate_indices=False)
 
 
+@api(v1=("sparse.merge", "sparse_merge"))
 @tensor_function
 def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False):
     """The values of `sp_values` with the ids of `sp_ids` in place of the last index (1.x)."""
@@ -206,6 +213,7 @@ def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False)
 # Shape and order
 
 
+@api("sparse.reorder", v1="sparse_reorder")
 @tensor_function
 def reorder(sp_input, name=None):
     """The same sparse tensor with its indices in the order of rows."""
@@ -219,6 +227,7 @@ def _like(sparse, made):
     return made
 
 
+@api("sparse.reshape", v1="sparse_reshape")
 @tensor_function
 def reshape(sp_input, shape, name=None):
     """Give a sparse tensor another shape of as many elements, in row-major order.
@@ -260,6 +269,7 @@ def reshape(sp_input, shape, name=None):
     return SparseTensor(indices, identity(sp_input.values), dense_shape)
 
 
+@api("sparse.expand_dims")
 @public
 def expand_dims(sp_input, axis=None, name=None):
     """Insert a dimension of size 1 in a sparse tensor.
@@ -301,6 +311,7 @@ def expand_dims(sp_input, axis=None, name=None):
     )
 
 
+@api("sparse.transpose", v1="sparse_transpose")
 @tensor_function
 def transpose(sp_input, perm=None, name=None):
     """Permute the dimensions of a sparse tensor.
@@ -325,6 +336,7 @@ def transpose(sp_input, perm=None, name=None):
     return reorder(SparseTensor(indices, sp_input.values, gather(sp_input.dense_shape, perm)))
 
 
+@api("sparse.reset_shape", v1="sparse_reset_shape")
 @tensor_function
 def reset_shape(sp_input, new_shape=None):
     """Give a sparse tensor another dense shape, with the same indices.
@@ -373,6 +385,7 @@ def _checks(assertion, x, y):
 # Parts
 
 
+@api(v2="sparse.concat")
 @public
 def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
     """Join sparse tensors along an axis.
@@ -423,6 +436,7 @@ def _shape_of_joined(shapes, axis, expand):
     return known
 
 
+@api(v1=("sparse.concat", "sparse_concat"))
 @tensor_function
 def concat_v1(
     axis,
@@ -437,6 +451,7 @@ def concat_v1(
     return concat(renamed("axis", axis, "concat_dim", concat_dim), sp_inputs, wide)
 
 
+@api(v2="sparse.split")
 @public
 def split(sp_input=None, num_split=None, axis=None, name=None):
     """Cut a sparse tensor into parts along an axis.
@@ -461,12 +476,14 @@ def split(sp_input=None, num_split=None, axis=None, name=None):
     return [SparseTensor(*parts) for parts in zip(*out, strict=True)]
 
 
+@api(v1=("sparse.split", "sparse_split"))
 @tensor_function
 def split_v1(keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None):  # fmt: skip
     """`split` of 1.x, by keywords only."""
     return split(sp_input, num_split, renamed("axis", axis, "split_dim", split_dim))
 
 
+@api("sparse.slice", v1="sparse_slice")
 @tensor_function
 def slice_(sp_input, start, size, name=None):
     """Take the part of a sparse tensor that begins at `start` and has shape `size`.
@@ -489,6 +506,7 @@ def slice_(sp_input, start, size, name=None):
     return SparseTensor(*SparseSlice(*_parts(sp_input), start, size))
 
 
+@api("sparse.retain", v1="sparse_retain")
 @tensor_function
 def retain(sp_input, to_retain):
     """Keep some elements of a sparse tensor.
@@ -514,6 +532,7 @@ def retain(sp_input, to_retain):
     )
 
 
+@api("sparse.fill_empty_rows", v1="sparse_fill_empty_rows")
 @tensor_function
 def fill_empty_rows(sp_input, default_value, name=None):
     """Give each row without elements one element.
@@ -540,6 +559,7 @@ def fill_empty_rows(sp_input, default_value, name=None):
 # Arithmetic
 
 
+@api(v2="sparse.add")
 @public
 def add(a, b, threshold=0):
     """Add two tensors, of which at least one is sparse.
@@ -572,6 +592,7 @@ def add(a, b, threshold=0):
     return SparseTensorDenseAdd(*_parts(as_sparse(a)), b)
 
 
+@api(v1=("sparse.add", "sparse_add"))
 @tensor_function
 def add_v1(a, b, threshold=None, thresh=None):
     """`add` with the 1.x spelling `thresh`."""
@@ -594,6 +615,7 @@ def _reduced(sp_input, axis, keepdims, output_is_sparse, dense_row, sparse_row):
     return SparseTensor(*sparse_row(*args)) if output_is_sparse else dense_row(*args)
 
 
+@api(v2="sparse.reduce_sum")
 @public
 def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
     """Add the elements along axes.
@@ -616,6 +638,7 @@ def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
     )
 
 
+@api(v2="sparse.reduce_max")
 @public
 def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
     """Compute the largest of the elements that are there, along axes.
@@ -650,9 +673,14 @@ def _v1(function, sparse):
 
 
 reduce_sum_v1, reduce_sum_sparse = _v1(reduce_sum, False), _v1(reduce_sum, True)
+api_value("reduce_sum_sparse", v1=("sparse.reduce_sum_sparse", "sparse_reduce_sum_sparse"))
+api_value("reduce_sum_v1", v1=("sparse.reduce_sum", "sparse_reduce_sum"))
 reduce_max_v1, reduce_max_sparse = _v1(reduce_max, False), _v1(reduce_max, True)
+api_value("reduce_max_sparse", v1=("sparse.reduce_max_sparse", "sparse_reduce_max_sparse"))
+api_value("reduce_max_v1", v1=("sparse.reduce_max", "sparse_reduce_max"))
 
 
+@api("sparse.sparse_dense_matmul", v1=("sparse.matmul", "sparse_tensor_dense_matmul"))
 @tensor_function
 def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     """Multiply a sparse and a dense matrix, in either order.
@@ -681,6 +709,7 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     return SparseTensorDenseMatMul(*_parts(as_sparse(sp_a)), b, adjoint_a, adjoint_b)
 
 
+@api("sparse.softmax", v1="sparse_softmax")
 @tensor_function
 def softmax(sp_input, name=None):
     """Softmax along the last dimension, over the elements that are there."""
@@ -688,6 +717,7 @@ def softmax(sp_input, name=None):
     return _like(sp_input, sp_input.with_values(SparseSoftmax(*_parts(sp_input))))
 
 
+@api("sparse.maximum", v1="sparse_maximum")
 @tensor_function
 def maximum(sp_a, sp_b, name=None):
     """Take the larger of the elements of two sparse tensors; what is not there is zero.
@@ -706,6 +736,7 @@ def maximum(sp_a, sp_b, name=None):
     return SparseTensor(*SparseSparseMaximum(*_parts(a), *_parts(b)), a.dense_shape)
 
 
+@api("sparse.minimum", v1="sparse_minimum")
 @tensor_function
 def minimum(sp_a, sp_b, name=None):
     """Take the smaller of the elements of two sparse tensors; what is not there is zero.
@@ -724,6 +755,7 @@ def minimum(sp_a, sp_b, name=None):
     return SparseTensor(*SparseSparseMinimum(*_parts(a), *_parts(b)), a.dense_shape)
 
 
+@api(v2="sparse.map_values")
 @public
 def map_values(op, *args, **kwargs):
     """Apply a function to the values of sparse tensors.
@@ -750,6 +782,7 @@ def map_values(op, *args, **kwargs):
     return SparseTensor(given[0].indices, op(*plain, **named), given[0].dense_shape)
 
 
+@api("sparse.mask", v1="sparse_mask")
 @tensor_function
 def mask(a, mask_indices, name=None):
     """Leave slices out of an `IndexedSlices`.

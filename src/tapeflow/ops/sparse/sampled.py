@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
@@ -16,6 +17,7 @@ from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.static import static_value
 
 
+@api(v2="sparse.sampled_addmm")
 @public
 def sampled_addmm(
     indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0, output_type=dtypes.float32

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
@@ -260,6 +261,7 @@ def _call(rows, data, indices, segment_ids, num_segments, sparse_gradient):
     return sized(data, indices, segment_ids, num_segments, bool(sparse_gradient))
 
 
+@api(v2="sparse.segment_sum")
 @public
 def sparse_segment_sum(
     data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
@@ -288,6 +290,7 @@ def sparse_segment_sum(
     return _call(SUMS, data, indices, segment_ids, num_segments, sparse_gradient)
 
 
+@api(v2="sparse.segment_mean")
 @public
 def sparse_segment_mean(
     data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
@@ -311,6 +314,7 @@ def sparse_segment_mean(
     return _call(MEANS, data, indices, segment_ids, num_segments, sparse_gradient)
 
 
+@api(v2="sparse.segment_sqrt_n")
 @public
 def sparse_segment_sqrt_n(
     data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
@@ -334,6 +338,7 @@ def sparse_segment_sqrt_n(
     return _call(ROOTS, data, indices, segment_ids, num_segments, sparse_gradient)
 
 
+@api(v1=("sparse.segment_sum", "sparse_segment_sum"))
 @tensor_function
 def sparse_segment_sum_v1(
     data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
@@ -342,6 +347,7 @@ def sparse_segment_sum_v1(
     return _call(SUMS, data, indices, segment_ids, num_segments, sparse_gradient)
 
 
+@api(v1=("sparse.segment_mean", "sparse_segment_mean"))
 @tensor_function
 def sparse_segment_mean_v1(
     data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
@@ -350,6 +356,7 @@ def sparse_segment_mean_v1(
     return _call(MEANS, data, indices, segment_ids, num_segments, sparse_gradient)
 
 
+@api(v1=("sparse.segment_sqrt_n", "sparse_segment_sqrt_n"))
 @tensor_function
 def sparse_segment_sqrt_n_v1(
     data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False

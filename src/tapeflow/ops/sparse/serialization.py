@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files import tensor_bytes
@@ -223,6 +224,7 @@ def _sparse(value):
     return value
 
 
+@api(v2="io.serialize_sparse")
 @public
 def serialize_sparse(sp_input, out_type=dtypes.string, name=None):
     """Serialize a sparse tensor.
@@ -242,12 +244,14 @@ def serialize_sparse(sp_input, out_type=dtypes.string, name=None):
     return SerializeSparse(s.indices, s.values, s.dense_shape, dtypes.as_dtype(out_type))
 
 
+@api(v1=("io.serialize_sparse", "serialize_sparse"))
 @tensor_function
 def serialize_sparse_v1(sp_input, name=None, out_type=dtypes.string):
     """`serialize_sparse` with the 1.x order of arguments."""
     return serialize_sparse(sp_input, out_type)
 
 
+@api(v2="io.serialize_many_sparse")
 @public
 def serialize_many_sparse(sp_input, out_type=dtypes.string, name=None):
     """Serialize each element along the first dimension of a sparse tensor.
@@ -267,12 +271,14 @@ def serialize_many_sparse(sp_input, out_type=dtypes.string, name=None):
     return SerializeManySparse(s.indices, s.values, s.dense_shape, dtypes.as_dtype(out_type))
 
 
+@api(v1=("io.serialize_many_sparse", "serialize_many_sparse"))
 @tensor_function
 def serialize_many_sparse_v1(sp_input, name=None, out_type=dtypes.string):
     """`serialize_many_sparse` with the 1.x order of arguments."""
     return serialize_many_sparse(sp_input, out_type)
 
 
+@api("io.deserialize_many_sparse", v1="deserialize_many_sparse")
 @tensor_function
 def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
     """Read what `tf.io.serialize_many_sparse` wrote, as one sparse tensor.

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -248,6 +249,7 @@ def _operation(a, b, operation, validate_indices):
     return SparseTensor(*out)
 
 
+@api("sets.size")
 @public
 def size(a, validate_indices=True):
     """Count the different members of sets along the last dimension.
@@ -270,6 +272,7 @@ def size(a, validate_indices=True):
     return SetSize(a.indices, a.values, a.dense_shape, validate_indices)
 
 
+@api("sets.intersection")
 @public
 def intersection(a, b, validate_indices=True):
     """Compute the intersections of sets along the last dimension.
@@ -292,6 +295,7 @@ def intersection(a, b, validate_indices=True):
     return _operation(a, b, "intersection", validate_indices)
 
 
+@api("sets.difference")
 @public
 def difference(a, b, aminusb=True, validate_indices=True):
     """Compute the differences of sets along the last dimension.
@@ -315,6 +319,7 @@ def difference(a, b, aminusb=True, validate_indices=True):
     return _operation(a, b, "a-b" if aminusb else "b-a", validate_indices)
 
 
+@api("sets.union")
 @public
 def union(a, b, validate_indices=True):
     """Compute the unions of sets along the last dimension.

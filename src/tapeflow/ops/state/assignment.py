@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core.public import public
 
 
+@api(v1="assign")
 @public
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
     """Replace the value of the variable `ref`, and returns the variable.
@@ -24,6 +26,7 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
     return ref.assign(value, name=name)
 
 
+@api(v1="assign_add")
 @public
 def assign_add(ref, value, use_locking=None, name=None):
     """Add `value` to the variable `ref`, and returns the variable.
@@ -37,6 +40,7 @@ def assign_add(ref, value, use_locking=None, name=None):
     return ref.assign_add(value, name=name)
 
 
+@api(v1="assign_sub")
 @public
 def assign_sub(ref, value, use_locking=None, name=None):
     """Subtract `value` from the variable `ref`, and returns the variable.

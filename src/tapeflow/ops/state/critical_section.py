@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
@@ -89,6 +90,7 @@ def ConsumeMutexLock(mutex_lock):
     found.release()
 
 
+@api("CriticalSection")
 @public_methods
 class CriticalSection:
     """Runs functions one at a time.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core import dtypes, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
@@ -27,6 +28,7 @@ def _replica_count(caller: str) -> int:
 _RANK = "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1"
 
 
+@api("nn.compute_average_loss")
 @public
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
     """Add losses and divide by the size of the batch of all replicas.
@@ -83,6 +85,7 @@ def _weighted(losses, weights):
     return cast(losses, dtypes.float32) * cast(weights, dtypes.float32)
 
 
+@api("nn.scale_regularization_loss")
 @public
 def scale_regularization_loss(regularization_loss):
     """The sum of the losses of weights, divided by the number of replicas, each of which adds it."""

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import api
 from tapeflow.core import context, dtypes, printing, promotion, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -57,6 +58,7 @@ def register_creation(nodes: type) -> None:
 resources_by_default = True
 
 
+@api("VariableSynchronization")
 class VariableSynchronization(enum.Enum):
     """When the copies of a variable on several devices are brought together."""
 
@@ -66,6 +68,7 @@ class VariableSynchronization(enum.Enum):
     ON_READ = 3
 
 
+@api("VariableAggregation")
 class VariableAggregation(enum.Enum):
     """How the copies of a variable on several devices are brought together."""
 
@@ -83,6 +86,7 @@ class _Creators(threading.local):
 _creators = _Creators()
 
 
+@api("variable_creator_scope")
 @contextlib.contextmanager
 def variable_creator_scope(variable_creator):
     """Let `variable_creator(next_creator, **kwargs)` make the variables created inside."""
@@ -197,6 +201,7 @@ def is_resource_variable(var: Any) -> bool:
     return isinstance(var, _native.Variable) or hasattr(var, "_should_act_as_resource_variable")
 
 
+@api(v2="Variable")
 @public_methods
 class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creation):
     """A value that can be replaced and updated, and that tapes watch by themselves if trainable.
@@ -706,6 +711,7 @@ def _make(kind, value, trainable, name, dtype, constraint, synchronization, aggr
     return made
 
 
+@api(v1="Variable")
 class VariableV1(Variable, by_creators=True):
     """`Variable` with the arguments of 1.x."""
 

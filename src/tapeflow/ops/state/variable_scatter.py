@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops.array.broadcasting import broadcast_to
@@ -26,6 +27,7 @@ def _scatter(row, ref, indices, updates):
     return ref._after(row(ref, indices, updates))
 
 
+@api(v1="count_up_to")
 @public
 def count_up_to(ref, limit, name=None):
     """Add one to the integer variable `ref`; what it was. Raises OutOfRangeError if it has reached `limit`.
@@ -38,6 +40,7 @@ def count_up_to(ref, limit, name=None):
     return ref.count_up_to(limit)
 
 
+@api(v1="scatter_update")
 @public
 def scatter_update(ref, indices, updates, use_locking=True, name=None):
     """Replace the rows `indices` of the variable `ref` by `updates`. Returns the variable.
@@ -53,6 +56,7 @@ def scatter_update(ref, indices, updates, use_locking=True, name=None):
     return _scatter(state.ResourceScatterUpdate, ref, indices, updates)
 
 
+@api(v1="scatter_add")
 @public
 def scatter_add(ref, indices, updates, use_locking=False, name=None):
     """Add `updates` to the rows `indices` of the variable `ref`. Returns the variable.
@@ -68,6 +72,7 @@ def scatter_add(ref, indices, updates, use_locking=False, name=None):
     return _scatter(state.ResourceScatterAdd, ref, indices, updates)
 
 
+@api(v1="scatter_sub")
 @public
 def scatter_sub(ref, indices, updates, use_locking=False, name=None):
     """Subtract `updates` from the rows `indices` of the variable `ref`. Returns the variable.
@@ -83,6 +88,7 @@ def scatter_sub(ref, indices, updates, use_locking=False, name=None):
     return _scatter(state.ResourceScatterSub, ref, indices, updates)
 
 
+@api(v1="scatter_mul")
 @public
 def scatter_mul(ref, indices, updates, use_locking=False, name=None):
     """Multiplie the rows `indices` of the variable `ref` by `updates`. Returns the variable.
@@ -98,6 +104,7 @@ def scatter_mul(ref, indices, updates, use_locking=False, name=None):
     return _scatter(state.ResourceScatterMul, ref, indices, updates)
 
 
+@api(v1="scatter_div")
 @public
 def scatter_div(ref, indices, updates, use_locking=False, name=None):
     """Divide the rows `indices` of the variable `ref` by `updates`. Returns the variable.
@@ -113,6 +120,7 @@ def scatter_div(ref, indices, updates, use_locking=False, name=None):
     return _scatter(state.ResourceScatterDiv, ref, indices, updates)
 
 
+@api(v1="scatter_min")
 @public
 def scatter_min(ref, indices, updates, use_locking=False, name=None):
     """Lower the rows `indices` of the variable `ref` to `updates` at most. Returns the variable.
@@ -128,6 +136,7 @@ def scatter_min(ref, indices, updates, use_locking=False, name=None):
     return _scatter(state.ResourceScatterMin, ref, indices, updates)
 
 
+@api(v1="scatter_max")
 @public
 def scatter_max(ref, indices, updates, use_locking=False, name=None):
     """Raise the rows `indices` of the variable `ref` to `updates` at least. Returns the variable.
@@ -143,6 +152,7 @@ def scatter_max(ref, indices, updates, use_locking=False, name=None):
     return _scatter(state.ResourceScatterMax, ref, indices, updates)
 
 
+@api(v1="scatter_nd_update")
 @public
 def scatter_nd_update(ref, indices, updates, use_locking=True, name=None):
     """Replace the slices at `indices` of the variable `ref` by `updates`. Returns the variable.
@@ -158,6 +168,7 @@ def scatter_nd_update(ref, indices, updates, use_locking=True, name=None):
     return ref.scatter_nd_update(indices, updates)
 
 
+@api(v1="scatter_nd_add")
 @public
 def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
     """Add `updates` to the slices at `indices` of the variable `ref`. Returns the variable.
@@ -173,6 +184,7 @@ def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
     return ref.scatter_nd_add(indices, updates)
 
 
+@api(v1="scatter_nd_sub")
 @public
 def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
     """Subtract `updates` from the slices at `indices` of the variable `ref`. Returns the variable.
@@ -188,6 +200,7 @@ def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
     return ref.scatter_nd_sub(indices, updates)
 
 
+@api(v1="batch_scatter_update")
 @public
 def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
     """Replaces, for each place along the axes in front of the last one of `indices`, rows of the variable `ref`.

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
@@ -132,6 +133,7 @@ def _(rng):
     yield Sample(*cube, *truth, raises=InvalidArgumentError)
 
 
+@api("edit_distance")
 @tensor_function
 @graph_scope("edit_distance")
 def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):

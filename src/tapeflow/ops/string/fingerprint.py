@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -58,6 +59,7 @@ def _(rng):
     yield Sample([3], np.array(b"md5", object), raises=InvalidArgumentError)
 
 
+@api("fingerprint")
 @tensor_function
 def fingerprint(
     data: TensorLike, method: str = "farmhash64", name: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -135,6 +136,7 @@ def _(rng):
     yield Sample(words, num_buckets=0, raises=InvalidArgumentError)
 
 
+@api("strings.to_hash_bucket_fast", v1="string_to_hash_bucket_fast")
 @tensor_function
 def to_hash_bucket_fast(input: TensorLike, num_buckets, name: str | None = None) -> Tensor:
     """Put strings into buckets by a hash that is fast, but not safe against attacks.

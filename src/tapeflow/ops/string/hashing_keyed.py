@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -106,6 +107,7 @@ def _(rng):
     yield Sample(texts("a"), -1, raises=InvalidArgumentError)
 
 
+@api("strings.to_hash_bucket_strong", v1="string_to_hash_bucket_strong")
 @tensor_function
 def to_hash_bucket_strong(input: TensorLike, num_buckets, key, name: str | None = None) -> Tensor:
     """Put strings into buckets by a hash that is safe against attacks while the key is secret.
@@ -125,6 +127,7 @@ def to_hash_bucket_strong(input: TensorLike, num_buckets, key, name: str | None 
     return StringToHashBucketStrong(input, num_buckets, list(key))
 
 
+@api(v2="strings.to_hash_bucket")
 @tensor_function
 def to_hash_bucket(input: TensorLike, num_buckets, name: str | None = None) -> Tensor:
     """Put strings into buckets by the hash of TensorFlow's first years; prefer `tf.strings.to_hash_bucket_fast`.
@@ -140,6 +143,7 @@ def to_hash_bucket(input: TensorLike, num_buckets, name: str | None = None) -> T
     return StringToHashBucket(input, num_buckets)
 
 
+@api(v1=("strings.to_hash_bucket", "string_to_hash_bucket"))
 @tensor_function
 def to_hash_bucket_v1(string_tensor=None, num_buckets=None, name=None, input=None):
     """`to_hash_bucket` with the 1.x name of its argument."""

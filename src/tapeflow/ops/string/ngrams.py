@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -136,6 +137,7 @@ def _pads(pad_values, padding_width, widths):
     return (left, right), padding_width
 
 
+@api("strings.ngrams")
 @tensor_function
 def ngrams(
     data,

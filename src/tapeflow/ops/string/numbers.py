@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
@@ -87,6 +88,7 @@ def _(rng):
     yield Sample(np.array([1.0]), precision=2**30, raises=ResourceExhaustedError)
 
 
+@api("strings.as_string", "as_string")
 @tensor_function
 def as_string(
     input: TensorLike,
@@ -185,6 +187,7 @@ def _(rng):
     yield Sample(texts("1"), out_type=dtypes.int8, raises=InvalidArgumentError)
 
 
+@api(v2="strings.to_number")
 @tensor_function
 def to_number(
     input: TensorLike, out_type: DTypeLike = dtypes.float32, name: str | None = None
@@ -208,6 +211,7 @@ def to_number(
     return StringToNumber(input, dtypes.as_dtype(out_type))
 
 
+@api(v1=("strings.to_number", "string_to_number"))
 @tensor_function
 def to_number_v1(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
     """`to_number` with the 1.x spelling `string_tensor`."""

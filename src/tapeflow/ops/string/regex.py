@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -154,6 +155,7 @@ def _(rng):
     yield Sample(texts("aab"), pattern="a", rewrite="x", expect=texts("xxb"))
 
 
+@api("strings.regex_replace", v1="regex_replace")
 @tensor_function
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     r"""Replace the matches of a pattern in strings.
@@ -213,6 +215,7 @@ def _(rng):
     yield Sample(texts("abc"), pattern="(", raises=InvalidArgumentError)
 
 
+@api("strings.regex_full_match")
 @tensor_function
 def regex_full_match(input, pattern, name=None):
     """Tell whether strings as a whole match a pattern.
@@ -284,6 +287,7 @@ def _(rng):
     yield Sample(texts("Y?=="), raises=InvalidArgumentError)
 
 
+@api("io.encode_base64", v1="encode_base64")
 @tensor_function
 def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Write strings in the base64 alphabet that is safe in URLs.
@@ -302,6 +306,7 @@ def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None)
     return EncodeBase64(input, pad)
 
 
+@api("io.decode_base64", v1="decode_base64")
 @tensor_function
 def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """The bytes that base64 strings stand for; InvalidArgumentError for what is no base64."""

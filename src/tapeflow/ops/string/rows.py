@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
@@ -71,6 +72,7 @@ def _(rng):
     yield Sample([texts("a", "b"), texts("c", "d", "e")], raises=InvalidArgumentError)
 
 
+@api("strings.join", v1="string_join")
 @tensor_function
 def join(inputs, separator="", name=None):
     """Join the strings of several tensors element by element.
@@ -112,6 +114,7 @@ def _(rng):
     yield Sample(texts("a"), unit="X", raises=InvalidArgumentError)
 
 
+@api(v2="strings.length")
 @tensor_function
 def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """Count the bytes or characters of strings.
@@ -130,6 +133,7 @@ def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Te
     return StringLength(input, unit)
 
 
+@api(v1="strings.length")
 @public
 def length_v1(input, name=None, unit="BYTE"):
     """`length` with the 1.x order of arguments.
@@ -189,6 +193,7 @@ def _(rng):
     yield Sample(texts("é"), encoding="utf-8", expect=texts("É"))
 
 
+@api("strings.lower")
 @tensor_function
 def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Turn letters into lower case.
@@ -207,6 +212,7 @@ def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Ten
     return StringLower(input, encoding)
 
 
+@api("strings.upper")
 @tensor_function
 def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Turn letters into upper case.
@@ -238,6 +244,7 @@ def _(rng):
     yield Sample(texts("  a b\n", "c"), expect=texts("a b", "c"))
 
 
+@api("strings.strip", v1="string_strip")
 @tensor_function
 def strip(input: TensorLike, name: str | None = None) -> Tensor:
     """Strings without white space at their ends."""
@@ -299,6 +306,7 @@ def _(rng):
     yield Sample(texts("hello"), [1], 2, raises=InvalidArgumentError)
 
 
+@api(v2="strings.substr")
 @tensor_function
 def substr(
     input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None
@@ -324,6 +332,7 @@ def substr(
     return Substr(input, pos, len, unit)
 
 
+@api(v1=("strings.substr", "substr"))
 @tensor_function
 def substr_v1(input, pos, len, name=None, unit="BYTE"):
     """`substr` with the 1.x order of arguments."""
@@ -370,6 +379,7 @@ def _(rng):
     yield Sample(square, [0, 0], raises=InvalidArgumentError)
 
 
+@api(v2="strings.reduce_join")
 @tensor_function
 def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     """Join strings along axes to one each.
@@ -398,6 +408,7 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     return ReduceJoin(inputs, axis, bool(keepdims), separator)
 
 
+@api(v1=("strings.reduce_join", "reduce_join"))
 @tensor_function
 def reduce_join_v1(
     inputs,
@@ -452,6 +463,7 @@ def _(rng):
     yield Sample(texts("a"), texts(" "), raises=InvalidArgumentError)
 
 
+@api("strings.format")
 @public
 def format_(template, inputs, placeholder="{}", summarize=3, name=None):
     """Write tensors into a template, as `tf.print` shows them.

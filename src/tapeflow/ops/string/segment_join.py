@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import tensor_function
@@ -75,6 +76,7 @@ def _(rng):
     yield Sample(texts("a"), [0], -1, raises=InvalidArgumentError)
 
 
+@api("strings.unsorted_segment_join")
 @tensor_function
 def unsorted_segment_join(
     inputs: TensorLike,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
@@ -103,6 +104,7 @@ def _rows_of_places(indices, values, shape):
     return RaggedTensor.from_value_rowids(values, indices[:, 0], shape[0], validate=False)
 
 
+@api("strings.bytes_split")
 @tensor_function
 def bytes_split(input, name=None):
     """The single bytes of strings: a ragged tensor, of a scalar a vector."""
@@ -113,6 +115,7 @@ def _split_vector(vector, sep, maxsplit):
     return _rows_of_places(*StringSplitV2(vector, "" if sep is None else sep, maxsplit))
 
 
+@api(v2="strings.split")
 @tensor_function
 def split(input, sep=None, maxsplit=-1, name=None):
     """Split strings at a separator.
@@ -140,6 +143,7 @@ def _as_result_type(made, result_type):
     raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
 
 
+@api(v1="strings.split")
 @public
 def split_v1(
     input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None
@@ -162,6 +166,7 @@ def split_v1(
     return _as_result_type(split(input, sep, maxsplit), result_type)
 
 
+@api(v1="string_split")
 @tensor_function
 def string_split(
     source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None
@@ -177,6 +182,7 @@ def string_split(
 # Characters
 
 
+@api("strings.unicode_decode")
 @tensor_function
 def unicode_decode(
     input,
@@ -215,6 +221,7 @@ def unicode_decode(
     return _rows_of(input, decode, "unicode_decode")
 
 
+@api("strings.unicode_decode_with_offsets")
 @tensor_function
 def unicode_decode_with_offsets(
     input,
@@ -254,6 +261,7 @@ def unicode_decode_with_offsets(
     return _rows_of(input, decode, "unicode_decode_with_offsets")
 
 
+@api("strings.unicode_split")
 @tensor_function
 def unicode_split(
     input, input_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
@@ -283,6 +291,7 @@ def unicode_split(
     return _rows_of(input, characters, "unicode_split")
 
 
+@api("strings.unicode_split_with_offsets")
 @tensor_function
 def unicode_split_with_offsets(
     input, input_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
@@ -319,6 +328,7 @@ def _encoded_again(points, encoding):
     return UnicodeEncode(points, range_(count + 1), encoding, "ignore")
 
 
+@api("strings.unicode_encode")
 @tensor_function
 def unicode_encode(
     input, output_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
@@ -370,6 +380,7 @@ def unicode_encode(
     return reshape(unicode_encode(flat, output_encoding, errors, replacement_char), sizes[:-1])
 
 
+@api("strings.unicode_transcode")
 @tensor_function
 def unicode_transcode(
     input: TensorLike,
@@ -405,6 +416,7 @@ def unicode_transcode(
     )
 
 
+@api("strings.unicode_script")
 @tensor_function
 def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     """The number that ICU has for the script of each code point, -1 for what is no code point."""

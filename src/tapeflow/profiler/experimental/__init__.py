@@ -1,5 +1,5 @@
 """`tf.profiler.experimental`: profiles for TensorBoard."""
 
-from tapeflow.summary.profiling import Profile, ProfilerOptions, Trace, start, stop
+from tapeflow.api.namespaces import namespace as _namespace
 
-__all__ = ["Profile", "ProfilerOptions", "Trace", "start", "stop"]
+__getattr__, __dir__, __all__ = _namespace(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.api import api
 from tapeflow.compat.v1.rnn import fused
 from tapeflow.compat.v1.rnn.base import assert_like_rnncell, batch_of
 from tapeflow.core.context import executing_eagerly
@@ -54,6 +55,7 @@ def _lengths(sequence_length, batch):
     return cast(lengths, "int32")
 
 
+@api(v1="nn.dynamic_rnn")
 @public
 def dynamic_rnn(
     cell,
@@ -132,6 +134,7 @@ def dynamic_rnn(
         return outputs, packed
 
 
+@api(v1="nn.bidirectional_dynamic_rnn")
 @public
 def bidirectional_dynamic_rnn(
     cell_fw,
@@ -184,6 +187,7 @@ def bidirectional_dynamic_rnn(
     return (output_fw, nest.map_structure(backwards, output_bw)), (state_fw, state_bw)
 
 
+@api(v1="nn.static_rnn")
 @public
 def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
     """Run a cell over a list of inputs; returns (list of outputs, final state).
@@ -228,6 +232,7 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
         return outputs, state
 
 
+@api(v1="nn.static_bidirectional_rnn")
 @public
 def static_bidirectional_rnn(
     cell_fw,
@@ -289,6 +294,7 @@ def _reverse_list(parts, lengths):
     ]
 
 
+@api(v1="nn.static_state_saving_rnn")
 @public
 def static_state_saving_rnn(
     cell, inputs, state_saver, state_name, sequence_length=None, scope=None
@@ -316,6 +322,7 @@ def static_state_saving_rnn(
     return outputs, state
 
 
+@api(v1="nn.raw_rnn")
 @public
 def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
     """Run a cell as `loop_fn(time, cell_output, cell_state, loop_state)` says.

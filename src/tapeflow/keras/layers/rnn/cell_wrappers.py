@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import numbers
 
+from tapeflow.api import api
 from tapeflow.core.context import device
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.public import boundaries
@@ -247,6 +248,7 @@ class _Wrapper(AbstractRNNCell):
         raise TypeError(f"{type(self).__name__} does not say what it does around its cell")
 
 
+@api(v2="nn.RNNCellDropoutWrapper")
 class RNNCellDropoutWrapper(Dropping, _Wrapper):
     """`tf.nn.RNNCellDropoutWrapper`: dropout on inputs, states and outputs of a cell. See `Dropping`.
 
@@ -264,6 +266,7 @@ class RNNCellDropoutWrapper(Dropping, _Wrapper):
             )
 
 
+@api(v2="nn.RNNCellResidualWrapper")
 class RNNCellResidualWrapper(Residual, _Wrapper):
     """`tf.nn.RNNCellResidualWrapper`: inputs are added to the outputs of a cell. See `Residual`.
 
@@ -275,6 +278,7 @@ class RNNCellResidualWrapper(Residual, _Wrapper):
         super().__init__(*args, **kwargs)
 
 
+@api(v2="nn.RNNCellDeviceWrapper")
 class RNNCellDeviceWrapper(OnDevice, _Wrapper):
     """`tf.nn.RNNCellDeviceWrapper`: a cell that runs on a device.
 

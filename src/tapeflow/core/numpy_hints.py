@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.api import providers
 from tapeflow.core.public import boundary
 
 # What NumPy's arrays have and tensors have not, and what programs may use instead.
@@ -49,11 +50,8 @@ class _Hint:
 
     @boundary
     def __get__(self, tensor: Any, owner: type) -> Any:
-        # Here, as programs without errors do not need it.
-        from tapeflow.ops.numpy_methods import METHODS
-
         text = f"{owner.__name__!r} object has no attribute {self._name!r}. Use {self._instead}"
-        if self._name in METHODS:
+        if self._name in providers.load("numpy_methods").METHODS:
             text += ", or give tensors the methods of NumPy's arrays with "
             text += "tf.experimental.numpy.experimental_enable_numpy_behavior()"
         raise AttributeError(f"{text}.", name=self._name)

@@ -1,18 +1,76 @@
-"""What modules of the package say about names that they do not have: where the name is, or what is spelled like it."""
+"""Modules of public names, each loaded at its first use, and what modules say about names that they lack."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.machinery
+import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from tapeflow.core.public import boundary
+from tapeflow import _native
+from tapeflow.api.names import NAMES
 
 # The sentence for a name that a module lacks; set by the package, which knows all of its names and TensorFlow's.
 explain: Callable[[ModuleType, str], str] | None = None
 _ROOT = __name__.partition(".")[0]
+PACKAGE_DIRECTORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_native.set_package_directory(PACKAGE_DIRECTORY)
+
+Namespace = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
+
+
+def places(space: str) -> dict[str, tuple[str, str]]:
+    """Return where the names of a namespace are: the module and the attribute, by name.
+
+    Args:
+      space: the module of the namespace, below the package: "math"; "" for the package itself.
+    """
+    found = {}
+    for line in NAMES.get(space, "").splitlines():
+        module, _, names = line.partition(": ")
+        for word in names.split():
+            name, _, attribute = word.partition("=")
+            found[name] = (f"{_ROOT}.{module}", attribute or name)
+    return found
+
+
+def namespace(module: str, *submodules: str, **modules: str) -> Namespace:
+    """Return what makes a module a namespace of the names that are declared to be in it: each loads at its first use.
+
+    Args:
+      module: the `__name__` of the module.
+      *submodules: those of its own submodules that programs use and that are no namespaces themselves.
+      **modules: the full names of other modules, by the names that they have here.
+
+    Returns:
+      The module's `__getattr__`, `__dir__` and `__all__`.
+    """
+    space = module.partition(".")[2]
+    inner = f"{space}." if space else ""
+    where = places(space)
+    below = {name: f"{module}.{name}" for name in submodules} | modules
+    for other in NAMES:
+        name = other[len(inner) :] if other.startswith(inner) else ""
+        if name and "." not in name:
+            below.setdefault(name, f"{module}.{name}")
+
+    def load(name: str) -> Any:
+        if name in where:
+            source, attribute = where[name]
+            value = getattr(importlib.import_module(source), attribute)
+        elif name in below:
+            value = importlib.import_module(below[name])
+        else:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+        return sys.modules[module].__dict__.setdefault(name, value)
+
+    def listed() -> list[str]:
+        return sorted({*where, *below, *(("__version__",) if "__version__" in sys.modules[module].__dict__ else ())})
+
+    return load, listed, sorted(name for name in (*where, *below) if not name.startswith("_"))
 
 
 class MissingNameError(AttributeError):
@@ -84,6 +142,6 @@ def _lookup(module: ModuleType, own: Callable[[str], Any] | None) -> Callable[[s
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}") from None
         raise MissingNameError(module, name) from None
 
-    found = boundary(attribute)
+    found = _native.PublicFunction(attribute, True)
     found.explains = True  # type: ignore[attr-defined]
     return found

@@ -1,0 +1,76 @@
+# Made by `make api-names`; do not edit.
+# ruff: noqa
+from tapeflow.core.tracebacks import disable_traceback_filtering as disable_traceback_filtering
+from tapeflow.core.tracebacks import enable_traceback_filtering as enable_traceback_filtering
+from tapeflow.core.tracebacks import is_traceback_filtering_enabled as is_traceback_filtering_enabled
+from tapeflow.graph.run.call_watching import disable_check_numerics as disable_check_numerics
+from tapeflow.graph.run.call_watching import enable_check_numerics as enable_check_numerics
+from tapeflow.graph.run.call_watching import get_log_device_placement as get_log_device_placement
+from tapeflow.graph.run.call_watching import set_log_device_placement as set_log_device_placement
+from tapeflow.ops.control.assertions import Assert as Assert
+from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
+from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
+from tapeflow.ops.control.assertions import assert_greater_v1 as assert_greater
+from tapeflow.ops.control.assertions import assert_integer as assert_integer
+from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
+from tapeflow.ops.control.assertions import assert_less_v1 as assert_less
+from tapeflow.ops.control.assertions import assert_near_v1 as assert_near
+from tapeflow.ops.control.assertions import assert_negative_v1 as assert_negative
+from tapeflow.ops.control.assertions import assert_non_negative_v1 as assert_non_negative
+from tapeflow.ops.control.assertions import assert_non_positive_v1 as assert_non_positive
+from tapeflow.ops.control.assertions import assert_none_equal_v1 as assert_none_equal
+from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.control.assertions import assert_proper_iterable as assert_proper_iterable
+from tapeflow.ops.control.assertions import assert_rank_at_least_v1 as assert_rank_at_least
+from tapeflow.ops.control.assertions import assert_rank_in_v1 as assert_rank_in
+from tapeflow.ops.control.assertions import assert_rank_v1 as assert_rank
+from tapeflow.ops.control.assertions import assert_same_float_dtype as assert_same_float_dtype
+from tapeflow.ops.control.assertions import assert_scalar as assert_scalar
+from tapeflow.ops.control.assertions import assert_shapes as assert_shapes
+from tapeflow.ops.control.assertions import assert_type as assert_type
+from tapeflow.ops.control.assertions import is_numeric_tensor as is_numeric_tensor
+from tapeflow.ops.math.check import assert_all_finite_v1 as assert_all_finite
+from tapeflow.ops.math.check import check_numerics as check_numerics
+from tapeflow.ops.math.comparison import is_finite as is_finite
+from tapeflow.ops.math.comparison import is_inf as is_inf
+from tapeflow.ops.math.comparison import is_nan as is_nan
+from tapeflow.ops.math.comparison import is_non_decreasing as is_non_decreasing
+from tapeflow.ops.math.comparison import is_strictly_increasing as is_strictly_increasing
+__all__ = [
+    "Assert",
+    "assert_all_finite",
+    "assert_equal",
+    "assert_greater",
+    "assert_greater_equal",
+    "assert_integer",
+    "assert_less",
+    "assert_less_equal",
+    "assert_near",
+    "assert_negative",
+    "assert_non_negative",
+    "assert_non_positive",
+    "assert_none_equal",
+    "assert_positive",
+    "assert_proper_iterable",
+    "assert_rank",
+    "assert_rank_at_least",
+    "assert_rank_in",
+    "assert_same_float_dtype",
+    "assert_scalar",
+    "assert_shapes",
+    "assert_type",
+    "check_numerics",
+    "disable_check_numerics",
+    "disable_traceback_filtering",
+    "enable_check_numerics",
+    "enable_traceback_filtering",
+    "get_log_device_placement",
+    "is_finite",
+    "is_inf",
+    "is_nan",
+    "is_non_decreasing",
+    "is_numeric_tensor",
+    "is_strictly_increasing",
+    "is_traceback_filtering_enabled",
+    "set_log_device_placement",
+]

@@ -1,0 +1,8 @@
+# Made by `make api-names`; do not edit.
+# ruff: noqa
+from tapeflow.ops.lookup.tables import DenseHashTable as DenseHashTable
+from tapeflow.ops.lookup.tables import MutableHashTable as MutableHashTable
+__all__ = [
+    "DenseHashTable",
+    "MutableHashTable",
+]
