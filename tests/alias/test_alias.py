@@ -180,7 +180,7 @@ def test_the_alias_loads_few_modules():
     # Time is too noisy to test; what the alias adds is its own few modules.
     code = """
         import sys, tapeflow
-        tapeflow.Variable, tapeflow.SparseTensor
+        tapeflow.Variable(1.0) + 1.0, tapeflow.SparseTensor, tapeflow.version.VERSION
         before = set(sys.modules)
         tapeflow.install_as_tensorflow()
         import tensorflow
