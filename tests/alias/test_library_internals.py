@@ -10,7 +10,14 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.alias import function_utils, losses_utils, places, reachable, recurrent_cells, tf_inspect
+from tapeflow.alias import (
+    function_utils,
+    losses_utils,
+    places,
+    reachable,
+    recurrent_cells,
+    tf_inspect,
+)
 from tapeflow.alias.keras_tracing import trace_model_call
 from tapeflow.contrib.framework import nest
 from tapeflow.core import decorator, eager_context, errors

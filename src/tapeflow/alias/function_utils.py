@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 from tapeflow.alias.tf_inspect import getfullargspec
 
 
-def fn_args(fn: Callable[..., Any]) -> tuple[str, ...]:
+def fn_args(fn: Any) -> tuple[str, ...]:
     """The names of the arguments that may be given by position, without those that are bound already."""
     if isinstance(fn, functools.partial):
         names = fn_args(fn.func)
@@ -21,7 +20,7 @@ def fn_args(fn: Callable[..., Any]) -> tuple[str, ...]:
     return names[1:] if inspect.ismethod(fn) or inspect.isclass(fn) else names
 
 
-def has_kwargs(fn: Callable[..., Any]) -> bool:
+def has_kwargs(fn: Any) -> bool:
     """Whether a function takes any other arguments by name."""
     if isinstance(fn, functools.partial):
         return has_kwargs(fn.func)

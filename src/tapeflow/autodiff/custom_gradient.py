@@ -61,7 +61,7 @@ def custom_gradient(f=None):
 
 
 class _WithGradient:
-    """A function whose gradient it says itself. In a class it is a method: the object that it is bound to is no input."""
+    """A function that says its gradient. In a class it is a method: the object that it is bound to is no input."""
 
     def __init__(self, f: Callable[..., Any]):
         self._function = f
