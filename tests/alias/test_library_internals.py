@@ -1,6 +1,7 @@
 """Parts of TensorFlow's internals that libraries and their tests use, as these expect them."""
 
 import contextlib
+import functools
 import inspect
 import itertools
 
@@ -9,7 +10,14 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos
-from tapeflow.alias import losses_utils, places, reachable, recurrent_cells, tf_inspect
+from tapeflow.alias import (
+    function_utils,
+    losses_utils,
+    places,
+    reachable,
+    recurrent_cells,
+    tf_inspect,
+)
 from tapeflow.alias.keras_tracing import trace_model_call
 from tapeflow.contrib.framework import nest
 from tapeflow.core import decorator, eager_context, errors
@@ -611,3 +619,23 @@ def test_losses_of_keras_2():
     strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
     parts = strategy.run(lambda: losses_utils.scale_loss_for_distribution(tf.constant(4.0)))
     assert strategy.reduce("SUM", parts, axis=None).numpy() == 4
+
+
+def test_arguments_of_functions():
+    """What libraries ask by `function_utils` before they call what they were given."""
+
+    class Model:
+        def method(self, features, labels=None, *, mode):
+            return features
+
+        def __call__(self, features, **params):
+            return features
+
+    assert function_utils.fn_args(Model().method) == ("features", "labels")
+    assert function_utils.fn_args(functools.partial(Model().method, 1, mode=2)) == ("labels",)
+    assert function_utils.fn_args(Model()) == ("features",)
+    assert function_utils.fn_args(lambda a, *b: a) == ("a",)
+    assert function_utils.has_kwargs(Model())
+    assert not function_utils.has_kwargs(Model().method)
+    with pytest.raises(TypeError, match="should be a callable"):
+        function_utils.has_kwargs(3)

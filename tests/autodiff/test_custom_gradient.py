@@ -118,3 +118,38 @@ def test_pass_through_and_recompute():
         y = f(x)
     assert [g.numpy() for g in tape.gradient(y, [x, v])] == [12.0, 4.0]
     assert len(calls) == 2
+
+
+class Scaled:
+    """A class whose methods say their gradients."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    @tf.custom_gradient
+    def __call__(self, x):
+        return x * self.factor, lambda dy: dy * 10.0
+
+    @tf.custom_gradient
+    def method(self, x, y):
+        """The sum."""
+        return x + y + self.factor, lambda dy: (dy * 2.0, dy * 3.0)
+
+
+@pytest.mark.parametrize("in_function", [True, False])
+def test_methods(in_function):
+    """The object that a method is bound to is no tensor, and gets no gradient."""
+    scaled = Scaled(4.0)
+    x, y = tf.constant(1.0), tf.constant(2.0)
+
+    def derivatives(x, y):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([x, y])
+            called, summed = scaled(x), scaled.method(x, y)
+        return called, summed, tape.gradient(called, x), tape.gradient(summed, [x, y])
+
+    called, summed, slope, slopes = (tf.function(derivatives) if in_function else derivatives)(x, y)
+    assert (float(called), float(summed), float(slope)) == (4.0, 7.0, 10.0)
+    assert [float(s) for s in slopes] == [2.0, 3.0]
+    assert Scaled.method.__doc__ == "The sum."
+    assert float(Scaled.method.__get__(Scaled(1.0))(x, y)) == 4.0

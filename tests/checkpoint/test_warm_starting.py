@@ -50,6 +50,34 @@ def test_a_vocabulary_that_changed(saved, tmp_path):
     np.testing.assert_array_equal(found, [[3.0], [1.0], [1.0]])
 
 
+BEGINNINGS = {
+    "average": lambda a: tf.train.ExponentialMovingAverage(0.9).apply([a]) and None,
+    "initialized value": lambda a: tf.get_variable("other", initializer=a.initialized_value()),
+    "value": lambda a: tf.get_variable("other", initializer=a + 0.0),
+    "function": lambda a: tf.get_variable("other", initializer=lambda: a.read_value(), dtype=tf.float32),
+}
+
+
+@pytest.mark.parametrize("how", BEGINNINGS)
+@pytest.mark.parametrize("start", ["init", "warm"])
+def test_what_begins_with_such_a_variable_follows_it(saved, how, start):
+    with tf.Graph().as_default():
+        a = tf.get_variable("old/a", initializer=[7.0, 7.0])
+        BEGINNINGS[how](a)
+        follower = tf.global_variables()[-1]
+        assert follower is not a
+        if start == "init":
+            tf.train.init_from_checkpoint(saved, {"old/a": a})
+        else:
+            tf.train.warm_start(saved, [a])
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            assert session.run([a, follower])[1].tolist() == [1.0, 2.0]
+            session.run(a.assign([5.0, 5.0]))
+            session.run(follower.initializer)
+            assert session.run(a).tolist() == [5.0, 5.0]
+
+
 def test_names_that_are_not_used(saved):
     with tf.Graph().as_default():
         tf.get_variable("words", [3, 1])

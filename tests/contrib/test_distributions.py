@@ -334,3 +334,56 @@ def test_in_graphs_of_unknown_batches():
             [d.sample(3), d.log_prob(loc), mixed.sample(), mixed.log_prob(loc[:, 0])], {loc: np.zeros([4, 2])}
         )
     assert [x.shape for x in found] == [(3, 4, 2), (4,), (4,), (4,)]
+
+
+class Point(D.Distribution):
+    """All probability at one point; what a library of 1.x defines of a distribution of its own."""
+
+    def __init__(self, at, name="Point"):
+        parameters = dict(locals())
+        with tf.name_scope(name):
+            self.at = tf.identity(at)
+        super().__init__(
+            dtype=self.at.dtype, reparameterization_type=D.FULLY_REPARAMETERIZED, validate_args=False,
+            allow_nan_stats=True, parameters=parameters, graph_parents=[self.at], name=name,
+        )  # fmt: skip
+
+    @staticmethod
+    def _param_shapes(sample_shape):
+        return {"at": tf.expand_dims(sample_shape, 0)}
+
+    def _batch_shape_tensor(self):
+        return tf.constant([], tf.int32)
+
+    def _batch_shape(self):
+        return []
+
+    def _event_shape_tensor(self):
+        return tf.shape(self.at)
+
+    def _event_shape(self):
+        return self.at.shape
+
+    def _survival_function(self, x):
+        return tf.cast(self.at > x, tf.float32)
+
+    def _sample_n(self, n, seed=None):
+        rank = self.event_shape.rank
+        shape = self.event_shape_tensor() if rank is None else [1] * rank
+        return tf.tile(self.at[None], tf.concat([[n], tf.ones_like(shape)], 0))
+
+
+def test_a_distribution_of_a_library():
+    with tf.Graph().as_default(), tf.Session() as session:
+        known = Point([1.0, 2.0])
+        assert known.batch_shape.as_list() == []
+        assert known.event_shape.as_list() == [2]
+        assert known.sample([3, 1]).shape.as_list() == [3, 1, 2]
+        assert session.run(known.sample(2)).tolist() == [[1.0, 2.0], [1.0, 2.0]]
+        assert session.run(known.survival_function([1.5, 1.5])).tolist() == [0.0, 1.0]
+        assert known.copy(at=[4.0]).event_shape.as_list() == [1]
+        assert session.run(Point.param_shapes(5)["at"]).tolist() == [5]
+        at = tf.placeholder_with_default([3.0, 4.0, 5.0], [None])
+        unknown = Point(at)
+        assert session.run(unknown.event_shape_tensor()).tolist() == [3]
+        assert session.run(unknown.batch_shape_tensor()).tolist() == []

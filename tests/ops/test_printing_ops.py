@@ -77,3 +77,15 @@ def test_a_string_alone_is_printed_as_it_is(capsys):
 def test_print_of_python_values(capfd):
     tf.compat.v1.Print(tf.constant(1.0), ["hello", 1, [2.5, 3.0]], message="m: ")
     assert capfd.readouterr().err == "m: [hello][1][2.5 3]\n"
+
+
+@pytest.mark.parametrize(("level", "word"), [(30, "WARNING"), (40, "ERROR"), (-1, "WARNING"), (-2, "ERROR")])
+def test_levels_by_their_numbers(level, word, caplog):
+    """Those of Python's log and of Abseil's."""
+    tf.print("words", output_stream=level)
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [(word, "words")]
+
+
+def test_other_numbers_are_no_streams():
+    with pytest.raises(ValueError, match="Unsupported output stream"):
+        tf.print("words", output_stream=1)

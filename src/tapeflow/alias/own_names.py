@@ -400,6 +400,7 @@ OWN: dict[str, dict[str, str]] = {
         "_yield_value": "core.structures.structure:values_of",
         "is_sequence": "core.structures.nest:is_nested",
     },
+    "python.util.function_utils": {"": "alias.function_utils"},
     "python.util.object_identity": {"": "core.structures.object_identity"},
     "python.util.tf_contextlib": {"contextmanager": "alias.stand_ins:contextmanager"},
     "python.util.tf_decorator": {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow import _native
 from tapeflow.api import api
@@ -57,43 +59,57 @@ def custom_gradient(f=None):
     if f is None:
         return custom_gradient
 
-    @functools.wraps(f)
-    def decorated(*args, **kwargs):
-        args = nest.map_structure(convert_to_tensor, args)
-        watcher = GradientTape()
-        with watcher:
-            returned = f(*args, **kwargs)
-        if not (
-            isinstance(returned, (tuple, list)) and len(returned) == 2 and callable(returned[1])
-        ):
-            raise TypeError(
-                f"@tf.custom_gradient function {getattr(f, '__name__', f)!r} must return its result and a "
-                f"function that computes the gradient, but returned {returned!r}"
-            )
-        result, grad_fn = returned
-        inputs = nest.flatten(args)
-        given = [*inputs, *kwargs.values()]
-        variables = [
-            v for v in watcher.watched_variables() if all(v is not other for other in given)
-        ]
-        if variables and not _takes_variables(grad_fn):
-            raise TypeError(
-                "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function "
-                f"uses variables: {variables}"
-            )
-        if not context.executing_eagerly():
-            return _in_graph(result, grad_fn, inputs, variables)
-        with _native.PausedTapes():
-            # Other tensors than those that tapes know already as results of operations inside.
-            result = nest.map_structure(lambda x: identity(convert_to_tensor(x)), result)
-        outputs = nest.flatten(result)
+    return _WithGradient(f)
 
-        backward = _backward(grad_fn, outputs, inputs, variables)
-        label = getattr(f, "__name__", "CustomGradient")
-        _native.record_custom(label, outputs, [*inputs, *variables], backward)
-        return result
 
-    return decorated
+class _WithGradient:
+    """A function that says its gradient. In a class it is a method: the object that it is bound to is no input."""
+
+    def __init__(self, f: Callable[..., Any]):
+        self._function = f
+        functools.update_wrapper(self, f)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else _WithGradient(self._function.__get__(instance, owner))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _called(self._function, args, kwargs)
+
+
+def _called(f, args, kwargs):
+    args = nest.map_structure(convert_to_tensor, args)
+    watcher = GradientTape()
+    with watcher:
+        returned = f(*args, **kwargs)
+    if not (
+        isinstance(returned, (tuple, list)) and len(returned) == 2 and callable(returned[1])
+    ):
+        raise TypeError(
+            f"@tf.custom_gradient function {getattr(f, '__name__', f)!r} must return its result and a "
+            f"function that computes the gradient, but returned {returned!r}"
+        )
+    result, grad_fn = returned
+    inputs = nest.flatten(args)
+    given = [*inputs, *kwargs.values()]
+    variables = [
+        v for v in watcher.watched_variables() if all(v is not other for other in given)
+    ]
+    if variables and not _takes_variables(grad_fn):
+        raise TypeError(
+            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function "
+            f"uses variables: {variables}"
+        )
+    if not context.executing_eagerly():
+        return _in_graph(result, grad_fn, inputs, variables)
+    with _native.PausedTapes():
+        # Other tensors than those that tapes know already as results of operations inside.
+        result = nest.map_structure(lambda x: identity(convert_to_tensor(x)), result)
+    outputs = nest.flatten(result)
+
+    backward = _backward(grad_fn, outputs, inputs, variables)
+    label = getattr(f, "__name__", "CustomGradient")
+    _native.record_custom(label, outputs, [*inputs, *variables], backward)
+    return result
 
 
 def _backward(grad_fn, outputs, inputs, variables):

@@ -10,15 +10,17 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.autodiff import explaining, jacobians
-from tapeflow.autodiff.weights import in_shape_of
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.ops import derived
+from tapeflow.ops.array.broadcasting import broadcast_static_shape, broadcast_to
 from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.state.variable import Variable, variable_behind
 
 _Tensor = _native.Tensor
@@ -328,6 +330,31 @@ class GradientTape(_native.Tape):
     def explain(self, target, source) -> str:
         """Says how `target` depends on `source`, or where the path between them broke."""
         return explaining.explain(self, target, source)
+
+
+def in_shape_of(target: Any, weights: Any) -> Any:
+    """`weights` in the shape of `target`, as far as both are known.
+
+    TensorFlow does not look at the shapes: the gradients of most ops broadcast weights, and programs give a number for
+    all elements, or [1] for a scalar.
+
+    Raises ValueError, or InvalidArgumentError for values, where the shapes do not fit.
+    """
+    given, wanted = weights.shape, target.shape
+    if given.is_compatible_with(wanted):
+        return weights
+    if wanted.is_fully_defined():
+        if given.num_elements() == wanted.num_elements():
+            return reshape(weights, wanted.as_list())
+        try:
+            if broadcast_static_shape(given, wanted) == wanted:
+                return broadcast_to(weights, wanted.as_list())
+        except ValueError:
+            pass
+    message = f"The weights of the target's elements have shape {given}, but the target has shape {wanted}"
+    if is_symbolic_tensor(weights) or is_symbolic_tensor(target):
+        raise ValueError(message)
+    raise InvalidArgumentError(None, None, message)
 
 
 def _ones(tensor):

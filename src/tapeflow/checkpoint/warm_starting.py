@@ -16,6 +16,7 @@ from tapeflow.core import context
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph.build import building
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.state.variable import Variable
 
@@ -88,7 +89,9 @@ def _apart():
 
 
 def _begin_with_value(variable, value):
-    variable._parts.initializer = variable.assign(value, read_value=False)
+    # The assignment stays the same operation: what begins with this variable's value, as averages do, follows it.
+    value = building.as_symbolic(variable.graph, value, variable.dtype.base_dtype)
+    variable._parts.initializer._update_input(1, value)
     variable._parts.initial_value = value
 
 

@@ -64,18 +64,16 @@ class Independent(Distribution):
     def _rank(self):
         return self._inner.batch_shape.rank - self._count
 
-    @property
-    def batch_shape(self):
+    def _batch_shape(self):
         return self._inner.batch_shape[: self._rank]
 
-    @property
-    def event_shape(self):
+    def _event_shape(self):
         return self._inner.batch_shape[self._rank :].concatenate(self._inner.event_shape)
 
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
+    def _batch_shape_tensor(self):
         return self._inner.batch_shape_tensor()[: self._rank]
 
-    def event_shape_tensor(self, name="event_shape_tensor"):
+    def _event_shape_tensor(self):
         own = self._inner.batch_shape_tensor()[self._rank :]
         return concat([own, self._inner.event_shape_tensor()], 0)
 
@@ -169,10 +167,10 @@ class MixtureSameFamily(_Mixed):
     batch_shape = property(lambda self: self._components.batch_shape[:-1])
     event_shape = property(lambda self: self._components.event_shape)
 
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
+    def _batch_shape_tensor(self):
         return self._components.batch_shape_tensor()[:-1]
 
-    def event_shape_tensor(self, name="event_shape_tensor"):
+    def _event_shape_tensor(self):
         return self._components.event_shape_tensor()
 
     def _mixing(self):
@@ -230,10 +228,10 @@ class Mixture(_Mixed):
     batch_shape = property(lambda self: self._cat.batch_shape)
     event_shape = property(lambda self: self._components[0].event_shape)
 
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
+    def _batch_shape_tensor(self):
         return self._cat.batch_shape_tensor()
 
-    def event_shape_tensor(self, name="event_shape_tensor"):
+    def _event_shape_tensor(self):
         return self._components[0].event_shape_tensor()
 
     def _mixing(self):
@@ -285,14 +283,13 @@ class TransformedDistribution(Distribution):
     bijector = property(lambda self: self._bijector)
     batch_shape = property(lambda self: self._inner.batch_shape)
 
-    @property
-    def event_shape(self):
+    def _event_shape(self):
         return self._bijector.forward_event_shape(self._inner.event_shape)
 
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
+    def _batch_shape_tensor(self):
         return self._inner.batch_shape_tensor()
 
-    def event_shape_tensor(self, name="event_shape_tensor"):
+    def _event_shape_tensor(self):
         return convert_to_tensor(self.event_shape.as_list())
 
     def _sample_n(self, n, seed=None):

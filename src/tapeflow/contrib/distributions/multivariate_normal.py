@@ -58,7 +58,7 @@ class MultivariateNormalTriL(Distribution):
         self._tril, self._loc = tril, loc
         self._wide_loc = loc + zeros_like(tril[..., 0])
         self._parts = (self._wide_loc,)
-        self._event_shape = self._wide_loc.shape[-1:]
+        self._event = self._wide_loc.shape[-1:]
         super().__init__(
             loc.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
@@ -70,14 +70,13 @@ class MultivariateNormalTriL(Distribution):
         """The factor of the covariance, as a linear operator."""
         return LinearOperatorLowerTriangular(self._tril)
 
-    @property
-    def batch_shape(self):
+    def _batch_shape(self):
         return self._wide_loc.shape[:-1]
 
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
+    def _batch_shape_tensor(self):
         return shape_of(self._wide_loc)[:-1]
 
-    def event_shape_tensor(self, name="event_shape_tensor"):
+    def _event_shape_tensor(self):
         return shape_of(self._wide_loc)[-1:]
 
     def _sample_n(self, n, seed=None):

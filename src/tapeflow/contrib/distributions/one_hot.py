@@ -40,20 +40,19 @@ class _OfClasses(Distribution):
         self._validate_args = validate_args
         self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
         self._parts = (self._logits,)
-        self._event_shape = self._logits.shape[-1:]
+        self._event = self._logits.shape[-1:]
 
     logits = property(lambda self: self._logits)
     probs = property(lambda self: self._probs)
     event_size = property(lambda self: shape_of(self._logits)[-1])
 
-    @property
-    def batch_shape(self):
+    def _batch_shape(self):
         return self._logits.shape[:-1]
 
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
+    def _batch_shape_tensor(self):
         return shape_of(self._logits)[:-1]
 
-    def event_shape_tensor(self, name="event_shape_tensor"):
+    def _event_shape_tensor(self):
         return shape_of(self._logits)[-1:]
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tapeflow import _native
 from tapeflow.api import api
-from tapeflow.autodiff.tape import UnconnectedGradients
-from tapeflow.autodiff.weights import in_shape_of
+from tapeflow.autodiff.tape import UnconnectedGradients, in_shape_of
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -53,6 +54,35 @@ def _patience(op: Operation) -> int:
     return 0 if kind is None else kind.patience
 
 
+def _sources(op: Operation, given: set[int]) -> set[Operation]:
+    return {x.op for x in op.inputs if id(x) not in given} | set(op.control_inputs)
+
+
+def _kept_in_place(ops: list[Operation], given: set[int]) -> dict[Operation, set[Operation]]:
+    """What else operations follow: those on the same resource before them whose inputs were changed to later ones.
+
+    An initializer that was given another value still comes before what begins with the value of its variable.
+    """
+    touching = [(op, found) for op in ops if (found := _resources(op))]
+    after: dict[Operation, set[Operation]] = {}
+    for op, resources in touching:
+        if all(source.index < op.index for source in _sources(op, given)):
+            continue
+        before, todo = {op}, [op]
+        while todo:
+            sources = _sources(todo.pop(), given) - before
+            before |= sources
+            todo += sources
+        for other, used in touching:
+            if other.index > op.index and other not in before and resources & used:
+                after.setdefault(other, set()).add(op)
+    return after
+
+
+def _resources(op: Operation) -> set[int]:
+    return {id(x) for x in op.inputs if x.dtype == dtypes.resource}
+
+
 def sorted_topologically(
     ops: list[Operation], given: set[int], patience: Callable[[Operation], int] = lambda op: 0
 ) -> list[Operation]:
@@ -61,10 +91,11 @@ def sorted_topologically(
     Raises InvalidArgumentError for a cycle.
     """
     inside = set(ops)
+    after = _kept_in_place(ops, given)
     waiting: dict[Operation, int] = {}
     followers: dict[Operation, list[Operation]] = {}
     for op in ops:
-        sources = {x.op for x in op.inputs if id(x) not in given} | set(op.control_inputs)
+        sources = _sources(op, given) | after.get(op, set())
         sources &= inside
         waiting[op] = len(sources)
         for source in sources:

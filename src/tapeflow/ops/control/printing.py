@@ -22,6 +22,8 @@ from tapeflow.ops.control import flow as control
 from tapeflow.ops.static import concrete_value
 
 _LEVELS = {"info", "warning", "error"}
+# By their numbers in Python's log, and in Abseil's.
+_NUMBERED_LEVELS = {20: "info", 30: "warning", 40: "error", 0: "info", -1: "warning", -2: "error"}
 
 
 def _number(v) -> str:
@@ -240,6 +242,8 @@ def _is_file(stream) -> bool:
 
 def _level(stream) -> str:
     """The level of the log that `stream` names, "" for none."""
+    if isinstance(stream, int):
+        return _NUMBERED_LEVELS.get(stream, "")
     level = stream if isinstance(stream, str) else getattr(stream, "__name__", None)
     if isinstance(level, str):
         level = level.removeprefix("log(").removesuffix(")")

@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.joining import concat
@@ -65,6 +65,13 @@ def broadcast(*shapes: TensorShape) -> TensorShape:
     return TensorShape(out)
 
 
+def _sizes(known: TensorShape, otherwise: Any) -> Any:
+    """A shape as a tensor, of which `otherwise` is asked where it is not known."""
+    if known.is_fully_defined():
+        return convert_to_tensor(known.as_list(), dtypes.int32)
+    return otherwise()
+
+
 def checked(tensor: Any, validate_args: bool, *checks: Any) -> Any:
     """The tensor, once the checks have run, if `validate_args`."""
     if not validate_args:
@@ -76,12 +83,14 @@ def checked(tensor: Any, validate_args: bool, *checks: Any) -> Any:
 class Distribution:
     """A distribution, or a batch of them.
 
-    Subclasses define `_parts` (tensors that batches are broadcast from) and those of `_sample`, `_log_prob`, `_prob`,
-    `_cdf`, `_log_cdf`, `_entropy`, `_mean`, `_variance`, `_mode`, `_quantile` that they have.
+    Subclasses define `_sample_n` and those of `_log_prob`, `_prob`, `_cdf`, `_log_cdf`, `_survival_function`,
+    `_log_survival_function`, `_entropy`, `_mean`, `_variance`, `_stddev`, `_covariance`, `_mode`, `_quantile` that they
+    have; and their shapes, by `_batch_shape`, `_batch_shape_tensor`, `_event_shape` and `_event_shape_tensor`, or by
+    `_parts` (tensors that batches are broadcast from) and `_event` (the static shape of an event).
     """
 
     _parts: tuple[Any, ...] = ()
-    _event_shape = TensorShape([])
+    _event = TensorShape([])
     _default_name: str | None = None
     _sample_n: Any
 
@@ -133,10 +142,12 @@ class Distribution:
     @classmethod
     def param_shapes(cls, sample_shape: Any, name: str = "DistributionParamShapes") -> dict[str, Any]:
         """{parameter: its shape} for samples of that shape."""
-        sizes = convert_to_tensor(sample_shape, dtypes.int32)
-        return {
-            key: sizes for key in inspect.signature(cls.__init__).parameters if key in ("loc", "scale", "low", "high")
-        }
+        return cls._param_shapes(convert_to_tensor(sample_shape, dtypes.int32))
+
+    @classmethod
+    def _param_shapes(cls, sample_shape: Any) -> dict[str, Any]:
+        names = inspect.signature(cls.__init__).parameters
+        return {key: sample_shape for key in names if key in ("loc", "scale", "low", "high")}
 
     @classmethod
     def param_static_shapes(cls, sample_shape: Any) -> dict[str, Any]:
@@ -153,27 +164,35 @@ class Distribution:
     @property
     def batch_shape(self) -> TensorShape:
         """The shape of the batch of distributions."""
-        return broadcast(*[part.shape for part in self._parts])
+        return as_shape(self._batch_shape())
 
     @property
     def event_shape(self) -> TensorShape:
         """The shape of one sample of one of them."""
-        return self._event_shape
+        return as_shape(self._event_shape())
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Any:
         """batch_shape as a tensor."""
-        known = self.batch_shape
-        if known.is_fully_defined():
-            return convert_to_tensor(known.as_list(), dtypes.int32)
+        return _sizes(self.batch_shape, self._batch_shape_tensor)
 
+    def event_shape_tensor(self, name: str = "event_shape_tensor") -> Any:
+        """event_shape as a tensor."""
+        return _sizes(self.event_shape, self._event_shape_tensor)
+
+    def _batch_shape(self) -> Any:
+        return broadcast(*[part.shape for part in self._parts])
+
+    def _event_shape(self) -> Any:
+        return self._event
+
+    def _batch_shape_tensor(self) -> Any:
         found = shape_of(self._parts[0])
         for part in self._parts[1:]:
             found = broadcast_dynamic_shape(found, shape_of(part))
         return found
 
-    def event_shape_tensor(self, name: str = "event_shape_tensor") -> Any:
-        """event_shape as a tensor."""
-        return convert_to_tensor(self.event_shape.as_list(), dtypes.int32)
+    def _event_shape_tensor(self) -> Any:
+        raise NotImplementedError(f"event_shape_tensor is not implemented: {type(self).__name__}")
 
     def is_scalar_event(self, name: str = "is_scalar_event") -> Any:
         """Whether a sample is a scalar."""

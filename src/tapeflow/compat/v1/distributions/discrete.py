@@ -138,11 +138,10 @@ class Categorical(Distribution):
         """How many classes there are."""
         return shape_of(self._logits)[-1]
 
-    @property
-    def batch_shape(self):
+    def _batch_shape(self):
         return self._logits.shape[:-1]
 
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
+    def _batch_shape_tensor(self):
         return shape_of(self._logits)[:-1]
 
     def _sample_n(self, n, seed=None):
@@ -192,7 +191,7 @@ class Multinomial(Distribution):
         self._total_count = checked(total_count, validate_args, *_counting(total_count))
         self._mean_value = expand_dims(self._total_count, -1) * self._probs
         self._parts = (self._mean_value,)
-        self._event_shape = self._mean_value.shape[-1:]
+        self._event = self._mean_value.shape[-1:]
         super().__init__(
             self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
@@ -201,11 +200,10 @@ class Multinomial(Distribution):
     logits = property(lambda self: self._logits)
     probs = property(lambda self: self._probs)
 
-    @property
-    def batch_shape(self):
+    def _batch_shape(self):
         return self._mean_value.shape[:-1]
 
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
+    def _batch_shape_tensor(self):
         return shape_of(self._mean_value)[:-1]
 
     def _sample_n(self, n, seed=None):
@@ -273,7 +271,7 @@ class Dirichlet(Distribution):
         )
         self._total = reduce_sum(self._concentration, -1)
         self._parts = (self._total,)
-        self._event_shape = self._concentration.shape[-1:]
+        self._event = self._concentration.shape[-1:]
         super().__init__(
             concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
@@ -339,7 +337,7 @@ class DirichletMultinomial(Distribution):
         self._total_count = checked(total_count, validate_args, *_counting(total_count))
         self._total = reduce_sum(self._concentration, -1)
         self._parts = (self._total,)
-        self._event_shape = TensorShape(self._concentration.shape[-1:])
+        self._event = TensorShape(self._concentration.shape[-1:])
         super().__init__(
             self._concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
