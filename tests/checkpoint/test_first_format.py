@@ -1,4 +1,4 @@
-"""Checkpoints of version 1: a small one that TensorFlow 2.21 has written, `tf.compat.v1.train.Saver(write_version=1)`."""
+"""Checkpoints of version 1: a small one that TensorFlow 2.21 wrote, by `tf.compat.v1.train.Saver(write_version=1)`."""
 
 import pathlib
 import shutil
@@ -24,7 +24,7 @@ VALUES = {
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name):
     value = tf.train.load_variable(str(FILE), name)
-    assert value.dtype == VALUES[name].dtype and value.shape == VALUES[name].shape
+    assert (value.dtype, value.shape) == (VALUES[name].dtype, VALUES[name].shape)
     assert value.tolist() == VALUES[name].tolist()
 
 
@@ -34,7 +34,7 @@ def test_shapes():
 
 def test_dtypes():
     found = tf.train.load_checkpoint(str(FILE)).get_variable_to_dtype_map()
-    assert found["s"] == tf.string and found["h"] == tf.float16 and found["l"] == tf.int64
+    assert (found["s"], found["h"], found["l"]) == (tf.string, tf.float16, tf.int64)
 
 
 def test_a_saver_restores_it():
@@ -87,7 +87,7 @@ def test_an_empty_table(tmp_path):
 
 def test_a_missing_part(tmp_path):
     path = changed(tmp_path, lambda table: table.pop(slices.key("d", [None])))
-    with pytest.raises(tf.errors.DataLossError, match="tensor d: its part .* is missing"):
+    with pytest.raises(tf.errors.DataLossError, match=r"tensor d: its part .* is missing"):
         tf.train.load_variable(path, "d")
 
 
