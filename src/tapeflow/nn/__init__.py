@@ -45,7 +45,6 @@ from tapeflow.ops.math.trigonometric import sigmoid, tanh
 from tapeflow.ops.nn.activation import (
     crelu,
     elu,
-    gelu,
     leaky_relu,
     relu,
     relu6,
@@ -65,6 +64,7 @@ from tapeflow.ops.nn.candidate_sampling import (
 from tapeflow.ops.nn.dropout import dropout
 from tapeflow.ops.nn.embedding import embedding_lookup
 from tapeflow.ops.nn.embedding_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from tapeflow.ops.nn.gelu import gelu
 from tapeflow.ops.nn.isotonic import isotonic_regression
 from tapeflow.ops.nn.local_response import local_response_normalization
 from tapeflow.ops.nn.local_response import local_response_normalization as lrn
