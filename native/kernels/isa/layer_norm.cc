@@ -1,4 +1,4 @@
-// LayerNorm over the last axis, and its gradient.
+// LayerNormRows: normalization along the last axis, and its gradient.
 #include <cmath>
 #include <cstring>
 
@@ -142,8 +142,8 @@ bool layer_norm_gradient(KernelCall& call, const LayerNormAttrs&, const LayerNor
 
 template <typename T> void register_for() {
   const std::initializer_list<DType> dtype = {DTypeOf<T>::value};
-  register_kernel("LayerNorm", dtype, named<layer_norm<T>>);
-  register_kernel("LayerNormGrad", dtype, named<layer_norm_gradient<T>>);
+  register_kernel("LayerNormRows", dtype, named<layer_norm<T>>);
+  register_kernel("LayerNormRowsGrad", dtype, named<layer_norm_gradient<T>>);
 }
 
 }  // namespace

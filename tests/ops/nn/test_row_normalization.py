@@ -1,11 +1,11 @@
-"""LayerNorm, Gelu and the gradients of softmax as rows of their own: what is derived, batched and written of them."""
+"""LayerNormRows, Gelu and gradients of softmax as rows of their own: what is derived, batched, written of them."""
 
 import numpy as np
 import pytest
 
 import tapeflow as tf
 from tapeflow.ops.nn.gelu import Gelu, _composed
-from tapeflow.ops.nn.layer_norm import LayerNorm, _normalized
+from tapeflow.ops.nn.layer_norm import LayerNormRows, _normalized
 from tapeflow.ops.nn.softmax import LogSoftmax, Softmax
 
 rng = np.random.default_rng(5)
@@ -25,7 +25,7 @@ def written_softmax(x):
 
 
 PAIRS = {
-    "LayerNorm": (lambda *a: LayerNorm(*a, epsilon=0.25).y, written_norm, [(3, 2, 5), (5,), (5,)]),
+    "LayerNormRows": (lambda *a: LayerNormRows(*a, epsilon=0.25).y, written_norm, [(3, 2, 5), (5,), (5,)]),
     "Gelu": (Gelu, lambda x: _composed(x, False), [(3, 5)]),
     "Gelu by tanh": (lambda x: Gelu(x, True), lambda x: _composed(x, True), [(3, 5)]),
     "Softmax": (Softmax, written_softmax, [(3, 2, 5)]),
@@ -132,7 +132,7 @@ def test_sums_over_rows_do_not_depend_on_threads(rows, columns):
         try:
             with tf.GradientTape() as tape:
                 tape.watch([x, gamma])
-                y = LayerNorm(x, gamma, gamma).y
+                y = LayerNormRows(x, gamma, gamma).y
             found.append([y, *tape.gradient(y, [x, gamma], dy)])
         finally:
             tf.config.threading.set_intra_op_parallelism_threads(0)
@@ -179,7 +179,7 @@ def test_functions_of_the_rows_are_read_by_graphs_without_them(tmp_path):
     kinds = {node.op for node in graph.node} | {n.op for f in graph.library.function for n in f.node_def}
     assert "Erf" in kinds
     assert kinds.isdisjoint(
-        {"Gelu", "GeluGrad", "LayerNorm", "LayerNormGrad", "SoftmaxGrad", "LogSoftmaxGrad"}
+        {"Gelu", "GeluGrad", "LayerNormRows", "LayerNormRowsGrad", "SoftmaxGrad", "LogSoftmaxGrad"}
     )
     tf.saved_model.save(step, str(tmp_path / "saved"))
     loaded = tf.saved_model.load(str(tmp_path / "saved"))

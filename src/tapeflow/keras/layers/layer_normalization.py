@@ -11,7 +11,7 @@ from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import rsqrt
-from tapeflow.ops.nn.layer_norm import LayerNorm
+from tapeflow.ops.nn.layer_norm import LayerNormRows
 from tapeflow.ops.nn.normalization import moments
 
 
@@ -123,7 +123,7 @@ class LayerNormalization(SameShape):
             x = cast(x, dtypes.float32)
         if not self.rms_scaling and self._last_axis and x.dtype in (dtypes.float32, dtypes.float64):
             gamma, beta = (self._weights_for(w, x) for w in (self.gamma, self.beta))
-            outputs = LayerNorm(x, gamma, beta, self.epsilon).y
+            outputs = LayerNormRows(x, gamma, beta, self.epsilon).y
             return outputs if x is inputs else cast(outputs, inputs.dtype)
         mean, variance = moments(x, self.axis, keepdims=True)
         outputs = (x if self.rms_scaling else x - mean) * rsqrt(variance + self.epsilon)

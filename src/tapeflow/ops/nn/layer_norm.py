@@ -41,7 +41,7 @@ def _normalized(x, epsilon):
 
 
 def _composed(x, gamma, beta, epsilon):
-    """The outputs of `LayerNorm`, made of ops that TensorFlow knows."""
+    """The outputs of `LayerNormRows`, made of ops that TensorFlow knows."""
     y, mean, rate = _normalized(x, epsilon)
     gamma, beta = _given(gamma, x, ones), _given(beta, x, zeros)
     y = y if gamma is None else y * gamma
@@ -68,7 +68,7 @@ def _of_columns(x):
 
 
 def _composed_gradient(dy, x, gamma, mean, rate, epsilon):
-    """The outputs of `LayerNormGrad`, made of ops that TensorFlow knows."""
+    """The outputs of `LayerNormRowsGrad`, made of ops that TensorFlow knows."""
     dx, of_gamma, of_beta = _slopes(dy, x, gamma, mean, rate)
     return dx, _of_columns(of_gamma), _of_columns(of_beta)
 
@@ -95,10 +95,10 @@ def _rule(call):
 
 
 @op(
-    "LayerNorm", "x: T, gamma: T, beta: T -> y: T, mean: T, rate: T", types=_TYPES, attrs={"epsilon": 0.001},
+    "LayerNormRows", "x: T, gamma: T, beta: T -> y: T, mean: T, rate: T", types=_TYPES, attrs={"epsilon": 0.001},
     shape=_rule, ranks="gamma: 1, beta: 1",
 )  # fmt: skip
-def LayerNorm(xp, x, gamma, beta, epsilon):
+def LayerNormRows(xp, x, gamma, beta, epsilon):
     """(x - mean) * rate * gamma + beta along the last axis; gamma and beta may be empty, for 1 and 0.
 
     mean and rate, the reciprocal of the standard deviation, are those of each row.
@@ -115,15 +115,15 @@ def LayerNorm(xp, x, gamma, beta, epsilon):
     return y, mean[..., 0], rate[..., 0]
 
 
-LayerNorm.batching(batching.leading(0, least=[1]))
+LayerNormRows.batching(batching.leading(0, least=[1]))
 
 
-@LayerNorm.gradient(needs="x, gamma, beta, mean, rate", none=True)
+@LayerNormRows.gradient(needs="x, gamma, beta, mean, rate", none=True)
 def _(call, dy, dmean, drate):
     if dmean is not None or drate is not None:  # of what only the gradient itself reads
         inputs, upstream = [call.x, call.gamma, call.beta], [dy, dmean, drate]
         return vjp(lambda *own: _composed(*own, call.epsilon), inputs, upstream)
-    dx, dgamma, dbeta = LayerNormGrad(dy, call.x, call.gamma, call.mean, call.rate, call.epsilon)
+    dx, dgamma, dbeta = LayerNormRowsGrad(dy, call.x, call.gamma, call.mean, call.rate, call.epsilon)
     return [dx, _as_given(dgamma, call.gamma), _as_given(dbeta, call.beta)]
 
 
@@ -135,10 +135,10 @@ def _as_given(gradient, weights):
     return zeros([0], gradient.dtype) if 0 in sizes else gradient[: size(weights)]
 
 
-LayerNorm.composite = _composed
+LayerNormRows.composite = _composed
 
 
-@LayerNorm.samples
+@LayerNormRows.samples
 def _(rng):
     for shape in ((4,), (2, 3), (2, 1, 37), (5, 64), (0, 3)):
         yield Sample(rng.normal(*shape), rng.normal(shape[-1]), rng.normal(shape[-1]))
@@ -150,7 +150,7 @@ def _(rng):
     yield Sample(rng.normal(2, 3), rng.normal(3), rng.normal(1, 3), raises=InvalidArgumentError)
 
 
-@LayerNorm.reference
+@LayerNormRows.reference
 def _(x, gamma, beta, epsilon):
     wide = x.astype(np.float64)
     mean, variance = wide.mean(-1), wide.var(-1)
@@ -166,11 +166,11 @@ def _gradient_rule(call):
 
 
 @op(
-    "LayerNormGrad", "dy: T, x: T, gamma: T, mean: T, rate: T -> dx: T, dgamma: T, dbeta: T", types=_TYPES,
+    "LayerNormRowsGrad", "dy: T, x: T, gamma: T, mean: T, rate: T -> dx: T, dgamma: T, dbeta: T", types=_TYPES,
     attrs={"epsilon": 0.001}, shape=_gradient_rule, ranks="gamma: 1",
 )  # fmt: skip
-def LayerNormGrad(xp, dy, x, gamma, mean, rate, epsilon):
-    """The gradients of `LayerNorm`; those of gamma and beta have the length of a row also where these are empty.
+def LayerNormRowsGrad(xp, dy, x, gamma, mean, rate, epsilon):
+    """The gradients of `LayerNormRows`; those of gamma and beta have the length of a row also where these are empty.
 
     epsilon is what the mean and the rate were made with, for gradients of the gradients.
     """
@@ -186,7 +186,7 @@ def LayerNormGrad(xp, dy, x, gamma, mean, rate, epsilon):
     return (g - pull) * rate[..., None], (dy * normal).sum(outer), dy.sum(outer)
 
 
-@LayerNormGrad.batching
+@LayerNormRowsGrad.batching
 def _(call):
     inputs = call.positions([0, 1, 3, 4])
     if not call.only(inputs) or not call.ranks[1]:
@@ -196,7 +196,7 @@ def _(call):
     return [dx, *(reduction.reduce_sum(each, list(range(1, call.ranks[1]))) for each in terms)]
 
 
-@LayerNormGrad.gradient(needs="dy, x, gamma, mean, rate")
+@LayerNormRowsGrad.gradient(needs="dy, x, gamma, mean, rate")
 def _(call, *upstream):
     """The mean and the rate count as functions of x, which they are."""
 
@@ -208,14 +208,14 @@ def _(call, *upstream):
     return [*found, ZerosLike(call.mean), ZerosLike(call.rate)]
 
 
-LayerNormGrad.composite = _composed_gradient
+LayerNormRowsGrad.composite = _composed_gradient
 
 
-@LayerNormGrad.samples
+@LayerNormRowsGrad.samples
 def _(rng):
     for shape, own in (((4,), True), ((2, 3), False), ((2, 1, 37), True), ((70, 16), True), ((0, 3), True)):
         x, gamma = rng.normal(*shape), rng.normal(shape[-1] if own else 0)
-        _, mean, rate = LayerNorm.formula(x, gamma, gamma, 0.001)
+        _, mean, rate = LayerNormRows.formula(x, gamma, gamma, 0.001)
         # The mean and the rate belong to x, so that derivatives for these alone mean nothing.
         yield Sample(rng.normal(*shape), x, gamma, mean, rate, differentiable=(0, 2))
     good = [rng.normal(2, 3), rng.normal(2, 3), rng.normal(3), rng.normal(2), rng.normal(2)]
@@ -223,7 +223,7 @@ def _(rng):
         yield Sample(*good[:i], bad, *good[i + 1 :], raises=InvalidArgumentError)
 
 
-@LayerNormGrad.reference
+@LayerNormRowsGrad.reference
 def _(dy, x, gamma, mean, rate, epsilon):
     """By the matrix of derivatives of each row."""
     n = x.shape[-1]
