@@ -44,6 +44,8 @@ ANY = (
 
 # Every row by the name of its op.
 REGISTRY: dict[str, Any] = {}
+# What loads the rows of nodes in packages above this one, until it has done so.
+node_sources: list[Callable[[], object]] = []
 
 
 class Kind(NamedTuple):
