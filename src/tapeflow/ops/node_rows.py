@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapeflow.ops.table import Argument, Kind, _kind, arguments, node_sources, type_list
+from tapeflow.ops.table import Argument, Kind, _kind, node_sources, parsed, type_list
 
 NODES: dict[str, NodeRow] = {}
 
@@ -42,10 +42,8 @@ class NodeRow:
         self, name: str, signature: str, attrs: Mapping[str, Kind], stateful: bool = False, touches: str = "",
         less: tuple[str, tuple[str, ...], str] | None = None, forwards: bool = False, calls: bool = False,
     ):  # fmt: skip
-        before, _, after = signature.partition("->")
         self.name, self.signature, self.attrs = name, signature, attrs
-        self.inputs: list[Argument] = arguments(before)
-        self.outputs: list[Argument] = arguments(after)
+        self.inputs, self.outputs = self.arguments = parsed(signature)
         self.stateful, self.touches, self.less, self.forwards, self.calls = stateful, touches, less, forwards, calls
         self.kernel: Any = None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +18,7 @@ from tapeflow.ops.io import node_definitions as _of_records  # noqa: F401
 from tapeflow.ops.node_rows import NodeRow
 from tapeflow.ops.sparse import node_definitions as _of_sparse  # noqa: F401
 from tapeflow.ops.state import node_definitions as _of_references  # noqa: F401
-from tapeflow.ops.table import REGISTRY, Preferring, arguments
+from tapeflow.ops.table import REGISTRY, Preferring, parsed
 from tapeflow.ops.table import _kind as _kind_of
 
 _KINDS = {
@@ -118,20 +117,20 @@ def _of_reference(kind: str) -> Any:
     row = REGISTRY[reference_definitions.counterpart(kind)]
     signature, types, attrs = reference_definitions.signature_and_types(kind, row)
     attrs = {key: _kind_of(value) for key, value in attrs.items()}
-    return _of_row(SimpleNamespace(name=kind, stateful=False, signature=signature, types=types, attrs=attrs))
+    return _of_row(SimpleNamespace(name=kind, stateful=False, arguments=parsed(signature), types=types, attrs=attrs))
 
 
 def _of_row(row: Any) -> Any:
     made = protos.OpDef(name=row.name, is_stateful=row.stateful)
     variables = {**row.types, **row.attrs}
     lists = {name for name, kind in row.attrs.items() if kind.elements == "type"}
-    _add_arguments(made, row.signature, variables, lists)
+    _add_arguments(made, row.arguments, variables, lists)
     for name, allowed in row.types.items():
         own = made.attr.add(name=name, type="type")
         own.allowed_values.list.type.extend(sorted(int(t) for t in allowed))
         if isinstance(allowed, Preferring):
             own.default_value.type = allowed[0].as_datatype_enum
-    least = {a.times: a.least for text in row.signature.split("->") for a in arguments(text) if a.times}
+    least = {a.times: a.least for part in row.arguments for a in part if a.times}
     for name, minimum in least.items():
         if name not in row.attrs:
             made.attr.add(name=name, type="int", has_minimum=True, minimum=minimum)
@@ -160,10 +159,9 @@ def _default(value: Any, kind: str) -> Any:
     return attributes.of("" if value is None and kind == "string" else value, kind)
 
 
-def _add_arguments(made: Any, signature: str, variables: Any, lists: set[str]) -> None:
-    before, _, after = signature.partition("->")
-    for target, text in ((made.input_arg, before), (made.output_arg, after)):
-        for argument in arguments(text):
+def _add_arguments(made: Any, parts: Any, variables: Any, lists: set[str]) -> None:
+    for target, part in zip((made.input_arg, made.output_arg), parts, strict=True):
+        for argument in part:
             kind = argument.type.removeprefix("&")
             own = target.add(name=argument.name, is_ref=kind != argument.type)
             if kind in lists:
@@ -201,16 +199,6 @@ def defaults(kind: str) -> dict[str, Any]:
         for attr in op_def(kind).attr
         if attr.HasField("default_value")
     }
-
-
-def grouped(kind: str, attrs: dict[str, Any], values: Sequence[Any]) -> list[list[Any]]:
-    """The inputs of a node without a row by the arguments of its op."""
-    found, at = [], 0
-    for argument in op_def(kind).input_arg:
-        count = len(dtypes_of(argument, attrs))
-        found.append(list(values[at : at + count]))
-        at += count
-    return found
 
 
 def short(definition: Any) -> str:
