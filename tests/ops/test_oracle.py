@@ -51,6 +51,11 @@ OURS = {
     "DecodeProtoField",
     "DenseCTCLoss",
     "EncodeProtoField",
+    "Gelu",
+    "GeluGrad",
+    "LayerNormRows",
+    "LayerNormRowsGrad",
+    "LogSoftmaxGrad",
     "RaggedCrossColumns",
     "RecurrentSequence",
     "RecurrentSequenceGrad",
@@ -59,6 +64,7 @@ OURS = {
     "ParseExampleSparseFeature",
     "ParseSequenceDenseList",
     "ParseSequenceSparseList",
+    "SoftmaxGrad",
 }
 
 # Samples that TensorFlow's kernel answers otherwise, on purpose.

@@ -43,6 +43,64 @@ template <typename T> void add_leaky_relu() {
   add_pair_loops<T>("LeakyReluGrad", kCheap, leaky_relu_grad_row<T>);
 }
 
+// x times the probability that a normally distributed number is below it; `approximate`: by a tanh.
+TAPEFLOW_ATTRS(GeluAttrs, approximate);
+
+constexpr double kGeluSlope = 0.79788456080286535587989211986876;  // sqrt(2 / pi)
+constexpr double kGeluCubic = 0.044715;
+constexpr double kRootHalf = 0.70710678118654752440084436210485;
+constexpr double kDensityPeak = 0.39894228040143267793994605993438;  // 1 / sqrt(2 pi)
+
+template <typename T> TAPEFLOW_INLINE T gelu_exact(T x) {
+  if constexpr (std::is_same_v<T, float>) return T(0.5) * x * (1 + erf(x * T(kRootHalf)));
+  else return T(0.5) * x * (1 + std::erf(x * T(kRootHalf)));
+}
+template <typename T> TAPEFLOW_INLINE T gelu_tanh(T x) {
+  return T(0.5) * x * (1 + tanh(T(kGeluSlope) * (x + T(kGeluCubic) * (x * x * x))));
+}
+template <typename T> TAPEFLOW_INLINE T gelu_exact_gradient(T g, T x) {
+  T below;
+  if constexpr (std::is_same_v<T, float>) below = T(0.5) * (1 + erf(x * T(kRootHalf)));
+  else below = T(0.5) * (1 + std::erf(x * T(kRootHalf)));
+  return g * (below + x * (T(kDensityPeak) * exp(T(-0.5) * x * x)));
+}
+template <typename T> TAPEFLOW_INLINE T gelu_tanh_gradient(T g, T x) {
+  const T squared = x * x;
+  const T t = tanh(T(kGeluSlope) * (x + T(kGeluCubic) * (squared * x)));
+  const T slope = T(kGeluSlope) * (1 + T(3 * kGeluCubic) * squared);
+  return g * (T(0.5) * (1 + t) + T(0.5) * x * ((1 - t * t) * slope));
+}
+
+template <typename T> void gelu_row(const void* const* in, void* out, int64_t n, const Attr* attrs) {
+  constexpr auto by_tanh = [](T x) { return gelu_tanh(x); };
+  constexpr auto exact = [](T x) { return gelu_exact(x); };
+  if (GeluAttrs::of(attrs).approximate.b()) padded_unary_row<by_tanh, T>(in, out, n, attrs);
+  else padded_unary_row<exact, T>(in, out, n, attrs);
+}
+template <typename T> void gelu_grad_row(const void* const* in, void* out, int64_t n, const Attr* attrs) {
+  constexpr auto by_tanh = [](T g, T x) { return gelu_tanh_gradient(g, x); };
+  constexpr auto exact = [](T g, T x) { return gelu_exact_gradient(g, x); };
+  if (GeluAttrs::of(attrs).approximate.b()) pair_row<by_tanh, T>(in, out, n, attrs);
+  else pair_row<exact, T>(in, out, n, attrs);
+}
+
+template <typename T> constexpr int kGeluCost = std::is_same_v<T, float> ? kCostly : kLibrary;
+
+template <typename T> bool gelu(KernelCall& c, const GeluAttrs&) {
+  return map_unary(c, DTypeOf<T>::value, cost<T>(kGeluCost<T>), gelu_row<T>);
+}
+template <typename T> bool gelu_grad(KernelCall& c, const GeluAttrs&) {
+  return map_pair(c, cost<T>(kGeluCost<T>), gelu_grad_row<T>, Match::kShape);
+}
+
+template <typename T> void add_gelu() {
+  constexpr DType d = DTypeOf<T>::value;
+  register_kernel("Gelu", {d}, named<gelu<T>>);
+  register_loops("Gelu", d, {1, {d}, d, {gelu_row<T>}, cost<T>(kGeluCost<T>)});
+  register_kernel("GeluGrad", {d}, named<gelu_grad<T>>);
+  add_pair_loops<T>("GeluGrad", kGeluCost<T>, gelu_grad_row<T>);
+}
+
 void register_activations() {
   add_unary<[]<typename T>(T x) { return at_least(x, T(0)); }, kCheap, float, double, int32_t,
             int64_t>("Relu");
@@ -56,6 +114,8 @@ void register_activations() {
   add_unary<[](auto x) { return x / (1 + magnitude(x)); }, kCheap, float, double>("Softsign");
   add_leaky_relu<float>();
   add_leaky_relu<double>();
+  add_gelu<float>();
+  add_gelu<double>();
 }
 
 // (gradient, features or outputs)

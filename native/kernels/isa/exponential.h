@@ -15,21 +15,17 @@ inline Vec<double> scale_by_power(Vec<double> x, Vec<int64_t> n) {
   return x * (Vec<double>)((n + 1023) << 52);
 }
 
-template <typename T> inline Vec<T> exponential(Vec<T> x) {
+template <typename T> using Exponent = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+
+// e^y = 2^whole times the result, for y within the exponents of normal numbers.
+template <typename T> inline Vec<T> exponential_parts(Vec<T> y, Vec<Exponent<T>>* whole) {
+  using Int = Exponent<T>;
   constexpr bool single = sizeof(T) == 4;
-  using Int = std::conditional_t<single, int32_t, int64_t>;
-  constexpr T inf = std::numeric_limits<T>::infinity();
-  const Vec<T> highest = broadcast_lane(single ? T(88.72283935546875) : T(709.782712893384));
-  const Vec<T> lowest = broadcast_lane(single ? T(-104) : T(-746));
-  // NaN fails both comparisons and stays.
-  Vec<T> y = x > highest ? highest : x;
-  y = y < lowest ? lowest : y;
   // Adding 1.5 * 2^(mantissa bits) rounds to an integer, which then stands in the low bits.
   const Vec<T> magic = broadcast_lane(single ? T(12582912) : T(6755399441055744));
   const Vec<T> shifted = y * T(1.44269504088896340736) + magic;
   const Vec<T> n = shifted - magic;
-  const Vec<Int> whole = (Vec<Int>)shifted - (Vec<Int>)magic;
-  Vec<T> result;
+  *whole = (Vec<Int>)shifted - (Vec<Int>)magic;
   if constexpr (single) {
     Vec<T> r = y - n * T(0.693359375);
     r = r - n * T(-2.12194440e-4);
@@ -38,7 +34,7 @@ template <typename T> inline Vec<T> exponential(Vec<T> x) {
     p = p * r + T(4.1665795894e-2);
     p = p * r + T(1.6666665459e-1);
     p = p * r + T(5.0000001201e-1);
-    result = p * (r * r) + r + T(1);
+    return p * (r * r) + r + T(1);
   } else {
     Vec<T> r = y - n * T(6.93145751953125e-1);
     r = r - n * T(1.42860682030941723212e-6);
@@ -49,12 +45,32 @@ template <typename T> inline Vec<T> exponential(Vec<T> x) {
                       T(2.27265548208155028766e-1)) *
                          z +
                      T(2.00000000000000000009);
-    result = T(1) + T(2) * (p / (q - p));
+    return T(1) + T(2) * (p / (q - p));
   }
+}
+
+template <typename T> inline Vec<T> exponential(Vec<T> x) {
+  constexpr bool single = sizeof(T) == 4;
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  const Vec<T> highest = broadcast_lane(single ? T(88.72283935546875) : T(709.782712893384));
+  const Vec<T> lowest = broadcast_lane(single ? T(-104) : T(-746));
+  // NaN fails both comparisons and stays.
+  Vec<T> y = x > highest ? highest : x;
+  y = y < lowest ? lowest : y;
+  Vec<Exponent<T>> whole;
+  Vec<T> result = exponential_parts<T>(y, &whole);
   // In two steps: 2^n alone leaves the range at both ends.
-  const Vec<Int> half = whole >> 1;
+  const Vec<Exponent<T>> half = whole >> 1;
   result = scale_by_power(scale_by_power(result, half), whole - half);
   return x > highest ? broadcast_lane(inf) : result;
+}
+
+// The same for x <= 0 or NaN, where a subnormal result is as good as 0, which it is here.
+template <typename T> inline Vec<T> exponential_of_negative(Vec<T> x) {
+  const Vec<T> lowest = broadcast_lane(sizeof(T) == 4 ? T(-87.3) : T(-708.3));
+  Vec<Exponent<T>> whole;
+  const Vec<T> parts = exponential_parts<T>(lowest > x ? lowest : x, &whole);
+  return lowest > x ? Vec<T>{} : scale_by_power(parts, whole);
 }
 
 }  // namespace

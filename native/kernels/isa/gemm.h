@@ -8,6 +8,7 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "simd.h"
 #include "threads.h"
@@ -31,8 +32,9 @@ template <typename T> constexpr int kTileRows = std::is_floating_point_v<T> ? 6 
 #endif
 template <typename T> constexpr int kPanel = 2 * kLanes<T>;  // columns of a packed panel of B
 
-// c[rows, vectors * lanes] (+)= a[rows, k] b[k, ...]; `tail` lanes of the last vector are used.
-template <typename T, int kRows, int kVectors, bool kColumnMajorA>
+// c[rows, vectors * lanes] (+)= a[rows, k] b[k, ...]; `tail` lanes of the last vector are used. Of a
+// padded b all lanes may be read.
+template <typename T, int kRows, int kVectors, bool kColumnMajorA, bool kPaddedB = false>
 void tile(int64_t k, Matrix<T> a, const T* b, int64_t b_stride, T* c, int64_t c_stride, int tail,
           bool add) {
   const Lanes<T> last(tail);
@@ -50,7 +52,7 @@ void tile(int64_t k, Matrix<T> a, const T* b, int64_t b_stride, T* c, int64_t c_
     Vec<T> bv[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v)
-      bv[v] = v == kVectors - 1 ? last.load(b + v * kLanes<T>) : load(b + v * kLanes<T>);
+      bv[v] = v == kVectors - 1 && !kPaddedB ? last.load(b + v * kLanes<T>) : load(b + v * kLanes<T>);
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
       const Vec<T> x = broadcast_lane(pa[i * a_rows]);
@@ -71,9 +73,9 @@ void tile(int64_t k, Matrix<T> a, const T* b, int64_t b_stride, T* c, int64_t c_
 template <typename T>
 using Tile = void (*)(int64_t, Matrix<T>, const T*, int64_t, T*, int64_t, int, bool);
 
-template <typename T, bool kColumnMajorA, int kVectors, int... row>
+template <typename T, bool kColumnMajorA, int kVectors, bool kPaddedB = false, int... row>
 constexpr Tile<T> tile_of(int rows, std::integer_sequence<int, row...>) {
-  constexpr Tile<T> tiles[] = {tile<T, row + 1, kVectors, kColumnMajorA>...};
+  constexpr Tile<T> tiles[] = {tile<T, row + 1, kVectors, kColumnMajorA, kPaddedB>...};
   return tiles[rows - 1];
 }
 
@@ -82,6 +84,12 @@ template <typename T> Tile<T> choose_tile(int rows, int vectors, bool column_maj
   if (vectors == 1)
     return column_major_a ? tile_of<T, true, 1>(rows, All{}) : tile_of<T, false, 1>(rows, All{});
   return column_major_a ? tile_of<T, true, 2>(rows, All{}) : tile_of<T, false, 2>(rows, All{});
+}
+
+// The tile for operands that are both packed.
+template <typename T> Tile<T> choose_packed_tile(int rows, int vectors) {
+  using All = std::make_integer_sequence<int, kTileRows<T>>;
+  return vectors == 1 ? tile_of<T, true, 1, true>(rows, All{}) : tile_of<T, true, 2, true>(rows, All{});
 }
 
 // Packs b[0..k) x [0..width), width <= kPanel, as k rows of kPanel; columns beyond width become 0.
@@ -224,11 +232,48 @@ void multiply_small(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T
   panels(scratch.as<T>());
 }
 
+// Packs a[0..kTileRows) x [0..k) as k columns, one after the other.
+template <typename T> void pack_tile_rows(int64_t k, Matrix<T> a, T* to) {
+  constexpr int high = kTileRows<T>, n = kLanes<T>;
+  if (a.rows == 1) {
+    for (int64_t p = 0; p < k; ++p) std::memcpy(to + p * high, a.data + p * a.cols, high * sizeof(T));
+    return;
+  }
+  int64_t p = 0;
+  if (a.cols == 1)
+    for (; p + n <= k; p += n)
+      for (int first = 0; first < high; first += n) {
+        Vec<T> block[n];
+        const int rows = std::min(n, high - first);
+#pragma GCC unroll 16
+        for (int r = 0; r < n; ++r) block[r] = r < rows ? load(a.data + (first + r) * a.rows + p) : Vec<T>{};
+        transpose<T>(block);
+#pragma GCC unroll 16
+        for (int c = 0; c < n; ++c) std::memcpy(to + (p + c) * high + first, &block[c], static_cast<size_t>(rows) * sizeof(T));
+      }
+  for (; p < k; ++p)
+    for (int r = 0; r < high; ++r) to[p * high + r] = a.data[r * a.rows + p * a.cols];
+}
+
 // Blocks of A (kBlockRows x kBlockDepth) stay in the second-level cache, panels of B in the first.
 template <typename T>
 constexpr int64_t kBlockDepth = 1024 / sizeof(T) * (kVectorBytes == 64 ? 2 : 1);
 template <typename T> constexpr int64_t kBlockRows = kTileRows<T> * 16;
 constexpr int64_t kBlockColumns = 2048;
+
+// Memory that a thread packs its blocks into. It is kept, as large as the largest block yet: fresh pages would cost as
+// much as a product of some hundred rows.
+inline char* packing_space(size_t bytes) {
+  static thread_local std::unique_ptr<Scratch> space;
+  static thread_local size_t size = 0;
+  if (bytes > size) {
+    size = 0;
+    space.reset();
+    space = std::make_unique<Scratch>(bytes);
+    size = bytes;
+  }
+  return space->as<char>();
+}
 
 template <typename T>
 void multiply_blocked(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c,
@@ -237,10 +282,8 @@ void multiply_blocked(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
   const int64_t depth = std::min(k, kBlockDepth<T>);
   const int64_t columns = std::min((n + panel - 1) / panel * panel, kBlockColumns);
   const int64_t block_rows = std::min((m + high - 1) / high * high, kBlockRows<T>);
-  Scratch for_b(static_cast<size_t>(depth * columns) * sizeof(T));
-  Scratch for_a(static_cast<size_t>(depth * block_rows) * sizeof(T));
-  T* const pb = for_b.as<T>();
-  T* const pa = for_a.as<T>();
+  T* const pb = reinterpret_cast<T*>(packing_space(static_cast<size_t>(depth * (columns + block_rows)) * sizeof(T)));
+  T* const pa = pb + depth * columns;
   for (int64_t j0 = 0; j0 < n; j0 += columns) {
     const int64_t nj = std::min(columns, n - j0);
     for (int64_t p0 = 0; p0 < k; p0 += depth) {
@@ -254,6 +297,10 @@ void multiply_blocked(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
           const int rows = static_cast<int>(std::min<int64_t>(high, ni - i));
           const Matrix<T> from = a.at(i0 + i, p0);
           T* to = pa + i * np;
+          if (rows == high) {
+            pack_tile_rows(np, from, to);
+            continue;
+          }
           for (int64_t p = 0; p < np; ++p)
             for (int r = 0; r < rows; ++r)
               to[p * rows + r] = from.data[r * from.rows + p * from.cols];
@@ -263,9 +310,9 @@ void multiply_blocked(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
           const int vectors = width > kLanes<T> ? 2 : 1;
           for (int64_t i = 0; i < ni; i += high) {
             const int rows = static_cast<int>(std::min<int64_t>(high, ni - i));
-            choose_tile<T>(rows, vectors, true)(np, {pa + i * np, 1, rows}, pb + j * np, panel,
-                                                c + (i0 + i) * c_stride + j0 + j, c_stride,
-                                                width - (vectors - 1) * kLanes<T>, p0 > 0);
+            choose_packed_tile<T>(rows, vectors)(np, {pa + i * np, 1, rows}, pb + j * np, panel,
+                                                 c + (i0 + i) * c_stride + j0 + j, c_stride,
+                                                 width - (vectors - 1) * kLanes<T>, p0 > 0);
           }
         }
       }

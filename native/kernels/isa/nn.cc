@@ -1,78 +1,13 @@
-// Softmax, LogSoftmax, the cross-entropies, BiasAdd and BiasAddGrad.
+// The cross-entropies of softmax, BiasAdd and BiasAddGrad.
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "columns.h"
-#include "exponential.h"
 #include "kernels/registry.h"
+#include "rows.h"
 
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
-
-// f(lanes, c) over a row, one vector at a time; `filled` of the lanes are used.
-template <typename T, typename F> inline void for_vectors(int64_t n, F&& f) {
-  const Lanes<T> all(kLanes<T>);
-  int64_t c = 0;
-  for (; c + kLanes<T> <= n; c += kLanes<T>) f(all, c, kLanes<T>);
-  if (c < n) f(Lanes<T>(static_cast<int>(n - c)), c, static_cast<int>(n - c));
-}
-
-template <typename T> inline T largest(const T* x, int64_t n) {
-  constexpr T none = -std::numeric_limits<T>::infinity();
-  Vec<T> best = broadcast_lane(none);
-  for_vectors<T>(n, [&](const Lanes<T>& lanes, int64_t c, int filled) {
-    const Vec<T> v = first_lanes<T>(lanes.load(x + c), filled, none);
-    best = v > best ? v : best;
-  });
-  return fold<T>(best, [](Vec<T> x, Vec<T> y) { return x > y ? x : y; });
-}
-
-// y = exp(x - shift); returns its sum. y may be null.
-template <typename T> inline T exponentials(const T* x, T shift, int64_t n, T* y) {
-  Vec<T> sum{};
-  for_vectors<T>(n, [&](const Lanes<T>& lanes, int64_t c, int filled) {
-    const Vec<T> e = exponential<T>(lanes.load(x + c) - broadcast_lane(shift));
-    if (y) lanes.store(y + c, e);
-    sum += first_lanes<T>(e, filled, T{});
-  });
-  return sum_of_lanes<T>(sum);
-}
-
-template <typename T> constexpr double kExpNs = sizeof(T) == 4 ? 0.5 : 1.5;
-
-// body(row) over rows of n elements.
-template <typename T, typename Body> void for_rows(int64_t rows, int64_t n, Body body) {
-  const double ns = 20 + static_cast<double>(n) * kExpNs<T>;
-  ReleaseGil release(static_cast<int64_t>(std::min(ns * static_cast<double>(rows), 1e18)));
-  parallel_for(rows, ns, [&](int64_t from, int64_t to) {
-    for (int64_t row = from; row < to; ++row) body(row);
-  });
-}
-
-template <typename T, bool logarithm> bool softmax(KernelCall& call) {
-  const Tensor* x = call.in[0];
-  const int rank = x->rank();
-  if (rank < 1) throw invalid("logits must have >= 1 dimension, got ", x->shape->str());
-  Tensor* y = new_tensor(x->dtype, x->shape);
-  call.out[0] = y;
-  if (x->size() == 0) return true;
-  const int64_t n = x->dim(rank - 1);
-  for_rows<T>(x->size() / n, n, [&](int64_t row) {
-    const T* from = x->as<T>() + row * n;
-    T* to = y->as<T>() + row * n;
-    const T shift = largest(from, n);
-    const T sum = exponentials(from, shift, n, logarithm ? nullptr : to);
-    if constexpr (logarithm) {
-      const T offset = std::log(sum);
-      for (int64_t c = 0; c < n; ++c) to[c] = from[c] - shift - offset;
-    } else {
-      const T scale = T(1) / sum;
-      for (int64_t c = 0; c < n; ++c) to[c] *= scale;
-    }
-  });
-  return true;
-}
 
 template <typename T> bool cross_entropy(KernelCall& call) {
   const Tensor *x = call.in[0], *labels = call.in[1];
@@ -96,7 +31,7 @@ template <typename T> bool cross_entropy(KernelCall& call) {
     return true;
   }
   const int64_t x_pitch = x->size() == n ? 0 : n, labels_pitch = labels->size() == n ? 0 : n;
-  for_rows<T>(rows, n, [&](int64_t row) {
+  for_rows(rows, n, kExpNs<T>, [&](int64_t row) {
     const T *from = x->as<T>() + row * x_pitch, *target = labels->as<T>() + row * labels_pitch;
     T* to = gradient->as<T>() + row * n;
     const T shift = largest(from, n);
@@ -146,7 +81,7 @@ template <typename T> bool sparse_cross_entropy(KernelCall& call) {
   Tensor* loss = call.out[0] = new_tensor(x->dtype, 1, &rows);
   Tensor* gradient = call.out[1] = new_tensor(x->dtype, x->shape);
   if (rows == 0) return true;
-  for_rows<T>(rows, n, [&](int64_t row) {
+  for_rows(rows, n, kExpNs<T>, [&](int64_t row) {
     const int64_t label = wide ? labels->as<int64_t>()[row] : labels->as<int32_t>()[row];
     const T* from = x->as<T>() + row * n;
     T* to = gradient->as<T>() + row * n;
@@ -273,8 +208,6 @@ template <typename T> void register_bias() {
 
 template <typename T> void register_floating() {
   const std::initializer_list<DType> dtype = {DTypeOf<T>::value};
-  register_kernel("Softmax", dtype, softmax<T, false>);
-  register_kernel("LogSoftmax", dtype, softmax<T, true>);
   register_kernel("SoftmaxCrossEntropyWithLogits", dtype, cross_entropy<T>);
   register_kernel("SparseSoftmaxCrossEntropyWithLogits", dtype, sparse_cross_entropy<T>);
 }

@@ -21,7 +21,6 @@ from tapeflow.ops.math.sorting import sort
 from tapeflow.ops.math.trigonometric import log_sigmoid as nn_log_sigmoid
 from tapeflow.ops.math.trigonometric import sigmoid, tanh
 from tapeflow.ops.nn.activation import elu as nn_elu
-from tapeflow.ops.nn.activation import gelu as nn_gelu
 from tapeflow.ops.nn.activation import leaky_relu as nn_leaky_relu
 from tapeflow.ops.nn.activation import relu as nn_relu
 from tapeflow.ops.nn.activation import relu6 as nn_relu6
@@ -29,6 +28,7 @@ from tapeflow.ops.nn.activation import selu as nn_selu
 from tapeflow.ops.nn.activation import silu as nn_silu
 from tapeflow.ops.nn.activation import softplus as nn_softplus
 from tapeflow.ops.nn.activation import softsign as nn_softsign
+from tapeflow.ops.nn.gelu import gelu as nn_gelu
 from tapeflow.ops.nn.softmax import log_softmax as nn_log_softmax
 from tapeflow.ops.nn.softmax import softmax as nn_softmax
 

@@ -49,7 +49,7 @@ from tapeflow.ops.math import (
     special,
     trigonometric,
 )
-from tapeflow.ops.nn import activation, dropout, embedding, embedding_sparse, loss, softmax
+from tapeflow.ops.nn import activation, dropout, embedding, embedding_sparse, gelu, loss, softmax
 from tapeflow.ops.ragged import (
     array as ragged_array,
 )
@@ -84,7 +84,7 @@ from tapeflow.ops.string import (
 )
 
 _UNARY = {
-    activation: "elu gelu leaky_relu relu relu6 selu silu softplus softsign",
+    activation: "elu leaky_relu relu relu6 selu silu softplus softsign",
     array: "identity stop_gradient",
     bessel: "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1 bessel_k1e "
     "dawsn bessel_y0 bessel_y1 expint fresnel_cos fresnel_sin spence",
@@ -97,6 +97,7 @@ _UNARY = {
     construction: "ones_like zeros_like ones_like_v1 zeros_like_v1",
     division_no_nan: "reciprocal_no_nan",
     dropout: "dropout dropout_v1",
+    gelu: "gelu",
     elementwise: "abs ceil exp expm1 floor log log1p negative reciprocal rint round rsqrt sign sqrt square",
     hashing: "to_hash_bucket_fast",
     image_color: "adjust_brightness adjust_gamma convert_image_dtype",

@@ -7,9 +7,11 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.layers.core import SameShape
+from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import rsqrt
+from tapeflow.ops.nn.layer_norm import LayerNormRows
 from tapeflow.ops.nn.normalization import moments
 
 
@@ -90,6 +92,7 @@ class LayerNormalization(SameShape):
         if len(set(axes)) != len(axes):
             raise ValueError(f"Duplicate axis: {tuple(axes)}")
         self.axis = axes
+        self._last_axis = axes == [rank - 1]
         shape = [sizes[axis] for axis in axes]
         self._broadcast = (
             None
@@ -118,6 +121,10 @@ class LayerNormalization(SameShape):
         x = inputs = self._as_floats(inputs)
         if x.dtype in (dtypes.float16, dtypes.bfloat16):
             x = cast(x, dtypes.float32)
+        if not self.rms_scaling and self._last_axis and x.dtype in (dtypes.float32, dtypes.float64):
+            gamma, beta = (self._weights_for(w, x) for w in (self.gamma, self.beta))
+            outputs = LayerNormRows(x, gamma, beta, self.epsilon).y
+            return outputs if x is inputs else cast(outputs, inputs.dtype)
         mean, variance = moments(x, self.axis, keepdims=True)
         outputs = (x if self.rms_scaling else x - mean) * rsqrt(variance + self.epsilon)
         for weight, apply in ((self.gamma, _multiply), (self.beta, _add)):
@@ -125,6 +132,10 @@ class LayerNormalization(SameShape):
                 value = weight if self._broadcast is None else reshape(weight, self._broadcast)
                 outputs = apply(outputs, value)
         return outputs if x is inputs else cast(outputs, inputs.dtype)
+
+    def _weights_for(self, weight, x):
+        """What the row takes: weights without elements count as none."""
+        return zeros([0], x.dtype) if weight is None else cast(weight, x.dtype)
 
     def get_config(self):
         return {

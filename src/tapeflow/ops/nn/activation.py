@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from tapeflow._native import Tensor
@@ -18,7 +16,7 @@ from tapeflow.ops.array.construction import ZerosLike
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.rows import StopGradient
 from tapeflow.ops.linalg import matmul
-from tapeflow.ops.math import casting, comparison, elementwise, special, trigonometric
+from tapeflow.ops.math import casting, comparison, elementwise, trigonometric
 from tapeflow.ops.nn import bias
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, op
@@ -28,7 +26,7 @@ from tapeflow.ops.validate import invalid, shape_text
 _LINE = np.array([-7.5, -2.0, -0.5, -1e-3, 1e-3, 0.5, 2.0, 5.5, 6.5, 30.0])
 
 
-def _line_samples(rng):
+def line_samples(rng):
     yield Sample(_LINE)
     yield Sample(rng.normal(2, 3))
     yield Sample(rng.normal())
@@ -37,7 +35,7 @@ def _line_samples(rng):
     yield Sample(special, differentiable=False)
 
 
-def _require_same_shape(name: str, a, b) -> None:
+def require_same_shape(name: str, a, b) -> None:
     if a.shape != b.shape:
         raise invalid(
             f"Inputs to operation {name} of type {name} must have the same size and shape.  "
@@ -45,7 +43,7 @@ def _require_same_shape(name: str, a, b) -> None:
         )
 
 
-def _pair_samples(rng):
+def pair_samples(rng):
     yield Sample(rng.normal(len(_LINE)), _LINE)
     yield Sample(rng.normal(2, 0), rng.normal(2, 0))
     yield Sample(rng.normal(2), rng.normal(1), raises=InvalidArgumentError)
@@ -67,7 +65,7 @@ def _(call, dy):
     return ReluGrad(dy, call.activations)
 
 
-Relu.samples(_line_samples)
+Relu.samples(line_samples)
 Relu.reference(
     lambda features: np.where(np.less_equal(features, 0), np.zeros_like(features), features)
 )
@@ -75,7 +73,7 @@ Relu.reference(
 
 @op("ReluGrad", "gradients: T, features: T -> backprops: T", types={"T": REAL}, shape=shapes.merged)
 def ReluGrad(xp, gradients, features):
-    _require_same_shape("ReluGrad", gradients, features)
+    require_same_shape("ReluGrad", gradients, features)
     return xp.where(features > 0, gradients, gradients.dtype.type(0))
 
 
@@ -87,7 +85,7 @@ def _(call, dy):
     return ReluGrad(dy, call.features), _zero(dy)
 
 
-ReluGrad.samples(_pair_samples)
+ReluGrad.samples(pair_samples)
 ReluGrad.reference(
     lambda gradients, features: gradients * np.heaviside(features, 0).astype(features.dtype)
 )
@@ -110,7 +108,7 @@ def _(call, dy):
     return Relu6Grad(dy, call.activations)
 
 
-Relu6.samples(_line_samples)
+Relu6.samples(line_samples)
 
 
 @Relu6.reference
@@ -122,7 +120,7 @@ def _(features):
     "Relu6Grad", "gradients: T, features: T -> backprops: T", types={"T": REAL}, shape=shapes.merged
 )
 def Relu6Grad(xp, gradients, features):
-    _require_same_shape("Relu6Grad", gradients, features)
+    require_same_shape("Relu6Grad", gradients, features)
     return xp.where((features > 0) & (features < 6), gradients, gradients.dtype.type(0))
 
 
@@ -134,7 +132,7 @@ def _(call, dy):
     return Relu6Grad(dy, call.features), _zero(dy)
 
 
-Relu6Grad.samples(_pair_samples)
+Relu6Grad.samples(pair_samples)
 Relu6Grad.reference(
     lambda gradients, features: gradients * ((features > 0) * (features < 6)).astype(features.dtype)
 )
@@ -160,7 +158,7 @@ def _(call, dy):
 
 @LeakyRelu.samples
 def _(rng):
-    yield from _line_samples(rng)
+    yield from line_samples(rng)
     yield Sample(_LINE, alpha=-0.5)
     yield Sample(_LINE, alpha=1.5)
 
@@ -173,7 +171,7 @@ def _(features, alpha):
 @op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", types={"T": Preferring(FLOATING)},
     attrs={"alpha": 0.2}, shape=shapes.merged)  # fmt: skip
 def LeakyReluGrad(xp, gradients, features, alpha):
-    _require_same_shape("LeakyReluGrad", gradients, features)
+    require_same_shape("LeakyReluGrad", gradients, features)
     return xp.where(features > 0, gradients, gradients * gradients.dtype.type(alpha))
 
 
@@ -185,7 +183,7 @@ def _(call, dy):
     return LeakyReluGrad(dy, call.features, call.alpha), _zero(dy)
 
 
-LeakyReluGrad.samples(_pair_samples)
+LeakyReluGrad.samples(pair_samples)
 
 
 @LeakyReluGrad.reference
@@ -233,7 +231,7 @@ def _(call, dy):
     return EluGrad(dy, call.activations)
 
 
-Elu.samples(_line_samples)
+Elu.samples(line_samples)
 
 
 @Elu.reference
@@ -251,7 +249,7 @@ def _(features):
     shape=shapes.merged,
 )
 def EluGrad(xp, gradients, outputs):
-    _require_same_shape("EluGrad", gradients, outputs)
+    require_same_shape("EluGrad", gradients, outputs)
     return xp.where(outputs < 0, gradients * (outputs + outputs.dtype.type(1)), gradients)
 
 
@@ -269,7 +267,7 @@ def _step_below(x):
     return casting.cast(comparison.less(x, ZerosLike(x)), x.dtype)
 
 
-EluGrad.samples(_pair_samples)
+EluGrad.samples(pair_samples)
 EluGrad.reference(
     lambda gradients, outputs: gradients * (1 + np.minimum(outputs, np.zeros_like(outputs)))
 )
@@ -300,7 +298,7 @@ def _(call, dy):
     return SeluGrad(dy, call.activations)
 
 
-Selu.samples(_line_samples)
+Selu.samples(line_samples)
 
 
 @Selu.reference
@@ -318,7 +316,7 @@ def _(features):
     shape=shapes.merged,
 )
 def SeluGrad(xp, gradients, outputs):
-    _require_same_shape("SeluGrad", gradients, outputs)
+    require_same_shape("SeluGrad", gradients, outputs)
     kind = outputs.dtype.type
     return gradients * xp.where(outputs < 0, outputs + kind(_SELU_PRODUCT), kind(_SELU_SCALE))
 
@@ -331,7 +329,7 @@ def _(call, dy):
     return SeluGrad(dy, call.outputs), dy * call.gradients * _step_below(call.outputs)
 
 
-SeluGrad.samples(_pair_samples)
+SeluGrad.samples(pair_samples)
 
 
 @SeluGrad.reference
@@ -364,7 +362,7 @@ def _(call, dy):
     return SoftplusGrad(dy, call.features)
 
 
-Softplus.samples(_line_samples)
+Softplus.samples(line_samples)
 Softplus.reference(
     lambda features: np.logaddexp(0.0, features.astype(np.float64)).astype(features.dtype)
 )
@@ -373,7 +371,7 @@ Softplus.reference(
 @op("SoftplusGrad", "gradients: T, features: T -> backprops: T", types={"T": FLOATING},
     shape=shapes.merged)  # fmt: skip
 def SoftplusGrad(xp, gradients, features):
-    _require_same_shape("SoftplusGrad", gradients, features)
+    require_same_shape("SoftplusGrad", gradients, features)
     small = xp.exp(-xp.abs(features))
     one = features.dtype.type(1)
     return gradients * (xp.where(features < 0, small, one) / (one + small))
@@ -388,7 +386,7 @@ def _(call, dy):
     return SoftplusGrad(dy, call.features), dy * call.gradients * s * (1 - s)
 
 
-SoftplusGrad.samples(_pair_samples)
+SoftplusGrad.samples(pair_samples)
 
 
 @SoftplusGrad.reference
@@ -416,7 +414,7 @@ def _(call, dy):
     return SoftsignGrad(dy, call.features)
 
 
-Softsign.samples(_line_samples)
+Softsign.samples(line_samples)
 
 
 @Softsign.reference
@@ -430,7 +428,7 @@ def _(features):
 @op("SoftsignGrad", "gradients: T, features: T -> backprops: T", types={"T": FLOATING},
     shape=shapes.merged)  # fmt: skip
 def SoftsignGrad(xp, gradients, features):
-    _require_same_shape("SoftsignGrad", gradients, features)
+    require_same_shape("SoftsignGrad", gradients, features)
     return gradients / xp.square(xp.abs(features) + features.dtype.type(1))
 
 
@@ -444,7 +442,7 @@ def _(call, dy):
     return SoftsignGrad(dy, x), dy * call.gradients * slope
 
 
-SoftsignGrad.samples(_pair_samples)
+SoftsignGrad.samples(pair_samples)
 SoftsignGrad.reference(
     lambda gradients, features: (gradients * (1 + np.abs(features)) ** -2.0).astype(features.dtype)
 )
@@ -483,40 +481,6 @@ def crelu(features, axis=-1, name=None):
 def crelu_v1(features, name=None, axis=-1):
     """`crelu` with the 1.x order of arguments."""
     return crelu(features, axis)
-
-
-@api(v2="nn.gelu")
-@tensor_function
-@graph_scope("Gelu")
-def gelu(features, approximate=False, name=None):
-    """Compute the Gaussian error linear unit, `x * P(X <= x)` of a normally distributed X.
-
-    Args:
-      features: a floating tensor.
-      approximate: whether to use the approximation by tanh, `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 *
-        x**3)))`.
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of the dtype and shape of `features`.
-
-    Raises:
-      ValueError: for other dtypes.
-
-    >>> tf.nn.gelu([-1.0, 0.0, 1.0]).numpy().round(4)
-    array([-0.1587,  0.    ,  0.8413], dtype=float32)
-    """
-    features = convert_to_tensor(features)
-    if not features.dtype.is_floating:
-        raise ValueError(
-            f"`features.dtype` must be a floating point tensor.Received:features.dtype={features.dtype}"
-        )
-    if approximate:
-        cubic = 0.044715 * features**3
-        return (
-            0.5 * features * (1.0 + trigonometric.tanh(math.sqrt(2 / math.pi) * (features + cubic)))
-        )
-    return 0.5 * features * (1.0 + special.erf(features / math.sqrt(2)))
 
 
 @api("nn.silu", "nn.swish")

@@ -45,8 +45,7 @@ Softmax.batching(batching.leading(least=[1]))
 
 @Softmax.gradient(needs="softmax")
 def _(call, dy):
-    y = call.softmax
-    return (dy - reduction.reduce_sum(dy * y, -1, True)) * y
+    return SoftmaxGrad(dy, call.softmax)
 
 
 Softmax.samples(_softmax_samples)
@@ -75,7 +74,7 @@ LogSoftmax.batching(batching.leading(least=[1]))
 
 @LogSoftmax.gradient(needs="logsoftmax")
 def _(call, dy):
-    return dy - reduction.reduce_sum(dy, -1, True) * elementwise.exp(call.logsoftmax)
+    return LogSoftmaxGrad(dy, call.logsoftmax)
 
 
 LogSoftmax.samples(_softmax_samples)
@@ -85,6 +84,98 @@ LogSoftmax.samples(_softmax_samples)
 def _(logits):
     x = logits.astype(np.float64)
     return (x - np.logaddexp.reduce(x, -1, keepdims=True)).astype(logits.dtype)
+
+
+def _gradient_rule(call):
+    return [shapes.at_least(shapes.merged_shape(call), 1)]
+
+
+def _require_same_rows(gradients, output) -> None:
+    if output.ndim < 1:
+        raise invalid(f"the softmax must have >= 1 dimension, got {shape_text(output.shape)}")
+    if gradients.shape != output.shape:
+        raise invalid(
+            f"gradients and softmax must have the same shape, got {shape_text(gradients.shape)} and "
+            f"{shape_text(output.shape)}"
+        )
+
+
+def _gradient_samples(rng):
+    """Outputs are any numbers: the gradient is a function of them that says nothing of sums."""
+    for shape in ((4,), (2, 3), (2, 1, 37), (0, 3), (3, 0)):
+        yield Sample(rng.normal(*shape), rng.normal(*shape))
+    yield Sample(rng.normal(), rng.normal(), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), rng.normal(3), raises=InvalidArgumentError)
+
+
+def _softmax_slope(gradients, softmax):
+    """What `SoftmaxGrad` computes, made of ops that TensorFlow knows."""
+    return (gradients - reduction.reduce_sum(gradients * softmax, -1, True)) * softmax
+
+
+@op(
+    "SoftmaxGrad", "gradients: T, softmax: T -> backprops: T", types={"T": FLOATING}, shape=_gradient_rule,
+)  # fmt: skip
+def SoftmaxGrad(xp, gradients, softmax):
+    _require_same_rows(gradients, softmax)
+    return (gradients - (gradients * softmax).sum(-1, keepdims=True)) * softmax
+
+
+SoftmaxGrad.batching(batching.leading(least=[1, 1]))
+SoftmaxGrad.composite = _softmax_slope
+
+
+@SoftmaxGrad.gradient(needs="gradients, softmax")
+def _(call, dy):
+    own, y = call.gradients, call.softmax
+    total = reduction.reduce_sum(own * y, -1, True)
+    return SoftmaxGrad(dy, y), dy * (own - total) - own * reduction.reduce_sum(dy * y, -1, True)
+
+
+SoftmaxGrad.samples(_gradient_samples)
+
+
+@SoftmaxGrad.reference
+def _(gradients, softmax):
+    """By the matrix of derivatives of each row."""
+    y = softmax.astype(np.float64)
+    slopes = y[..., None] * (np.eye(y.shape[-1]) - y[..., None, :])
+    return np.einsum("...ij,...i->...j", slopes, gradients).astype(softmax.dtype)
+
+
+def _log_softmax_slope(gradients, logsoftmax):
+    """What `LogSoftmaxGrad` computes, made of ops that TensorFlow knows."""
+    return gradients - reduction.reduce_sum(gradients, -1, True) * elementwise.exp(logsoftmax)
+
+
+@op(
+    "LogSoftmaxGrad", "gradients: T, logsoftmax: T -> backprops: T", types={"T": FLOATING}, shape=_gradient_rule,
+)  # fmt: skip
+def LogSoftmaxGrad(xp, gradients, logsoftmax):
+    _require_same_rows(gradients, logsoftmax)
+    return gradients - gradients.sum(-1, keepdims=True) * xp.exp(logsoftmax)
+
+
+LogSoftmaxGrad.batching(batching.leading(least=[1, 1]))
+LogSoftmaxGrad.composite = _log_softmax_slope
+
+
+@LogSoftmaxGrad.gradient(needs="gradients, logsoftmax")
+def _(call, dy):
+    e = elementwise.exp(call.logsoftmax)
+    pull = reduction.reduce_sum(dy * e, -1, True)
+    return dy - pull, -reduction.reduce_sum(call.gradients, -1, True) * e * dy
+
+
+LogSoftmaxGrad.samples(_gradient_samples)
+
+
+@LogSoftmaxGrad.reference
+def _(gradients, logsoftmax):
+    """By the matrix of derivatives of each row."""
+    y = logsoftmax.astype(np.float64)
+    slopes = np.eye(y.shape[-1]) - np.exp(y)[..., None, :]
+    return np.einsum("...ij,...i->...j", slopes, gradients).astype(logsoftmax.dtype)
 
 
 def along_axis(row, logits, axis):
