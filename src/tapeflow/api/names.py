@@ -703,13 +703,14 @@ ops.convolution.pool_functions: avg_pool avg_pool1d avg_pool2d avg_pool3d max_po
 ops.convolution.pool_functions: max_pool_with_argmax pool
 ops.math.approximate_top_k: approx_max_k approx_min_k
 ops.math.trigonometric: sigmoid tanh
-ops.nn.activation: crelu elu gelu leaky_relu relu relu6 selu silu softplus softsign swish=silu
+ops.nn.activation: crelu elu leaky_relu relu relu6 selu silu softplus softsign swish=silu
 ops.nn.bias: bias_add
 ops.nn.candidate_sampling: all_candidate_sampler compute_accidental_hits fixed_unigram_candidate_sampler
 ops.nn.candidate_sampling: learned_unigram_candidate_sampler
 ops.nn.dropout: dropout
 ops.nn.embedding: embedding_lookup
 ops.nn.embedding_sparse: embedding_lookup_sparse safe_embedding_lookup_sparse
+ops.nn.gelu: gelu
 ops.nn.isotonic: isotonic_regression
 ops.nn.local_response: local_response_normalization lrn=local_response_normalization
 ops.nn.loss: l2_loss log_poisson_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits

@@ -45,7 +45,6 @@ from tapeflow.ops.math.trigonometric import sigmoid as sigmoid
 from tapeflow.ops.math.trigonometric import tanh as tanh
 from tapeflow.ops.nn.activation import crelu as crelu
 from tapeflow.ops.nn.activation import elu as elu
-from tapeflow.ops.nn.activation import gelu as gelu
 from tapeflow.ops.nn.activation import leaky_relu as leaky_relu
 from tapeflow.ops.nn.activation import relu as relu
 from tapeflow.ops.nn.activation import relu6 as relu6
@@ -63,6 +62,7 @@ from tapeflow.ops.nn.dropout import dropout as dropout
 from tapeflow.ops.nn.embedding import embedding_lookup as embedding_lookup
 from tapeflow.ops.nn.embedding_sparse import embedding_lookup_sparse as embedding_lookup_sparse
 from tapeflow.ops.nn.embedding_sparse import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from tapeflow.ops.nn.gelu import gelu as gelu
 from tapeflow.ops.nn.isotonic import isotonic_regression as isotonic_regression
 from tapeflow.ops.nn.local_response import local_response_normalization as local_response_normalization
 from tapeflow.ops.nn.local_response import local_response_normalization as lrn
