@@ -1,13 +1,14 @@
 """Operations across the replicas of a step that is one program: their sum, and the number of each.
 
-Anywhere else there is one replica, with number 0.
+Anywhere else each process of a group is a replica; alone there is one, with number 0.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import dtypes
+from tapeflow.core import dtypes, process_group
+from tapeflow.core.errors import UnimplementedError
 from tapeflow.ops import shapes
 from tapeflow.ops.table import Sample, op
 
@@ -22,7 +23,12 @@ _SUMMED = (
     shape=shapes.same_as_first, stateful=True)  # fmt: skip
 def CrossReplicaSum(xp, input, group_assignment):
     """The sum over the replicas of each group, a row of numbers; without rows over all."""
-    return np.array(input)
+    group = process_group.current()
+    if group is None:
+        return np.array(input)
+    if len(group_assignment) > 1:
+        raise UnimplementedError(None, None, "Sums over some of the processes are not supported")
+    return group.all_reduce(np.asarray(input), "Add")
 
 
 @CrossReplicaSum.compiled(static="group_assignment")
@@ -53,7 +59,8 @@ def _(rng):
 @op("XlaReplicaId", "-> id: int32", shape=lambda call: [()], stateful=True)
 def XlaReplicaId(xp):
     """The number of the replica."""
-    return np.int32(0)
+    group = process_group.current()
+    return np.int32(0 if group is None else group.rank)
 
 
 @XlaReplicaId.compiled

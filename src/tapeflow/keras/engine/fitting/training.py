@@ -16,11 +16,13 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
+from tapeflow.data.dataset import Dataset
 from tapeflow.keras import optimizers, settings
 from tapeflow.keras.callbacks.base import CallbackList
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.fitting import compile_config
 from tapeflow.keras.engine.fitting.batches import (
+    Batches,
     as_batches,
     as_tensor,
     pack,
@@ -407,7 +409,10 @@ class Training:
         name, varies = f"_{kind}_step", self.__dict__.setdefault("_batches_vary", {})
         step = self.__dict__[name]
         if step is None:
-            step = Step(getattr(self, f"{kind}_step"), self.run_eagerly, self.jit_compile)
+            step = Step(
+                getattr(self, f"{kind}_step"), self.run_eagerly, self.jit_compile,
+                in_replicas=kind != "predict",  # each process computes all outputs
+            )  # fmt: skip
             self.__dict__[name] = step
         if batches is not None:
             varies[kind] = batches.varies
@@ -452,6 +457,19 @@ class Training:
     def make_predict_function(self, force=False):
         """The function that takes an iterator of batches and returns the outputs for the next ones."""
         return self._make_function("predict", force)
+
+    def _shared_out(self, x):
+        """A dataset, of which each of several processes that train together reads its part; else `x`."""
+        strategy = self.distribute_strategy
+        if strategy is None or not strategy.extended._in_multi_worker_mode() or not isinstance(x, Dataset):
+            return x
+        return strategy.experimental_distribute_dataset(x)
+
+    def _share_out(self, batches, x):
+        """Let each of several processes take its rows of batches that are not of a dataset."""
+        strategy = self.distribute_strategy
+        if strategy is not None and strategy.extended._in_multi_worker_mode() and not isinstance(x, (Dataset, Batches)):
+            batches.part = strategy._part_of_worker
 
     def fit(
         self,
@@ -517,11 +535,16 @@ class Training:
         verbose = 1 if verbose == "auto" else int(verbose)
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = split_validation(x, y, sample_weight, validation_split)
-        batches = as_batches(x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight)
+        batches = as_batches(
+            self._shared_out(x), y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight
+        )
+        self._share_out(batches, x)
         validation = None
         if validation_data is not None:
             size = validation_batch_size or batch_size
-            validation = as_batches(*unpack(validation_data), size, steps=validation_steps)
+            held_out, *labels = unpack(self._shared_out(validation_data))
+            validation = as_batches(held_out, *labels, size, steps=validation_steps)
+            self._share_out(validation, validation_data)
         length = settings.at_most(steps_per_epoch or length_of(batches), settings.max_steps_per_epoch())
         epochs = settings.at_most(epochs, settings.max_epochs())
         run = CallbackList(callbacks, True, verbose != 0, self, verbose=verbose, epochs=epochs, steps=length)
@@ -620,7 +643,8 @@ class Training:
         verbose = 1 if verbose == "auto" else int(verbose)
         if x is None and self._tensors_of_graph is not None:
             x, y, sample_weight = self._tensors_of_graph
-        batches = as_batches(x, y, sample_weight, batch_size, steps=steps)
+        batches = as_batches(self._shared_out(x), y, sample_weight, batch_size, steps=steps)
+        self._share_out(batches, x)
         run = callbacks
         if not isinstance(run, CallbackList):
             run = CallbackList(
