@@ -69,8 +69,8 @@ def _run(command: Sequence[str], count: int, grace: float) -> int:
 def _wait(started: Sequence[subprocess.Popen[bytes]], grace: float) -> int:
     """The exit code of the first that fails, once all have ended or had time to; else 0."""
     first, end = 0, None
-    while any(process.poll() is None for process in started):
-        failed = [process.returncode for process in started if process.returncode]
+    while None in (codes := [process.poll() for process in started]):
+        failed = [code for code in codes if code]
         if failed and end is None:
             first, end = failed[0], time.monotonic() + grace
         if end is not None and time.monotonic() > end:

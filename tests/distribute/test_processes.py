@@ -1,4 +1,4 @@
-"""Strategies in several processes of this machine: what they exchange, how they train, and what the death of one does."""
+"""Strategies in several processes of this machine: exchanges, training, the death of one."""
 
 from __future__ import annotations
 

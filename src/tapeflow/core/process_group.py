@@ -17,10 +17,10 @@ class ProcessGroup(Protocol):
     rank: int
     size: int
 
-    def all_reduce(self, array: np.ndarray, merge: str) -> np.ndarray:
+    def all_reduce(self, array: Any, merge: str) -> np.ndarray:
         """The sum ("Add"), product ("Mul"), minimum or maximum ("Min", "Max") of the arrays of all, of one shape."""
 
-    def all_gather(self, array: np.ndarray) -> list[np.ndarray]:
+    def all_gather(self, array: Any) -> list[np.ndarray]:
         """The arrays of all, of one rank and dtype, in the order of the processes."""
 
     def step_driver(

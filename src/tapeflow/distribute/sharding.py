@@ -39,7 +39,9 @@ def of_worker(dataset: Any, count: int, index: int) -> tuple[Any, bool]:
     """
     policy = dataset.options().experimental_distribute.auto_shard_policy
     if policy is AutoShardPolicy.HINT:
-        raise UnimplementedError(None, None, "AutoShardPolicy.HINT is not supported: call `shard` with this worker's number")
+        raise UnimplementedError(
+            None, None, "AutoShardPolicy.HINT is not supported: call `shard` with this worker's number"
+        )
     if policy in (AutoShardPolicy.FILE, AutoShardPolicy.AUTO):
         found = _by_files(dataset, count, index, at_least=count if policy is AutoShardPolicy.AUTO else 1)
         if found is not None:
@@ -76,7 +78,8 @@ def _smaller(dataset: Any, count: int) -> Any:
 
 def _by_files(dataset: Any, count: int, index: int, at_least: int) -> Any:
     """The same pipeline from a part of the files; None where it does not begin with so many files."""
-    name, arguments = dataset._made_of or ("", {})
+    name: str = dataset._made_of[0] if dataset._made_of else ""
+    arguments: dict[str, Any] = dataset._made_of[1] if dataset._made_of else {}
     if name == "list_files":
         rest = {**arguments, "shuffle": False}
         names = Dataset.list_files(**rest)

@@ -80,7 +80,9 @@ class OneDeviceStrategy(Strategy):
 
 
 class MultiWorkerMirroredStrategy(MirroredStrategy):
-    """MirroredStrategy in several processes, which run the same program: a replica on each GPU, or one on the processor.
+    """MirroredStrategy in several processes, which run the same program.
+
+    Each process has a replica on each of its GPUs, or one on the processor.
 
     The processes find each other, and exchange values, by jax (the extra `xla`). All make the strategy at the start of
     the program, which waits until all are there.

@@ -27,8 +27,8 @@ from tapeflow.distribute.reducing import (
     reduce_values,
     reduction,
 )
-from tapeflow.distribute.sharding import shares
 from tapeflow.distribute.running import run_in_step
+from tapeflow.distribute.sharding import shares
 from tapeflow.distribute.values import DistributedValues, PerReplica, regroup, select
 from tapeflow.function.autograph.operators.calls import cv
 from tapeflow.function.function import Function, function
@@ -296,14 +296,14 @@ class Strategy:
         """
         op = reduction(reduce_op)
 
+        several = self._processes.size > 1  # each has a value of its own
+
         def reduced(x: Any) -> Any:
             if isinstance(x, OwnValue):
                 return x.reduced(op, axis)
             if isinstance(x, DistributedValues):
                 parts = x.values
-            elif self._processes.size > 1:  # each has a value of its own
-                parts = (x,)
-            elif self.num_replicas_in_sync == 1 or op is ReduceOp.MEAN or _is_zero(x):
+            elif several or self.num_replicas_in_sync == 1 or op is ReduceOp.MEAN or _is_zero(x):
                 parts = (x,)
             elif not is_tensor(x):
                 raise ValueError(
@@ -313,7 +313,7 @@ class Strategy:
                 parts = (x,) * self.num_replicas_in_sync
             if axis is not None:
                 return reduce_over_axis(op, parts, axis, self._processes)
-            if len(parts) > 1 or is_tensor(x) or self._processes.size > 1:
+            if len(parts) > 1 or is_tensor(x) or several:
                 return reduce_values(op, parts, self._processes)
             return x
 

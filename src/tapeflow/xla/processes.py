@@ -75,30 +75,33 @@ class Group:
         except RuntimeError as error:
             if "before" in str(error):
                 raise RuntimeError(
-                    "Processes have to join before anything is compiled or a GPU is looked for: make the strategy at the "
-                    f"start of the program ({error})"
+                    "Processes have to join before anything is compiled or a GPU is looked for: make the strategy at "
+                    f"the start of the program ({error})"
                 ) from None
             raise UnavailableError(
                 None, None, f"{names[rank]} found no {size} processes at {address} in {_JOINING} s: {error}"
             ) from None
+        self._service: Any
         self._jitted: dict[str, Any] = {}
         found = _devices_of_processes([0])
         self._mesh = jax.sharding.Mesh(np.array(found), (AXIS,))
         self._split = jax.sharding.NamedSharding(self._mesh, P(AXIS))
         self._own = found[rank]
         # Connections are made by the first collective, for which nobody waits long: now all are here.
-        jax._src.distributed.global_state.client.wait_at_barrier("tapeflow_start", _JOINING * 1000)
-        self._exchanged("Add", np.int32(1))
+        self._service = jax._src.distributed.global_state.client
+        self._service.wait_at_barrier("tapeflow_start", _JOINING * 1000)
+        self._exchanged("Add", np.array(1, np.int32))
 
-    def all_reduce(self, array: np.ndarray, merge: str) -> np.ndarray:
+    def all_reduce(self, array: Any, merge: str) -> np.ndarray:
         array = np.asarray(array)
         if array.dtype.kind == "c":
             if merge != "Add":
                 raise UnimplementedError(None, None, f"Complex numbers have no {merge} over processes")
-            return self._exchanged(merge, array.reshape(-1).view(array.real.dtype)).view(array.dtype).reshape(array.shape)
+            pairs = array.reshape(-1).view(array.real.dtype)
+            return self._exchanged(merge, pairs).view(array.dtype).reshape(array.shape)
         return self._exchanged(merge, array)
 
-    def all_gather(self, array: np.ndarray) -> list[np.ndarray]:
+    def all_gather(self, array: Any) -> list[np.ndarray]:
         array = np.asarray(array)
         if not array.ndim:
             return list(self._exchanged("Gather", array))
@@ -156,11 +159,10 @@ class Group:
 
     def _missing(self) -> str:
         """Which processes are gone, as soon as the coordination service knows."""
-        client = jax._src.distributed.global_state.client
         end = time.monotonic() + self._heartbeat + 5
         while time.monotonic() < end:
             try:
-                live = client.get_live_nodes(list(range(self.size)))
+                live = self._service.get_live_nodes(list(range(self.size)))
             except Exception:  # the service is in process 0
                 return f"{self._names[0]} stopped"
             gone = [name for i, name in enumerate(self._names) if i not in live]
@@ -176,18 +178,17 @@ class Group:
         process_group.leave()
         if self._lost is not None:  # those that are left do not wait for each other
             return
-        client = jax._src.distributed.global_state.client
         try:
-            client.wait_at_barrier("tapeflow_end", _LEAVING * 1000)
+            self._service.wait_at_barrier("tapeflow_end", _LEAVING * 1000)
             if self.rank == 0:  # it runs the service, from which the others take their leave
-                self._await_end(client)
+                self._await_end()
             jax.distributed.shutdown()
         except Exception:  # a process that failed has said so itself
             return
 
-    def _await_end(self, client: Any) -> None:
+    def _await_end(self) -> None:
         end = time.monotonic() + _LEAVING
-        while time.monotonic() < end and len(client.get_live_nodes(list(range(self.size)))) > 1:
+        while time.monotonic() < end and len(self._service.get_live_nodes(list(range(self.size)))) > 1:
             time.sleep(0.02)
 
     def step_driver(
@@ -270,6 +271,7 @@ class GroupStep(ReplicatedStep):
         self._common, self._size = list(common), group.size * len(indices)
         self._count = len(graph.inputs)  # all arrays differ by process
         self._works: bool | None = None
+        self._text = fingerprint(graph)
         self._body_of_plan = (graph, list(outputs))
 
     def run(self, *values: Any) -> list[Any]:
@@ -296,7 +298,7 @@ class GroupStep(ReplicatedStep):
         """Whether all processes are about to run this on values of these shapes."""
         shapes = [None if x.dtype is dtypes.resource else (x.dtype.name, x.shape.as_list()) for x in values]
         known = all(x.dtype is dtypes.resource or device_memory.can_hold(x.dtype) for x in values)
-        text = f"{fingerprint(self.graph)} {shapes} {known}"
+        text = f"{self._text} {shapes} {known}"
         digest = hashlib.sha256(text.encode()).digest()[:8]
         others = self._group._exchanged("Gather", np.frombuffer(digest, np.int64).copy())
         return known and bool((others == others[0]).all())

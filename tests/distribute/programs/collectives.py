@@ -17,8 +17,9 @@ np.testing.assert_allclose(strategy.reduce("SUM", x, axis=None), np.array([1.0, 
 np.testing.assert_allclose(strategy.reduce("MEAN", x, axis=None), np.array([1.0, 2.0]) * total / size, rtol=1e-6)
 np.testing.assert_allclose(strategy.reduce("SUM", x, axis=0), 3.0 * total)
 rows = tf.fill([rank + 1, 2], rank)
-np.testing.assert_array_equal(strategy.gather(rows, 0)[:, 0], np.repeat(np.arange(size), np.arange(size) + 1))
-np.testing.assert_array_equal(strategy.gather(tf.transpose(rows), 1)[0], np.repeat(np.arange(size), np.arange(size) + 1))
+all_rows = np.repeat(np.arange(size), np.arange(size) + 1)
+np.testing.assert_array_equal(strategy.gather(rows, 0)[:, 0], all_rows)
+np.testing.assert_array_equal(strategy.gather(tf.transpose(rows), 1)[0], all_rows)
 assert np.all(group.all_reduce(np.array([rank + 1j]), "Add") == [sum(range(size)) + 1j * size])
 assert group.all_reduce(np.int64(2**40 + rank), "Max") == 2**40 + size - 1
 assert group.all_reduce(np.int32(rank + 1), "Mul") == np.prod(np.arange(size) + 1)

@@ -1,6 +1,6 @@
 """Collective operations: what all processes of a group call, each with a value of its own.
 
-A process that belongs to no group is the only one. In a step that is one program over a mesh they are XLA's collectives.
+A process that belongs to no group is the only one. In a step that is one program over a mesh they are XLA's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import process_group
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.control.cross_replica import AXIS
+from tapeflow.ops.control.cross_replica import AXIS, outside_of_replicas
 from tapeflow.ops.table import NUMERIC, Sample, one_of, op
 
 _MERGES = ("Min", "Max", "Mul", "Add")
@@ -46,8 +46,8 @@ def _(xp, input, group_size, group_key, instance_key, merge_op, final_op):
 
     try:
         count = int(lax.axis_size(AXIS))
-    except NameError:  # outside of replicas
-        return input
+    except NameError:
+        return outside_of_replicas(input)
     _check_size(group_size, count)
     if merge_op == "Mul":
         total = xp.prod(lax.all_gather(input, AXIS), axis=0, dtype=input.dtype)
@@ -69,14 +69,15 @@ CollectiveReduceV2.reference(lambda input, group_size, group_key, instance_key, 
 @CollectiveReduceV2.samples
 def _(rng):
     for merge in _MERGES:
-        yield Sample(rng.normal(2, 3), 1, 0, 0, merge_op=merge, final_op="Id")
+        yield Sample(rng.normal(2, 3), 1, 0, 0, merge_op=merge, final_op="Id", differentiable=merge == "Add")
     yield Sample(rng.normal(3), 1, 0, 1, merge_op="Add", final_op="Div")
     yield Sample(rng.normal(3), 2, 0, 1, merge_op="Add", final_op="Id", raises=InvalidArgumentError)
 
 
 def _gathered(call):
-    shape = call.shape(0)
-    return [shape if shape is None else (None, *shape[1:])]
+    shape, size = call.shape(0), shapes.scalar_value(call, 1)
+    alone = size is not None and int(size) == 1
+    return [shape if shape is None or alone else (None, *shape[1:])]
 
 
 @op("CollectiveGatherV2", "input: T, group_size: int32, group_key: int32, instance_key: int32 -> data: T",
@@ -94,8 +95,8 @@ def _(xp, input, group_size, group_key, instance_key):
 
     try:
         _check_size(group_size, int(lax.axis_size(AXIS)))
-    except NameError:  # outside of replicas
-        return input
+    except NameError:
+        return outside_of_replicas(input)
     return lax.all_gather(input, AXIS, tiled=True)
 
 

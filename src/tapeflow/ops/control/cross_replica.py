@@ -19,6 +19,16 @@ _SUMMED = (
 )  # fmt: skip
 
 
+def outside_of_replicas(value):
+    """What a compiled operation returns that is in no replica: its value, if this process works alone.
+
+    Raises UnimplementedError for one of several: only the host exchanges values there.
+    """
+    if process_group.current() is not None:
+        raise UnimplementedError(None, None, "Processes exchange values in steps of strategies, or on the host")
+    return value
+
+
 @op("CrossReplicaSum", "input: T, group_assignment: int32 -> output: T", types={"T": _SUMMED},
     shape=shapes.same_as_first, stateful=True)  # fmt: skip
 def CrossReplicaSum(xp, input, group_assignment):
@@ -38,8 +48,8 @@ def _(xp, input, group_assignment):
     groups = group_assignment.tolist() if len(group_assignment) > 1 else None
     try:
         return lax.psum(input, AXIS, axis_index_groups=groups)
-    except NameError:  # outside of replicas
-        return input
+    except NameError:
+        return outside_of_replicas(input)
 
 
 @CrossReplicaSum.gradient(needs="group_assignment")
@@ -69,8 +79,8 @@ def _(xp):
 
     try:
         return lax.axis_index(AXIS).astype(np.int32)
-    except NameError:  # outside of replicas
-        return np.int32(0)
+    except NameError:
+        return outside_of_replicas(np.int32(0))
 
 
 XlaReplicaId.gradient(None)
