@@ -94,16 +94,16 @@ def distributed(
         return dataset
     if not isinstance(dataset, Dataset):
         raise TypeError(f"a dataset is needed, got {dataset!r}")
-    n = len(strategy._of_this_process)
-    even = strategy._processes.size == 1
+    n = len(strategy.extended.own_replicas)
+    even = strategy.extended.processes.size == 1
     if shares.size > 1:
         dataset, even = of_worker(dataset, shares.size, shares.rank)
     if n > 1:
         dataset = dataset.batch(n) if per_replica else dataset
     made = DistributedDataset.__new__(DistributedDataset)
-    made.__dict__.update(dataset.__dict__)
+    endless = int(dataset.cardinality()) == INFINITE_CARDINALITY
+    made.__dict__.update(dataset.__dict__, _even=even or endless)
     made._strategy, made._plain, made._stacked = strategy, dataset, per_replica and n > 1
-    made._even = even or dataset._size == INFINITE_CARDINALITY
     return made
 
 
@@ -125,7 +125,7 @@ class DistributedDataset(Dataset):
         return self._plain.element_spec
 
     def __iter__(self) -> Any:
-        alone = len(self._strategy._of_this_process) == 1
+        alone = len(self._strategy.extended.own_replicas) == 1
         if (alone and self._even) or not context.executing_eagerly():
             return super().__iter__()
         return DistributedIterator(self)
@@ -159,7 +159,7 @@ class DistributedIterator:
 
     def __next__(self) -> Any:
         element = next(self._elements) if self._dataset._even else self._next_of_any()
-        n = len(self._dataset._strategy._of_this_process)
+        n = len(self._dataset._strategy.extended.own_replicas)
         if n == 1:
             return element
 
@@ -174,8 +174,8 @@ class DistributedIterator:
     def _next_of_any(self) -> Any:
         """The next element, which is empty where this process has none and another has one."""
         element = next(self._elements, None)
-        group = self._dataset._strategy._processes.group
-        if not group.all_reduce(np.int32(element is not None), "Max"):
+        group = self._dataset._strategy.extended.processes.group
+        if not group.all_reduce(np.int32(element is not None), "max"):
             raise StopIteration
         if element is not None:
             return element

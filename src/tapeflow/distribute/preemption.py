@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow.checkpoint.manager import CheckpointManager
-from tapeflow.core import process_group
 from tapeflow.core.public import boundaries
+from tapeflow.ops.control import process_group
 
 __all__ = ["PreemptionCheckpointHandler", "TerminationConfig"]
 
@@ -112,13 +112,13 @@ class PreemptionCheckpointHandler:
         group = process_group.current()
         due = self._is_due()
         if group is not None:
-            due = bool(group.all_reduce(np.int32(due), "Max"))
+            due = bool(group.all_reduce(np.int32(due), "max"))
         if not due:
             return
         if group is None or group.rank == 0 or self._config.save_fn is not None:
             (self._config.save_fn or self._save)(*args, **kwargs)
         if group is not None:  # none ends before the checkpoint is there
-            group.all_reduce(np.int32(0), "Max")
+            group.all_reduce(np.int32(0), "max")
         if self._config.exit_fn is not None:
             self._config.exit_fn()
             return

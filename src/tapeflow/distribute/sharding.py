@@ -78,23 +78,22 @@ def _smaller(dataset: Any, count: int) -> Any:
 
 def _by_files(dataset: Any, count: int, index: int, at_least: int) -> Any:
     """The same pipeline from a part of the files; None where it does not begin with so many files."""
-    name: str = dataset._made_of[0] if dataset._made_of else ""
-    arguments: dict[str, Any] = dataset._made_of[1] if dataset._made_of else {}
-    if name == "list_files":
-        rest = {**arguments, "shuffle": False}
-        names = Dataset.list_files(**rest)
-        if names.cardinality() < at_least:
+    if not (made_of := dataset._made_of):
+        return None
+    record, arguments = made_of
+    if record.name == "list_files":
+        names = record(**{**arguments, "shuffle": False})
+        if int(names.cardinality()) < at_least:
             return None
         part = names.shard(count, index)
-        mixed = arguments.get("shuffle") in (None, True)
-        return part.shuffle(max(int(names.cardinality()), 1), arguments.get("seed")) if mixed else part
-    if name in ("text_lines", "tf_records", "fixed_length"):
+        mixed = arguments["shuffle"] in (None, True)
+        return part.shuffle(max(int(names.cardinality()), 1), arguments["seed"]) if mixed else part
+    if "filenames" in arguments:
         names = records.filenames_dataset(arguments["filenames"])
-        if names.cardinality() < at_least:
+        if int(names.cardinality()) < at_least:
             return None
-        return records.of_names(name, {**arguments, "filenames": names.shard(count, index)})
-    if "self" not in arguments:
+        return record(**{**arguments, "filenames": names.shard(count, index)})
+    if len(record.datasets) != 1 or not isinstance(source := arguments[record.datasets[0]], Dataset):
         return None
-    rest = dict(arguments)
-    before = _by_files(rest.pop("self"), count, index, at_least)
-    return None if before is None else getattr(before, name)(**rest)
+    before = _by_files(source, count, index, at_least)
+    return None if before is None else record(**{**arguments, record.datasets[0]: before})

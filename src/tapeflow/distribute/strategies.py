@@ -98,10 +98,10 @@ class MultiWorkerMirroredStrategy(MirroredStrategy):
 
     def __init__(self, cluster_resolver: Any = None, communication_options: Any = None):
         resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
-        self._processes = joined(resolver)
+        self._joined = joined(resolver)
         here = config.list_logical_devices("CPU")[0].name  # TensorFlow has one replica on the processor of a worker
         gpus = config.list_logical_devices("GPU")
-        super().__init__(None if gpus or self._processes is ALONE else [here])
+        super().__init__(None if gpus or self._joined is ALONE else [here])
         self._cluster_resolver = resolver
 
 

@@ -84,7 +84,8 @@ class ReplicaContext:
     @property
     def devices(self) -> list[str]:
         """The device of this replica."""
-        return [self._strategy._devices[self._id % len(self._strategy._devices)]]
+        devices = self._strategy.extended.worker_devices
+        return [devices[self._id % len(devices)]]
 
     def merge_call(self, merge_fn: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Runs `merge_fn(strategy, *args)` once, with the arguments of all replicas; returns this replica's part."""
@@ -128,7 +129,7 @@ class ReplicaContext:
 
         def together(strategy: Any, *parts: Any) -> Any:
             summed: list[Any] = [None] * len(gradients)
-            for i, total in zip(known, strategy._sums(parts)):
+            for i, total in zip(known, strategy.extended.sums(parts)):
                 summed[i] = total
             return apply([(g, v) for g, (_, v) in zip(summed, grads_and_vars)])
 
@@ -167,21 +168,16 @@ class Strategy:
 
     def __init__(self, devices: Any = None, extended: Any = None):
         self._devices = [_full_name(device) for device in devices or [_first_device()]]
-        self.extended = StrategyExtended(self)
+        self.extended = StrategyExtended(self, self.__dict__.get("_joined", ALONE))
 
     @property
     def num_replicas_in_sync(self) -> int:
         """How many replicas run."""
         return len(self._devices) * self._processes.size
 
-    # The processes whose replicas are in step with those of this one.
-    _processes: Any = ALONE
-
     @property
-    def _of_this_process(self) -> range:
-        """The numbers of the replicas of this process."""
-        count = len(self._devices)
-        return range(self._processes.rank * count, (self._processes.rank + 1) * count)
+    def _processes(self) -> Any:
+        return self.extended.processes
 
     @property
     def cluster_resolver(self) -> Any:
@@ -229,7 +225,7 @@ class Strategy:
             with _as_replica(ReplicaContext(self, number, merge)):
                 return fn(*given[0], **given[1])
 
-        numbers = self._of_this_process
+        numbers = self.extended.own_replicas
 
         def body(i: int, merge: Any) -> Any:
             with self._placed(i):
@@ -342,23 +338,6 @@ class Strategy:
             return concat(parts, axis)
         return self._processes.gathered(parts[0] if len(parts) == 1 else concat(parts, axis), axis)
 
-    def _sums(self, values: Any) -> list[Any]:
-        """The sums over the replicas of several values."""
-        if self._processes.size == 1 or any(isinstance(x, OwnValue) for x in values):
-            return [self.reduce(ReduceOp.SUM, x, axis=None) for x in values]
-        own = [reduce_values(ReduceOp.SUM, self.experimental_local_results(x)) for x in values]
-        return self._processes.total(own)
-
-    def _part_of_worker(self, batch: Any) -> Any:
-        """The rows of a batch of all replicas that are for this process."""
-        size, rank = self._processes.size, self._processes.rank
-        return nest.map_structure(lambda x: x if x is None else shares(x, size)[rank], batch)
-
-    def _parts(self, batch: Any) -> Any:
-        """A batch of this process as the parts of its replicas."""
-        n = len(self._devices)
-        return batch if n == 1 else nest.map_structure(lambda x: PerReplica(shares(x, n)), batch)
-
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """The components of a distributed value, or of a structure of such; of any other, the value alone."""
         if isinstance(value, DistributedValues):
@@ -399,7 +378,7 @@ class Strategy:
     def experimental_distribute_values_from_function(self, value_fn: Any) -> Any:
         """The values `value_fn(ValueContext)` for each replica."""
         n = self.num_replicas_in_sync
-        made = [value_fn(ValueContext(i, n)) for i in self._of_this_process]
+        made = [value_fn(ValueContext(i, n)) for i in self.extended.own_replicas]
         return made[0] if len(made) == 1 else PerReplica(made)
 
     def _input_context(self) -> Any:
@@ -504,18 +483,43 @@ class StrategyExtended:
 
     Args:
       strategy: the `Strategy` that it speaks for.
+      processes: those whose replicas are in step with the ones of this process; see `distribute.processes`.
     """
 
-    def __init__(self, strategy: Any):
-        self._strategy = strategy
+    def __init__(self, strategy: Any, processes: Any = ALONE):
+        self._strategy, self.processes = strategy, processes
+
+    @property
+    def own_replicas(self) -> range:
+        """The numbers of the replicas of this process."""
+        count = len(self.worker_devices)
+        return range(self.processes.rank * count, (self.processes.rank + 1) * count)
+
+    def sums(self, values: Any) -> list[Any]:
+        """The sums over the replicas of several values."""
+        strategy = self._strategy
+        if self.processes.size == 1 or any(isinstance(x, OwnValue) for x in values):
+            return [strategy.reduce(ReduceOp.SUM, x, axis=None) for x in values]
+        own = [reduce_values(ReduceOp.SUM, strategy.experimental_local_results(x)) for x in values]
+        return self.processes.total(own)
+
+    def share_of_process(self, batch: Any) -> Any:
+        """The rows of a batch of all replicas that are for this process."""
+        size, rank = self.processes.size, self.processes.rank
+        return nest.map_structure(lambda x: x if x is None else shares(x, size)[rank], batch)
+
+    def shares_of_replicas(self, batch: Any) -> Any:
+        """A batch of this process as the parts of its replicas."""
+        n = len(self.own_replicas)
+        return batch if n == 1 else nest.map_structure(lambda x: PerReplica(shares(x, n)), batch)
 
     worker_devices = property(lambda self: tuple(self._strategy._devices))
     parameter_devices = property(lambda self: tuple(self._strategy._devices))
     experimental_require_static_shapes = False
     experimental_between_graph = False
     # The first of several processes writes files.
-    should_checkpoint = property(lambda self: self._strategy._processes.rank == 0)
-    should_save_summary = property(lambda self: self._strategy._processes.rank == 0)
+    should_checkpoint = property(lambda self: self.processes.rank == 0)
+    should_save_summary = property(lambda self: self.processes.rank == 0)
     experimental_should_init = True
 
     _devices = property(lambda self: tuple(self._strategy._devices))
@@ -524,7 +528,7 @@ class StrategyExtended:
 
     def _in_multi_worker_mode(self) -> bool:
         """Whether there are several processes."""
-        return self._strategy._processes.size > 1
+        return self.processes.size > 1
 
     def _use_merge_call(self) -> bool:
         """Whether replicas meet before they update variables."""
@@ -624,7 +628,7 @@ class MirroredVariable(Variable):
             if aggregation == VariableAggregation.ONLY_FIRST_REPLICA:
                 found = strategy.experimental_local_results(values)[0]
                 if not isinstance(values, OwnValue):
-                    found = strategy._processes.first(found)
+                    found = strategy.extended.processes.first(found)
             else:
                 op = ReduceOp.from_variable_aggregation(aggregation)
                 found = strategy.reduce(op, values, axis=None)
@@ -666,8 +670,8 @@ def _created_by(strategy: Strategy) -> Any:
     def create(next_creator: Any, **kwargs: Any) -> Any:
         with strategy._beside_variables():
             variable = next_creator(**kwargs)
-        if strategy._processes.size > 1:
-            strategy._processes.broadcast(variable)
+        if strategy.extended.processes.size > 1:
+            strategy.extended.processes.broadcast(variable)
         # The state of a generator of random numbers moves with each replica's draw: each gets others.
         if strategy.num_replicas_in_sync > 1 and kwargs.get("name") != "StateVar":
             kind: Any = type(variable)

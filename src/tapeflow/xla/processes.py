@@ -16,13 +16,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from jax._src import distributed  # its client has no public name
 
 from tapeflow import _native
-from tapeflow.core import dtypes, process_group
+from tapeflow.core import dtypes
 from tapeflow.core.errors import UnavailableError, UnimplementedError
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.run import planning
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.control import process_group
 from tapeflow.ops.control.cross_replica import AXIS
 from tapeflow.xla import device_memory
 from tapeflow.xla.executable import Executable
@@ -56,7 +58,7 @@ def start(address: str, size: int, rank: int, names: Sequence[str]) -> Group:
 
 
 class Group:
-    """The processes; see `core.process_group.ProcessGroup`."""
+    """The processes; see `ops.control.process_group.ProcessGroup`."""
 
     def __init__(self, address: str, size: int, rank: int, names: Sequence[str]):
         self.size, self.rank, self._names = size, rank, list(names)
@@ -88,31 +90,31 @@ class Group:
         self._split = jax.sharding.NamedSharding(self._mesh, P(AXIS))
         self._own = found[rank]
         # Connections are made by the first collective, for which nobody waits long: now all are here.
-        self._service = jax._src.distributed.global_state.client
+        self._service = distributed.global_state.client
         self._service.wait_at_barrier("tapeflow_start", _JOINING * 1000)
-        self._exchanged("Add", np.array(1, np.int32))
+        self.exchanged("sum", np.array(1, np.int32))
 
     def all_reduce(self, array: Any, merge: str) -> np.ndarray:
         array = np.asarray(array)
         if array.dtype.kind == "c":
-            if merge != "Add":
+            if merge != "sum":
                 raise UnimplementedError(None, None, f"Complex numbers have no {merge} over processes")
             pairs = array.reshape(-1).view(array.real.dtype)
-            return self._exchanged(merge, pairs).view(array.dtype).reshape(array.shape)
-        return self._exchanged(merge, array)
+            return self.exchanged(merge, pairs).view(array.dtype).reshape(array.shape)
+        return self.exchanged(merge, array)
 
     def all_gather(self, array: Any) -> list[np.ndarray]:
         array = np.asarray(array)
         if not array.ndim:
-            return list(self._exchanged("Gather", array))
-        shapes = self._exchanged("Gather", np.array(array.shape, np.int64))
+            return list(self.exchanged("gather", array))
+        shapes = self.exchanged("gather", np.array(array.shape, np.int64))
         most = shapes.max(axis=0)
         padded = np.zeros(most, array.dtype)
         padded[tuple(slice(n) for n in array.shape)] = array
-        found = self._exchanged("Gather", padded.view(np.uint8) if array.dtype == bool else padded)
+        found = self.exchanged("gather", padded.view(np.uint8) if array.dtype == bool else padded)
         return [x.view(array.dtype)[tuple(slice(n) for n in s)] for x, s in zip(found, shapes, strict=True)]
 
-    def _exchanged(self, merge: str, array: np.ndarray) -> np.ndarray:
+    def exchanged(self, merge: str, array: np.ndarray) -> np.ndarray:
         """What a collective makes of the arrays of all."""
 
         def run() -> np.ndarray:
@@ -126,18 +128,18 @@ class Group:
     def _collective(self, merge: str) -> Any:
         if merge not in self._jitted:
             reduce: Any = {
-                "Add": jax.lax.psum,
-                "Min": jax.lax.pmin,
-                "Max": jax.lax.pmax,
-                "Mul": lambda x, axis: jax.lax.all_gather(x, axis).prod(axis=0, dtype=x.dtype),
-                "Gather": jax.lax.all_gather,
+                "sum": jax.lax.psum,
+                "min": jax.lax.pmin,
+                "max": jax.lax.pmax,
+                "product": lambda x, axis: jax.lax.all_gather(x, axis).prod(axis=0, dtype=x.dtype),
+                "gather": jax.lax.all_gather,
             }[merge]
 
-            def exchanged(x: Any) -> Any:
+            def exchange(x: Any) -> Any:
                 return reduce(x[0], AXIS)
 
             self._jitted[merge] = jax.jit(
-                jax.shard_map(exchanged, mesh=self._mesh, in_specs=P(AXIS), out_specs=P(), check_vma=False)
+                jax.shard_map(exchange, mesh=self._mesh, in_specs=P(AXIS), out_specs=P(), check_vma=False)
             )
         return self._jitted[merge]
 
@@ -300,7 +302,7 @@ class GroupStep(ReplicatedStep):
         known = all(x.dtype is dtypes.resource or device_memory.can_hold(x.dtype) for x in values)
         text = f"{self._text} {shapes} {known}"
         digest = hashlib.sha256(text.encode()).digest()[:8]
-        others = self._group._exchanged("Gather", np.frombuffer(digest, np.int64).copy())
+        others = self._group.exchanged("gather", np.frombuffer(digest, np.int64).copy())
         return known and bool((others == others[0]).all())
 
     def _lowering(self, values: Any, probing: bool = False) -> Lowering:

@@ -3,7 +3,7 @@
 import numpy as np
 
 import tapeflow as tf
-from tapeflow.core import process_group
+from tapeflow.ops.control import process_group
 
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 group = process_group.current()
@@ -20,9 +20,9 @@ rows = tf.fill([rank + 1, 2], rank)
 all_rows = np.repeat(np.arange(size), np.arange(size) + 1)
 np.testing.assert_array_equal(strategy.gather(rows, 0)[:, 0], all_rows)
 np.testing.assert_array_equal(strategy.gather(tf.transpose(rows), 1)[0], all_rows)
-assert np.all(group.all_reduce(np.array([rank + 1j]), "Add") == [sum(range(size)) + 1j * size])
-assert group.all_reduce(np.int64(2**40 + rank), "Max") == 2**40 + size - 1
-assert group.all_reduce(np.int32(rank + 1), "Mul") == np.prod(np.arange(size) + 1)
+assert np.all(group.all_reduce(np.array([rank + 1j]), "sum") == [sum(range(size)) + 1j * size])
+assert group.all_reduce(np.int64(2**40 + rank), "max") == 2**40 + size - 1
+assert group.all_reduce(np.int32(rank + 1), "product") == np.prod(np.arange(size) + 1)
 assert [a.tolist() for a in group.all_gather(np.array([True] * (rank + 1)))] == [[True] * (i + 1) for i in range(size)]
 
 with strategy.scope():

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 import tapeflow as tf
-from tapeflow.core import process_group
+from tapeflow.ops.control import process_group
 
 how, folder = sys.argv[1:3]
 dies_after = int(sys.argv[3]) if len(sys.argv) > 3 else None

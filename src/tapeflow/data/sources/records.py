@@ -154,12 +154,6 @@ def _tensor(record):
     return _native.convert(record, dtypes.string)  # the wrappers of `convert_to_tensor` would take four times as long
 
 
-def of_names(kind, arguments):
-    """The dataset that `text_lines`, `tf_records` or `fixed_length` makes of arguments."""
-    source = {"text_lines": text_lines, "tf_records": tf_records, "fixed_length": fixed_length}[kind]
-    return deferring.deferred(source)(**arguments)
-
-
 class _FileDataset(Dataset):
     """A dataset of files, whose names may be tensors of a graph."""
 

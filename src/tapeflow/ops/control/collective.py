@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import process_group
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
+from tapeflow.ops.control import process_group
 from tapeflow.ops.control.cross_replica import AXIS, outside_of_replicas
 from tapeflow.ops.table import NUMERIC, Sample, one_of, op
 
-_MERGES = ("Min", "Max", "Mul", "Add")
+# What each is to a process group.
+_MERGES = {"Min": "min", "Max": "max", "Mul": "product", "Add": "sum"}
 
 
 @op("CollectiveReduceV2", "input: T, group_size: int32, group_key: int32, instance_key: int32 -> data: T",
@@ -24,7 +25,7 @@ def CollectiveReduceV2(xp, input, group_size, group_key, instance_key, merge_op,
     group = process_group.current()
     count = 1 if group is None else group.size
     _check_size(group_size, count)
-    total = np.array(input) if group is None else group.all_reduce(np.asarray(input), merge_op)
+    total = np.array(input) if group is None else group.all_reduce(np.asarray(input), _MERGES[merge_op])
     return _divided(np, total, count, final_op)
 
 

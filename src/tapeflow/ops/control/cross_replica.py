@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import dtypes, process_group
+from tapeflow.core import dtypes
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.ops import shapes
+from tapeflow.ops.control import process_group
 from tapeflow.ops.table import Sample, op
 
 # The axis of the mesh that the replicas are on.
@@ -38,7 +39,7 @@ def CrossReplicaSum(xp, input, group_assignment):
         return np.array(input)
     if len(group_assignment) > 1:
         raise UnimplementedError(None, None, "Sums over some of the processes are not supported")
-    return group.all_reduce(np.asarray(input), "Add")
+    return group.all_reduce(np.asarray(input), "sum")
 
 
 @CrossReplicaSum.compiled(static="group_assignment")

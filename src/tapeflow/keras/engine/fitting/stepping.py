@@ -29,7 +29,7 @@ class Step:
     def __init__(self, method, eagerly=False, jit_compile=False, in_replicas=True):
         self._method, self._eagerly = method, eagerly
         self._strategy = getattr(getattr(method, "__self__", None), "distribute_strategy", None)
-        if in_replicas and self._strategy is not None and self._strategy.extended._in_multi_worker_mode():
+        if in_replicas and self._strategy is not None and self._strategy.extended.processes.size > 1:
             self._method = functools.partial(_in_replicas, self._strategy, method)
         self._model = getattr(method, "__self__", None)
         self._jit = jit_compile is True and importlib.util.find_spec("jax") is not None
@@ -105,7 +105,7 @@ class Step:
 
 def _in_replicas(strategy, method, data):
     """What the first replica of this process returns of a step of all, each of which has a part of the batch."""
-    results = strategy.run(method, (strategy._parts(data),))
+    results = strategy.run(method, (strategy.extended.shares_of_replicas(data),))
     return select(0, results)
 
 

@@ -460,16 +460,18 @@ class Training:
 
     def _shared_out(self, x):
         """A dataset, of which each of several processes that train together reads its part; else `x`."""
+        several = isinstance(x, Dataset) and self._has_processes()
+        return self.distribute_strategy.experimental_distribute_dataset(x) if several else x
+
+    def _has_processes(self):
         strategy = self.distribute_strategy
-        if strategy is None or not strategy.extended._in_multi_worker_mode() or not isinstance(x, Dataset):
-            return x
-        return strategy.experimental_distribute_dataset(x)
+        return strategy is not None and strategy.extended.processes.size > 1
 
     def _share_out(self, batches, x):
         """Let each of several processes take its rows of batches that are not of a dataset."""
-        strategy = self.distribute_strategy
-        if strategy is not None and strategy.extended._in_multi_worker_mode() and not isinstance(x, (Dataset, Batches)):
-            batches.part = strategy._part_of_worker
+        if not isinstance(x, (Dataset, Batches)) and self._has_processes():
+            batches.part = self.distribute_strategy.extended.share_of_process
+        return batches
 
     def fit(
         self,
@@ -535,16 +537,13 @@ class Training:
         verbose = 1 if verbose == "auto" else int(verbose)
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = split_validation(x, y, sample_weight, validation_split)
-        batches = as_batches(
-            self._shared_out(x), y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight
-        )
-        self._share_out(batches, x)
+        options = (batch_size, shuffle, steps_per_epoch, class_weight)
+        batches = self._share_out(as_batches(self._shared_out(x), y, sample_weight, *options), x)
         validation = None
         if validation_data is not None:
             size = validation_batch_size or batch_size
-            held_out, *labels = unpack(self._shared_out(validation_data))
-            validation = as_batches(held_out, *labels, size, steps=validation_steps)
-            self._share_out(validation, validation_data)
+            held_out = unpack(self._shared_out(validation_data))
+            validation = self._share_out(as_batches(*held_out, size, steps=validation_steps), held_out[0])
         length = settings.at_most(steps_per_epoch or length_of(batches), settings.max_steps_per_epoch())
         epochs = settings.at_most(epochs, settings.max_epochs())
         run = CallbackList(callbacks, True, verbose != 0, self, verbose=verbose, epochs=epochs, steps=length)
@@ -643,8 +642,7 @@ class Training:
         verbose = 1 if verbose == "auto" else int(verbose)
         if x is None and self._tensors_of_graph is not None:
             x, y, sample_weight = self._tensors_of_graph
-        batches = as_batches(self._shared_out(x), y, sample_weight, batch_size, steps=steps)
-        self._share_out(batches, x)
+        batches = self._share_out(as_batches(self._shared_out(x), y, sample_weight, batch_size, steps=steps), x)
         run = callbacks
         if not isinstance(run, CallbackList):
             run = CallbackList(

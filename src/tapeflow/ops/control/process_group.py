@@ -18,7 +18,7 @@ class ProcessGroup(Protocol):
     size: int
 
     def all_reduce(self, array: Any, merge: str) -> np.ndarray:
-        """The sum ("Add"), product ("Mul"), minimum or maximum ("Min", "Max") of the arrays of all, of one shape."""
+        """The "sum", "product", "min" or "max" of the arrays of all, of one shape."""
 
     def all_gather(self, array: Any) -> list[np.ndarray]:
         """The arrays of all, of one rank and dtype, in the order of the processes."""
