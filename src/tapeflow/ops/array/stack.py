@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.state.resource_op import expect, handle_of, resource_op
+from tapeflow.ops.table import dtype
 
 
 class Stack:
@@ -55,7 +56,7 @@ def _stack(handle: Any) -> Stack:
     return expect(handle, Stack, "stack")
 
 
-@resource_op("StackV2", "max_size: int32 -> handle: resource", {"elem_type": ("type",), "stack_name": ("string", "")},
+@resource_op("StackV2", "max_size: int32 -> handle: resource", {"elem_type": dtype, "stack_name": ""},
              lambda attrs, inputs: [()])  # fmt: skip
 def StackV2(max_size, elem_type, stack_name):
     """A new stack. Raises InvalidArgumentError unless `max_size` is a scalar."""
@@ -64,7 +65,7 @@ def StackV2(max_size, elem_type, stack_name):
     return handle_of(Stack(stack_name or "Stack", elem_type, int(max_size.numpy())))
 
 
-@resource_op("StackPushV2", "handle: resource, elem: T -> output: T", {"T": ("type",), "swap_memory": ("bool", False)},
+@resource_op("StackPushV2", "handle: resource, elem: T -> output: T", {"T": dtype, "swap_memory": False},
              lambda attrs, inputs: [inputs[1].shape_tuple])  # fmt: skip
 def StackPushV2(handle, elem, T, swap_memory):
     """Puts `elem` on top, and gives it back."""
@@ -72,7 +73,7 @@ def StackPushV2(handle, elem, T, swap_memory):
     return elem
 
 
-@resource_op("StackPopV2", "handle: resource -> elem: elem_type", {"elem_type": ("type",)})
+@resource_op("StackPopV2", "handle: resource -> elem: elem_type", {"elem_type": dtype})
 def StackPopV2(handle, elem_type):
     """Takes the element on top."""
     return _stack(handle).pop(elem_type)

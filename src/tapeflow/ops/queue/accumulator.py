@@ -14,13 +14,14 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.queue.accumulator_state import Accumulator, SparseAccumulator
 from tapeflow.ops.state.resource_op import expect, old_handles, resource_op
+from tapeflow.ops.table import boolean, dtype, shape
 
 _NEW = {
-    "dtype": ("type",),
-    "shape": ("shape",),
-    "container": ("string", ""),
-    "shared_name": ("string", ""),
-    "reduction_type": ("string", "MEAN"),
+    "dtype": dtype,
+    "shape": shape,
+    "container": "",
+    "shared_name": "",
+    "reduction_type": "MEAN",
 }
 
 
@@ -43,7 +44,7 @@ def SparseConditionalAccumulator_(name, dtype, shape, reduction_type):
 
 
 @resource_op("ResourceAccumulatorApplyGradient", "handle: resource, local_step: int64, gradient: dtype ->",
-             {"dtype": ("type",)})  # fmt: skip
+             {"dtype": dtype})  # fmt: skip
 def ResourceAccumulatorApplyGradient(handle, local_step, gradient, dtype):
     _accumulator(handle).apply(int(local_step.numpy()), gradient.numpy())
 
@@ -59,7 +60,7 @@ def ResourceAccumulatorSetGlobalStep(handle, new_global_step):
 
 
 @resource_op("ResourceAccumulatorTakeGradient", "handle: resource, num_required: int32 -> average: dtype",
-             {"dtype": ("type",)}, patience=2)  # fmt: skip
+             {"dtype": dtype}, patience=2)  # fmt: skip
 def ResourceAccumulatorTakeGradient(handle, num_required, dtype):
     return _accumulator(handle).take(int(num_required.numpy()))
 
@@ -67,7 +68,7 @@ def ResourceAccumulatorTakeGradient(handle, num_required, dtype):
 @resource_op(
     "SparseAccumulatorApplyGradient",
     "handle: resource, local_step: int64, gradient_indices: int64, gradient_values: dtype, gradient_shape: int64 ->",
-    {"dtype": ("type",), "has_known_shape": ("bool",)}, handles="string",
+    {"dtype": dtype, "has_known_shape": boolean}, handles="string",
 )  # fmt: skip
 def SparseAccumulatorApplyGradient(
     handle, local_step, gradient_indices, gradient_values, gradient_shape, dtype, has_known_shape
@@ -80,7 +81,7 @@ def SparseAccumulatorApplyGradient(
 
 @resource_op("SparseAccumulatorTakeGradient",
              "handle: resource, num_required: int32 -> indices: int64, values: dtype, shape: int64",
-             {"dtype": ("type",)}, patience=2, handles="string")  # fmt: skip
+             {"dtype": dtype}, patience=2, handles="string")  # fmt: skip
 def SparseAccumulatorTakeGradient(handle, num_required, dtype):
     return list(_accumulator(handle, SparseAccumulator).take(int(num_required.numpy())))
 
