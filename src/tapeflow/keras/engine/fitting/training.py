@@ -22,7 +22,6 @@ from tapeflow.keras.callbacks.base import CallbackList
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.fitting import compile_config
 from tapeflow.keras.engine.fitting.batches import (
-    Batches,
     as_batches,
     as_tensor,
     pack,
@@ -458,19 +457,16 @@ class Training:
         """The function that takes an iterator of batches and returns the outputs for the next ones."""
         return self._make_function("predict", force)
 
-    def _shared_out(self, x):
-        """A dataset, of which each of several processes that train together reads its part; else `x`."""
-        several = isinstance(x, Dataset) and self._has_processes()
-        return self.distribute_strategy.experimental_distribute_dataset(x) if several else x
-
-    def _has_processes(self):
+    def _batches_of(self, x, *others, **options):
+        """Batches as `as_batches` makes them, of which each of several processes that train together takes its part."""
         strategy = self.distribute_strategy
-        return strategy is not None and strategy.extended.processes.size > 1
-
-    def _share_out(self, batches, x):
-        """Let each of several processes take its rows of batches that are not of a dataset."""
-        if not isinstance(x, (Dataset, Batches)) and self._has_processes():
-            batches.part = self.distribute_strategy.extended.share_of_process
+        if strategy is None or strategy.extended.processes.size == 1:
+            return as_batches(x, *others, **options)
+        if isinstance(x, Dataset):
+            return as_batches(strategy.experimental_distribute_dataset(x), *others, **options)
+        batches = as_batches(x, *others, **options)
+        if batches is not x:
+            batches.part = strategy.extended.share_of_process
         return batches
 
     def fit(
@@ -537,13 +533,11 @@ class Training:
         verbose = 1 if verbose == "auto" else int(verbose)
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = split_validation(x, y, sample_weight, validation_split)
-        options = (batch_size, shuffle, steps_per_epoch, class_weight)
-        batches = self._share_out(as_batches(self._shared_out(x), y, sample_weight, *options), x)
+        batches = self._batches_of(x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight)
         validation = None
         if validation_data is not None:
             size = validation_batch_size or batch_size
-            held_out = unpack(self._shared_out(validation_data))
-            validation = self._share_out(as_batches(*held_out, size, steps=validation_steps), held_out[0])
+            validation = self._batches_of(*unpack(validation_data), size, steps=validation_steps)
         length = settings.at_most(steps_per_epoch or length_of(batches), settings.max_steps_per_epoch())
         epochs = settings.at_most(epochs, settings.max_epochs())
         run = CallbackList(callbacks, True, verbose != 0, self, verbose=verbose, epochs=epochs, steps=length)
@@ -642,7 +636,7 @@ class Training:
         verbose = 1 if verbose == "auto" else int(verbose)
         if x is None and self._tensors_of_graph is not None:
             x, y, sample_weight = self._tensors_of_graph
-        batches = self._share_out(as_batches(self._shared_out(x), y, sample_weight, batch_size, steps=steps), x)
+        batches = self._batches_of(x, y, sample_weight, batch_size, steps=steps)
         run = callbacks
         if not isinstance(run, CallbackList):
             run = CallbackList(
