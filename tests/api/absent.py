@@ -15,12 +15,11 @@ REASONS: dict[str, str] = {
         "tpu.experimental.AdamParameters tpu.experimental.FtrlParameters "
         "tpu.experimental.StochasticGradientDescentParameters tpu.experimental.embedding_column "
         "tpu.experimental.shared_embedding_columns",
-    "There is one process so far: no servers, clusters or preemption":
+    "Processes train together by strategies: there are no servers that others connect to":
         "config.experimental.ClusterDeviceFilters config.experimental_connect_to_cluster "
         "config.experimental_connect_to_host data.experimental.service.* data.experimental.distributed_save "
         "distribute.experimental.rpc.* "
-        "distribute.experimental.PreemptionCheckpointHandler distribute.experimental.PreemptionWatcher "
-        "distribute.experimental.TerminationConfig profiler.experimental.client.* profiler.experimental.server.*",
+        "distribute.experimental.PreemptionWatcher profiler.experimental.client.* profiler.experimental.server.*",
     "There is no MLIR underneath":
         "config.experimental.disable_mlir_bridge config.experimental.enable_mlir_bridge "
         "data.experimental.get_model_proto",

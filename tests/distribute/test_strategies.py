@@ -281,3 +281,34 @@ def test_local_results_of_a_structure(two):
         assert [float(part["mean"]) for part in parts] == [0.5, 0.5]
         assert [part["all"].numpy().tolist() for part in parts] == [[0.0, 1.0]] * 2
         assert [float(x) for x in two.experimental_local_results(found["mean"])] == [0.5, 0.5]
+
+
+def test_workers_read_their_files(tmp_path):
+    from tapeflow.distribute.sharding import of_worker
+
+    for i in range(4):
+        (tmp_path / f"{i}.txt").write_text(f"{i}a\n{i}b\n")
+    names = [str(tmp_path / f"{i}.txt") for i in range(4)]
+    lines = tf.data.TextLineDataset(names).map(tf.strings.upper).batch(4)
+    listed = tf.data.Dataset.list_files(str(tmp_path / "*.txt"), shuffle=False)
+    interleaved = listed.interleave(tf.data.TextLineDataset, cycle_length=1).map(tf.strings.upper).batch(4)
+    for dataset in (lines, interleaved):
+        parts = [of_worker(dataset, 2, i) for i in range(2)]
+        assert not any(even for _, even in parts)
+        found = [[x.numpy().tolist() for x in part] for part, _ in parts]
+        assert found == [[[b"0A", b"0B"], [b"2A", b"2B"]], [[b"1A", b"1B"], [b"3A", b"3B"]]]
+
+
+def test_workers_take_their_rows_of_batches():
+    from tapeflow.distribute.sharding import of_worker
+
+    dataset = tf.data.Dataset.range(7).batch(4)
+    found = [[x.numpy().tolist() for x in of_worker(dataset, 2, i)[0]] for i in range(2)]
+    assert found == [[[0, 1], [4, 5]], [[2, 3], [6]]]
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.FILE
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no files"):
+        of_worker(dataset.with_options(options), 2, 0)
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+    whole, _ = of_worker(dataset.with_options(options), 2, 0)
+    assert [x.numpy().tolist() for x in whole] == [[0, 1], [2, 3], [4, 5], [6]]

@@ -58,6 +58,16 @@ def several() -> bool:
     return state.replica is not None and state.replica.num_replicas_in_sync > 1
 
 
+def part_of(mean: Any) -> Any:
+    """What a mean over the batch of this replica adds to the mean over those of all."""
+    return mean * (1.0 / count()) if several() else mean
+
+
+def whole_of(part: Any) -> Any:
+    """The mean over the batch of this replica, of what `part_of` gave."""
+    return part * count() if several() else part
+
+
 def apply_once(apply: Any, grads_and_vars: Any) -> Any:
     """Waits for the other replicas, then calls `apply` once, with the sum of all replicas' gradients."""
     return state.replica.apply_once(apply, list(grads_and_vars))

@@ -4,6 +4,7 @@ from tapeflow.distribute import coordinator, partitioners
 from tapeflow.distribute.options import CommunicationImplementation, CommunicationOptions
 from tapeflow.distribute.options import CommunicationImplementation as CollectiveCommunication
 from tapeflow.distribute.options import CommunicationOptions as CollectiveHints
+from tapeflow.distribute.preemption import PreemptionCheckpointHandler, TerminationConfig
 from tapeflow.distribute.strategies import (
     CentralStorageStrategy,
     MultiWorkerMirroredStrategy,
@@ -20,7 +21,9 @@ __all__ = [
     "CommunicationOptions",
     "MultiWorkerMirroredStrategy",
     "ParameterServerStrategy",
+    "PreemptionCheckpointHandler",
     "TPUStrategy",
+    "TerminationConfig",
     "ValueContext",
     "coordinator",
     "partitioners",

@@ -6,13 +6,18 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tapeflow.core import context
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
-from tapeflow.data.dataset import Dataset
+from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.data.iteration.iterating import Optional
+from tapeflow.distribute.processes import ALONE
+from tapeflow.distribute.sharding import of_worker
 from tapeflow.distribute.values import PerReplica
+from tapeflow.ops.array.construction import zeros
 
 __all__ = [
     "DistributedDataset",
@@ -71,17 +76,33 @@ class InputOptions:
     experimental_per_replica_buffer_size: int = 1
 
 
-def distributed(strategy: Any, dataset: Any, per_replica: bool = False) -> DistributedDataset:
-    """The dataset for the replicas of a strategy. Raises TypeError for no dataset."""
+def distributed(
+    strategy: Any, dataset: Any, per_replica: bool = False, shares: Any = ALONE
+) -> DistributedDataset:
+    """The dataset for the replicas of a strategy.
+
+    Args:
+      strategy: the strategy.
+      dataset: the dataset of all its replicas, or else of this process.
+      per_replica: whether elements are those of one replica, else batches of all.
+      shares: the processes that share the dataset out among themselves.
+
+    Raises:
+      TypeError: for no dataset.
+    """
     if isinstance(dataset, DistributedDataset):
         return dataset
     if not isinstance(dataset, Dataset):
         raise TypeError(f"a dataset is needed, got {dataset!r}")
-    n = strategy.num_replicas_in_sync
+    n = len(strategy.extended.own_replicas)
+    even = strategy.extended.processes.size == 1
+    if shares.size > 1:
+        dataset, even = of_worker(dataset, shares.size, shares.rank)
     if n > 1:
         dataset = dataset.batch(n) if per_replica else dataset
     made = DistributedDataset.__new__(DistributedDataset)
-    made.__dict__.update(dataset.__dict__)
+    endless = int(dataset.cardinality()) == INFINITE_CARDINALITY
+    made.__dict__.update(dataset.__dict__, _even=even or endless)
     made._strategy, made._plain, made._stacked = strategy, dataset, per_replica and n > 1
     return made
 
@@ -96,6 +117,7 @@ class DistributedDataset(Dataset):
     _strategy: Any
     _plain: Any
     _stacked: bool
+    _even: bool  # whether all processes have as many elements
 
     @property
     def element_spec(self) -> Any:
@@ -103,7 +125,8 @@ class DistributedDataset(Dataset):
         return self._plain.element_spec
 
     def __iter__(self) -> Any:
-        if self._strategy.num_replicas_in_sync == 1 or not context.executing_eagerly():
+        alone = len(self._strategy.extended.own_replicas) == 1
+        if (alone and self._even) or not context.executing_eagerly():
             return super().__iter__()
         return DistributedIterator(self)
 
@@ -135,8 +158,10 @@ class DistributedIterator:
         return self
 
     def __next__(self) -> Any:
-        element = next(self._elements)
-        n = self._dataset._strategy.num_replicas_in_sync
+        element = next(self._elements) if self._dataset._even else self._next_of_any()
+        n = len(self._dataset._strategy.extended.own_replicas)
+        if n == 1:
+            return element
 
         def shared(x: Any) -> Any:
             if self._dataset._stacked:
@@ -145,6 +170,18 @@ class DistributedIterator:
             return PerReplica([x[i * size : (i + 1) * size] for i in range(n)])
 
         return nest.map_structure(shared, element)
+
+    def _next_of_any(self) -> Any:
+        """The next element, which is empty where this process has none and another has one."""
+        element = next(self._elements, None)
+        group = self._dataset._strategy.extended.processes.group
+        if not group.all_reduce(np.int32(element is not None), "max"):
+            raise StopIteration
+        if element is not None:
+            return element
+        return nest.map_structure(
+            lambda spec: zeros([0, *(n or 0 for n in spec.shape.as_list()[1:])], spec.dtype), self.element_spec
+        )
 
     def get_next(self) -> Any:
         """The next element. Raises OutOfRangeError after the last."""

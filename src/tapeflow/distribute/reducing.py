@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.distribute.processes import ALONE
 from tapeflow.distribute.values import DistributedValues
 from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.joining import unstack
@@ -58,16 +59,18 @@ def reduction(reduce_op: Any) -> ReduceOp:
         raise ValueError(f"reduce_op must be SUM or MEAN, got {reduce_op!r}") from None
 
 
-def reduce_values(reduce_op: ReduceOp, values: Any) -> Any:
-    """The sum or the mean of one value for each replica."""
+def reduce_values(reduce_op: ReduceOp, values: Any, processes: Any = ALONE) -> Any:
+    """The sum or the mean of one value for each replica; those of further processes are added."""
     parts = [convert_to_tensor(value) for value in values]
     total = parts[0] if len(parts) == 1 else add_n(parts)
-    if reduce_op is ReduceOp.MEAN and len(parts) > 1:
-        return total / cast(len(parts), total.dtype)
+    (total,) = processes.total([total])
+    count = len(parts) * processes.size
+    if reduce_op is ReduceOp.MEAN and count > 1:
+        return total / cast(count, total.dtype)
     return total
 
 
-def reduce_over_axis(reduce_op: ReduceOp, values: Any, axis: Any) -> Any:
+def reduce_over_axis(reduce_op: ReduceOp, values: Any, axis: Any, processes: Any = ALONE) -> Any:
     """The same, and over `axis` of the values too; the mean counts elements, however many a replica has.
 
     Raises ValueError for values that have no such axis.
@@ -80,14 +83,14 @@ def reduce_over_axis(reduce_op: ReduceOp, values: Any, axis: Any) -> Any:
             raise ValueError(
                 f"`axis` = {axis} out of range for tensor of rank {rank} in `strategy.reduce`"
             )
-    total = reduce_values(ReduceOp.SUM, [reduce_sum(part, axis) for part in parts])
+    total = reduce_values(ReduceOp.SUM, [reduce_sum(part, axis) for part in parts], processes)
     if reduce_op is ReduceOp.SUM:
         return total
     sizes = []
     for part in parts:
         dims = shape(part)
         sizes.append(reduce_prod([dims[each] for each in axes]))
-    return total / cast(reduce_values(ReduceOp.SUM, sizes), total.dtype)
+    return total / cast(reduce_values(ReduceOp.SUM, sizes, processes), total.dtype)
 
 
 class OwnValue(DistributedValues):

@@ -15,6 +15,7 @@ from tapeflow.core import context, device, device_calls, dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.structures import nest
+from tapeflow.distribute.processes import ALONE
 from tapeflow.distribute.reducing import OwnValue
 from tapeflow.distribute.values import DistributedValues, PerReplica
 from tapeflow.graph.build import building
@@ -37,12 +38,17 @@ class _Refused(Exception):
     """Why the replicas are not traced together."""
 
 
-def mesh(names: Sequence[str]) -> tuple[int, ...]:
-    """The indices of several accelerators, one for each replica; empty where replicas are elsewhere."""
+def mesh(names: Sequence[str], everywhere: bool = False) -> tuple[int, ...]:
+    """The indices of several accelerators, one for each replica; empty where replicas are elsewhere.
+
+    Of `everywhere`, that is in several processes, one device is enough, which may be the host.
+    """
     try:
         indices = tuple(device.find(name).index for name in names)
     except InvalidArgumentError:
         return ()
+    if everywhere:
+        return indices if len(set(indices)) == len(indices) else ()
     distinct = len(indices) > 1 and all(indices) and len(set(indices)) == len(indices)
     return indices if distinct and device_calls.step_driver is not None else ()
 
@@ -56,7 +62,8 @@ def is_accelerator(name: str) -> bool:
 
 
 def traced(
-    indices: Sequence[int], replica: Callable[..., Any], arguments: Any, is_mirrored: Callable[[Any], bool]
+    indices: Sequence[int], replica: Callable[..., Any], arguments: Any, is_mirrored: Callable[[Any], bool],
+    processes: Any = ALONE,
 ) -> Together | None:
     """The results of a step in a graph that is being built; None where the replicas have to be traced one by one.
 
@@ -65,28 +72,31 @@ def traced(
       replica: `replica(number, merge, arguments)` runs one of them; see `running.run_in_step` for `merge`.
       arguments: a structure of values, some of them distributed.
       is_mirrored: whether replicas may write a variable: it is updated alike in all.
+      processes: those that have replicas on such devices.
     """
     if not indices or context.executing_eagerly():
         return None
     try:
-        return Together(node(indices, replica, arguments, is_mirrored))
+        return Together(node(indices, replica, arguments, is_mirrored, processes))
     except Exception as error:  # what is wrong with the step is said when a replica is traced by itself
         _logger.info("The replicas of a step are traced one by one: %s", error)
         return None
 
 
 def node(
-    indices: Sequence[int], replica: Callable[..., Any], arguments: Any, is_mirrored: Callable[[Any], bool]
+    indices: Sequence[int], replica: Callable[..., Any], arguments: Any, is_mirrored: Callable[[Any], bool],
+    processes: Any = ALONE,
 ) -> Any:
     """The results of a step as `traced` makes it; raises what keeps the replicas from being traced together."""
-    return _Trace(indices, replica, arguments, is_mirrored).node()
+    return _Trace(indices, replica, arguments, is_mirrored, processes).node()
 
 
 class _Trace:
     def __init__(
-        self, indices: Sequence[int], replica: Callable[..., Any], arguments: Any, is_mirrored: Callable[[Any], bool]
-    ):
-        self._indices, self._merges = indices, list[range]()
+        self, indices: Sequence[int], replica: Callable[..., Any], arguments: Any, is_mirrored: Callable[[Any], bool],
+        processes: Any,
+    ):  # fmt: skip
+        self._indices, self._processes, self._merges = indices, processes, list[range]()
         self._outer = context.current_graph()
         self._body = FuncGraph("replicated_step")
         self._given = [_alike(x) for x in nest.flatten(arguments) if isinstance(x, DistributedValues)]
@@ -111,7 +121,7 @@ class _Trace:
         return nest.map_structure(_selected, result)
 
     def _own(self, x: Any) -> Any:
-        return OwnValue(x, len(self._indices)) if isinstance(x, (Tensor, IndexedSlices)) else x
+        return OwnValue(x, len(self._indices) * self._processes.size) if isinstance(x, (Tensor, IndexedSlices)) else x
 
     def _check(self, op: Operation, is_mirrored: Callable[[Any], bool]) -> None:
         held = [x for x in op.inputs if x.dtype is dtypes.resource]
@@ -131,8 +141,9 @@ class _Trace:
             raise _Refused("composite results")
         body.outputs = [x for x in leaves if isinstance(x, SymbolicTensor) and x.op.graph is body]
         common = [any(x.op.index in merge for merge in self._merges) for x in body.outputs]
-        assert device_calls.step_driver is not None  # else there is no mesh
-        run = device_calls.step_driver(body, body.outputs, common, len(self._given), self._indices)
+        driver = device_calls.step_driver if self._processes.size == 1 else self._processes.group.step_driver
+        assert driver is not None  # else there is no mesh
+        run = driver(body, body.outputs, common, len(self._given), self._indices)
         inputs = [building.as_symbolic(graph, part) for parts in self._given for part in parts]
         inputs += [building.as_symbolic(graph, outer) for outer, _ in body.captures]
         count = len(self._indices)
@@ -142,7 +153,7 @@ class _Trace:
         wait_for_captures(op, [body])
         flat = iter(op.outputs)
         found = {
-            id(y): next(flat) if same else PerReplica([next(flat) for _ in range(count)])
+            id(y): next(flat) if same or count == 1 else PerReplica([next(flat) for _ in range(count)])
             for y, same in zip(body.outputs, common, strict=True)
         }
         return nest.pack_sequence_as(self._result, [self._returned(x, op, found) for x in leaves])

@@ -1,4 +1,4 @@
-"""The strategies of `tf.distribute`, all in one process."""
+"""The strategies of `tf.distribute`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from tapeflow.core import config, context, device
 from tapeflow.core.device import canonical_name
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.public import boundaries
+from tapeflow.distribute.processes import ALONE, joined
+from tapeflow.distribute.resolvers import TFConfigClusterResolver
 from tapeflow.distribute.strategy import Strategy
 from tapeflow.distribute.tpu_resolver import TPUClusterResolver
 
@@ -50,7 +52,7 @@ class MirroredStrategy(Strategy):
     def _placed(self, i: int) -> Any:
         import contextlib
 
-        if self.num_replicas_in_sync == 1:
+        if len(self._devices) == 1:
             return contextlib.nullcontext()
         try:
             device.find(self._devices[i])
@@ -78,16 +80,29 @@ class OneDeviceStrategy(Strategy):
 
 
 class MultiWorkerMirroredStrategy(MirroredStrategy):
-    """MirroredStrategy on several machines; this process is the only one.
+    """MirroredStrategy in several processes, which run the same program.
+
+    Each process has a replica on each of its GPUs, or one on the processor.
+
+    The processes find each other, and exchange values, by jax (the extra `xla`). All make the strategy at the start of
+    the program, which waits until all are there.
 
     Args:
       cluster_resolver: says which processes there are; None for the one that TF_CONFIG describes.
       communication_options: a `CommunicationOptions`, or None.
+
+    Raises:
+      UnimplementedError: there are several processes, and jax is not installed.
+      UnavailableError: the other processes were not there in time.
     """
 
     def __init__(self, cluster_resolver: Any = None, communication_options: Any = None):
-        super().__init__()
-        self._cluster_resolver = cluster_resolver
+        resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
+        self._joined = joined(resolver)
+        here = config.list_logical_devices("CPU")[0].name  # TensorFlow has one replica on the processor of a worker
+        gpus = config.list_logical_devices("GPU")
+        super().__init__(None if gpus or self._joined is ALONE else [here])
+        self._cluster_resolver = resolver
 
 
 class CentralStorageStrategy(MirroredStrategy):

@@ -1,7 +1,7 @@
 """Strategies: how many replicas there are, on which devices, and how their values come together.
 
-All replicas live in this process. Variables are stored once: replicas read the same memory, and wait for each other
-where they would change it.
+The replicas of a process store variables once: they read the same memory, and wait for each other where they would
+change it. Each process of several has a copy, which all change alike.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
 from tapeflow.distribute import inputs, single_program
+from tapeflow.distribute.processes import ALONE
 from tapeflow.distribute.reducing import (
     OwnValue,
     ReduceOp,
@@ -28,6 +29,7 @@ from tapeflow.distribute.reducing import (
     reduction,
 )
 from tapeflow.distribute.running import run_in_step
+from tapeflow.distribute.sharding import shares
 from tapeflow.distribute.values import DistributedValues, PerReplica, regroup, select
 from tapeflow.function.autograph.operators.calls import cv
 from tapeflow.function.function import Function, function
@@ -82,7 +84,8 @@ class ReplicaContext:
     @property
     def devices(self) -> list[str]:
         """The device of this replica."""
-        return [self._strategy._devices[self._id]]
+        devices = self._strategy.extended.worker_devices
+        return [devices[self._id % len(devices)]]
 
     def merge_call(self, merge_fn: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Runs `merge_fn(strategy, *args)` once, with the arguments of all replicas; returns this replica's part."""
@@ -126,8 +129,8 @@ class ReplicaContext:
 
         def together(strategy: Any, *parts: Any) -> Any:
             summed: list[Any] = [None] * len(gradients)
-            for i, part in zip(known, parts):
-                summed[i] = strategy.reduce(ReduceOp.SUM, part, axis=None)
+            for i, total in zip(known, strategy.extended.sums(parts)):
+                summed[i] = total
             return apply([(g, v) for g, (_, v) in zip(summed, grads_and_vars)])
 
         return self.merge_call(together, [gradients[i] for i in known])
@@ -165,12 +168,16 @@ class Strategy:
 
     def __init__(self, devices: Any = None, extended: Any = None):
         self._devices = [_full_name(device) for device in devices or [_first_device()]]
-        self.extended = StrategyExtended(self)
+        self.extended = StrategyExtended(self, self.__dict__.get("_joined", ALONE))
 
     @property
     def num_replicas_in_sync(self) -> int:
         """How many replicas run."""
-        return len(self._devices)
+        return len(self._devices) * self._processes.size
+
+    @property
+    def _processes(self) -> Any:
+        return self.extended.processes
 
     @property
     def cluster_resolver(self) -> Any:
@@ -210,7 +217,7 @@ class Strategy:
         if not isinstance(args, (list, tuple)):
             raise TypeError(f"positional args must be a list or tuple, got {type(args)}")
         kwargs = kwargs or {}
-        if isinstance(fn, Function) and self.num_replicas_in_sync > 1:
+        if isinstance(fn, Function) and self.num_replicas_in_sync > 1 and len(self._devices) > 1:
             return self._of_all_replicas(fn)(tuple(args), dict(kwargs))
         fn = _converted(fn)
 
@@ -218,19 +225,23 @@ class Strategy:
             with _as_replica(ReplicaContext(self, number, merge)):
                 return fn(*given[0], **given[1])
 
+        numbers = self.extended.own_replicas
+
         def body(i: int, merge: Any) -> Any:
             with self._placed(i):
-                return replica(i, merge, select(i, (tuple(args), dict(kwargs))))
+                return replica(numbers[i], merge, select(i, (tuple(args), dict(kwargs))))
 
         with self._entered():
-            n = self.num_replicas_in_sync
-            if n == 1:
+            n = len(numbers)
+            if self.num_replicas_in_sync == 1:
                 return body(0, None)
             together = single_program.traced(
-                single_program.mesh(self._devices), replica, (tuple(args), dict(kwargs)), _is_mirrored
+                self._mesh(), replica, (tuple(args), dict(kwargs)), _is_mirrored, self._processes
             )
             if together is not None:
                 return together.results
+            if n == 1:
+                return body(0, None)
             bodies = [functools.partial(body, i) for i in range(n)]
             return regroup(run_in_step(bodies, select))
 
@@ -259,9 +270,12 @@ class Strategy:
             with self._scope():
                 yield
 
+    def _mesh(self) -> tuple[int, ...]:
+        return single_program.mesh(self._devices, self._processes.size > 1)
+
     def _shares_out(self) -> Any:
         """A context in which functions run on the devices of all replicas, each with a part of every batch."""
-        return replicas.over(single_program.mesh(self._devices))
+        return replicas.over(() if self._processes.size > 1 else self._mesh())
 
     def _beside_variables(self) -> Any:
         """The scope of the device of variables: the first accelerator; further ones have copies."""
@@ -269,7 +283,7 @@ class Strategy:
         return context.device(self._devices[0]) if accelerated else contextlib.nullcontext()
 
     def _placed(self, i: int) -> Any:
-        if self.num_replicas_in_sync == 1:
+        if len(self._devices) == 1:
             return contextlib.nullcontext()
         return context.device(self._devices[i])
 
@@ -286,12 +300,14 @@ class Strategy:
         """
         op = reduction(reduce_op)
 
+        several = self._processes.size > 1  # each has a value of its own
+
         def reduced(x: Any) -> Any:
             if isinstance(x, OwnValue):
                 return x.reduced(op, axis)
             if isinstance(x, DistributedValues):
                 parts = x.values
-            elif self.num_replicas_in_sync == 1 or op is ReduceOp.MEAN or _is_zero(x):
+            elif several or self.num_replicas_in_sync == 1 or op is ReduceOp.MEAN or _is_zero(x):
                 parts = (x,)
             elif not is_tensor(x):
                 raise ValueError(
@@ -300,8 +316,10 @@ class Strategy:
             else:
                 parts = (x,) * self.num_replicas_in_sync
             if axis is not None:
-                return reduce_over_axis(op, parts, axis)
-            return reduce_values(op, parts) if len(parts) > 1 or is_tensor(x) else x
+                return reduce_over_axis(op, parts, axis, self._processes)
+            if len(parts) > 1 or is_tensor(x) or several:
+                return reduce_values(op, parts, self._processes)
+            return x
 
         return nest.map_structure(reduced, value)
 
@@ -315,7 +333,10 @@ class Strategy:
         Returns:
           A tensor.
         """
-        return concat(list(self.experimental_local_results(value)), axis)
+        parts = list(self.experimental_local_results(value))
+        if isinstance(value, OwnValue):
+            return concat(parts, axis)
+        return self._processes.gathered(parts[0] if len(parts) == 1 else concat(parts, axis), axis)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """The components of a distributed value, or of a structure of such; of any other, the value alone."""
@@ -337,7 +358,7 @@ class Strategy:
         Returns:
           A `DistributedDataset`.
         """
-        return inputs.distributed(self, dataset)
+        return inputs.distributed(self, dataset, shares=self._processes)
 
     def distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
         """Distribute a dataset that a function makes; every replica takes batches of its own from it.
@@ -349,7 +370,7 @@ class Strategy:
         Returns:
           A `DistributedDataset`.
         """
-        made = dataset_fn(inputs.InputContext(1, 0, self.num_replicas_in_sync))
+        made = dataset_fn(self._input_context())
         return inputs.distributed(self, made, per_replica=True)
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
@@ -357,12 +378,15 @@ class Strategy:
     def experimental_distribute_values_from_function(self, value_fn: Any) -> Any:
         """The values `value_fn(ValueContext)` for each replica."""
         n = self.num_replicas_in_sync
-        made = [value_fn(ValueContext(i, n)) for i in range(n)]
-        return made[0] if n == 1 else PerReplica(made)
+        made = [value_fn(ValueContext(i, n)) for i in self.extended.own_replicas]
+        return made[0] if len(made) == 1 else PerReplica(made)
+
+    def _input_context(self) -> Any:
+        return inputs.InputContext(self._processes.size, self._processes.rank, self.num_replicas_in_sync)
 
     def make_dataset_iterator(self, dataset: Any) -> Any:
         """An iterator over the distributed dataset (1.x)."""
-        return inputs.distributed(self, dataset).make_input_iterator()
+        return inputs.distributed(self, dataset, shares=self._processes).make_input_iterator()
 
     def experimental_run(self, fn: Any, input_iterator: Any = None) -> Any:
         """Call a function once for each replica, with the next components of an iterator (1.x).
@@ -386,7 +410,7 @@ class Strategy:
         Returns:
           An iterator of distributed values.
         """
-        made = input_fn(inputs.InputContext(1, 0, self.num_replicas_in_sync))
+        made = input_fn(self._input_context())
         return inputs.distributed(self, made, per_replica=True).make_input_iterator()
 
     def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
@@ -421,7 +445,7 @@ class Strategy:
                 return fn(*given)
 
         with self._entered():
-            return single_program.node(single_program.mesh(self._devices), replica, args, _is_mirrored)
+            return single_program.node(self._mesh(), replica, args, _is_mirrored, self._processes)
 
     # What happens to values that replicas assign to a variable that does not say so.
     _aggregation = VariableAggregation.NONE
@@ -459,17 +483,43 @@ class StrategyExtended:
 
     Args:
       strategy: the `Strategy` that it speaks for.
+      processes: those whose replicas are in step with the ones of this process; see `distribute.processes`.
     """
 
-    def __init__(self, strategy: Any):
-        self._strategy = strategy
+    def __init__(self, strategy: Any, processes: Any = ALONE):
+        self._strategy, self.processes = strategy, processes
+
+    @property
+    def own_replicas(self) -> range:
+        """The numbers of the replicas of this process."""
+        count = len(self.worker_devices)
+        return range(self.processes.rank * count, (self.processes.rank + 1) * count)
+
+    def sums(self, values: Any) -> list[Any]:
+        """The sums over the replicas of several values."""
+        strategy = self._strategy
+        if self.processes.size == 1 or any(isinstance(x, OwnValue) for x in values):
+            return [strategy.reduce(ReduceOp.SUM, x, axis=None) for x in values]
+        own = [reduce_values(ReduceOp.SUM, strategy.experimental_local_results(x)) for x in values]
+        return self.processes.total(own)
+
+    def share_of_process(self, batch: Any) -> Any:
+        """The rows of a batch of all replicas that are for this process."""
+        size, rank = self.processes.size, self.processes.rank
+        return nest.map_structure(lambda x: x if x is None else shares(x, size)[rank], batch)
+
+    def shares_of_replicas(self, batch: Any) -> Any:
+        """A batch of this process as the parts of its replicas."""
+        n = len(self.own_replicas)
+        return batch if n == 1 else nest.map_structure(lambda x: PerReplica(shares(x, n)), batch)
 
     worker_devices = property(lambda self: tuple(self._strategy._devices))
     parameter_devices = property(lambda self: tuple(self._strategy._devices))
     experimental_require_static_shapes = False
     experimental_between_graph = False
-    should_checkpoint = True
-    should_save_summary = True
+    # The first of several processes writes files.
+    should_checkpoint = property(lambda self: self.processes.rank == 0)
+    should_save_summary = property(lambda self: self.processes.rank == 0)
     experimental_should_init = True
 
     _devices = property(lambda self: tuple(self._strategy._devices))
@@ -478,7 +528,7 @@ class StrategyExtended:
 
     def _in_multi_worker_mode(self) -> bool:
         """Whether there are several processes."""
-        return False
+        return self.processes.size > 1
 
     def _use_merge_call(self) -> bool:
         """Whether replicas meet before they update variables."""
@@ -577,6 +627,8 @@ class MirroredVariable(Variable):
         def once(strategy: Any, values: Any) -> Any:
             if aggregation == VariableAggregation.ONLY_FIRST_REPLICA:
                 found = strategy.experimental_local_results(values)[0]
+                if not isinstance(values, OwnValue):
+                    found = strategy.extended.processes.first(found)
             else:
                 op = ReduceOp.from_variable_aggregation(aggregation)
                 found = strategy.reduce(op, values, axis=None)
@@ -618,6 +670,8 @@ def _created_by(strategy: Strategy) -> Any:
     def create(next_creator: Any, **kwargs: Any) -> Any:
         with strategy._beside_variables():
             variable = next_creator(**kwargs)
+        if strategy.extended.processes.size > 1:
+            strategy.extended.processes.broadcast(variable)
         # The state of a generator of random numbers moves with each replica's draw: each gets others.
         if strategy.num_replicas_in_sync > 1 and kwargs.get("name") != "StateVar":
             kind: Any = type(variable)

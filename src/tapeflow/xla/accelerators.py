@@ -32,8 +32,8 @@ def _found(stand_ins: int) -> list[tuple[str, Any]]:
     """(type, device of jax) of every accelerator."""
     jax = importlib.import_module("tapeflow.xla.importing").jax
     if not stand_ins:
-        return [(_TYPES[d.platform], d) for d in jax.devices() if d.platform in _TYPES]
-    spare = jax.devices("cpu")[1 : stand_ins + 1]
+        return [(_TYPES[d.platform], d) for d in jax.local_devices() if d.platform in _TYPES]
+    spare = jax.local_devices(backend="cpu")[1 : stand_ins + 1]
     if len(spare) < stand_ins:
         raise RuntimeError(
             f"{virtual.VARIABLE}={stand_ins}: jax counted its devices before, and has {len(spare)} CPU devices besides "

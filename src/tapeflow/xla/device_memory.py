@@ -64,19 +64,21 @@ class _Memory:
 
 
 def jax_device(index: int) -> Any:
-    """The device of jax that an index of ours means."""
+    """The device of jax that an index of ours means; 0: the one for CPUs."""
+    if not index and index not in _devices:
+        _devices[0] = jax.local_devices(backend="cpu")[0]
     return _devices[index]
 
 
 def array_on(tensor: Any, index: int) -> Any:
     """The elements of a tensor on the device of that index."""
     where, array = _native.device_array(tensor)
-    if where == index:
+    if where == index and where:
         return array
     # Elements of the host are copied: they may change in place later, which the device must not see.
     given = np.array(tensor.numpy()) if where == 0 else array
     with jax.enable_x64(True):
-        return jax.device_put(given, _devices[index])
+        return jax.device_put(given, jax_device(index))
 
 
 def host_array(tensor: Any) -> np.ndarray:
@@ -86,6 +88,8 @@ def host_array(tensor: Any) -> np.ndarray:
 
 def tensor_of(array: Any, dtype: DType, index: int) -> Any:
     """The tensor of an array of jax on the device of that index."""
+    if not index:
+        return _native.tensor_of(np.asarray(array), dtype)
     return _native.device_tensor(array, dtype.as_datatype_enum, index)
 
 

@@ -26,7 +26,7 @@ from tapeflow.xla.tracing import Lowering
 P = jax.sharding.PartitionSpec
 
 
-class _Split:
+class Split:
     """One tensor for each replica, as one argument of a program."""
 
     def __init__(self, parts: Sequence[Any]):
@@ -38,17 +38,17 @@ class MeshMemory:
 
     device = None
 
-    def __init__(self, indices: Sequence[int]):
+    def __init__(self, indices: Sequence[int], devices: Sequence[Any] | None = None):
         self._indices = tuple(indices)
-        self.mesh = jax.sharding.Mesh([device_memory.jax_device(i) for i in indices], (AXIS,))
+        self.mesh = jax.sharding.Mesh(devices or [device_memory.jax_device(i) for i in indices], (AXIS,))
         self._same = jax.sharding.NamedSharding(self.mesh, P())
         self._split = jax.sharding.NamedSharding(self.mesh, P(AXIS))
         # By the id of an array of the first device: it, weakly, and the same on all devices.
         self._everywhere: dict[int, tuple[Any, Any]] = {}
 
     def array_of(self, given: Any) -> Any:
-        """A tensor on all devices, or those of a `_Split` one on each, along a new first axis."""
-        if isinstance(given, _Split):
+        """A tensor on all devices, or those of a `Split` one on each, along a new first axis."""
+        if isinstance(given, Split):
             return self._spread(given.parts)
         if not device_memory.can_hold(given.dtype):
             return boundary.array_of(given)
@@ -170,7 +170,7 @@ class ReplicatedStep(Executable):
     def run(self, *values: Any) -> list[Any]:
         """The results: those that differ by replica as one tensor for each."""
         n, ends = self._size, self._count * self._size
-        split = [_Split(values[i : i + n]) for i in range(0, ends, n)]
+        split = [Split(values[i : i + n]) for i in range(0, ends, n)]
         return self(*split, *values[ends:])
 
     def _tensors(self, results: Sequence[Any]) -> list[Any]:

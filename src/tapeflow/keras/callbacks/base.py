@@ -202,6 +202,12 @@ class ProgbarLogger(Callback):
             self.progbar = None
 
 
+def writes_files(model):
+    """Whether this process writes files of a training: of several that train a model together the first does."""
+    strategy = getattr(model, "distribute_strategy", None)
+    return strategy is None or strategy.extended.should_checkpoint
+
+
 def as_number(value):
     """A float of a scalar; what is no scalar, as an array."""
     if hasattr(value, "numpy"):

@@ -7,7 +7,7 @@ import os
 import shutil
 
 from tapeflow.core.files.whole_files import replace_file
-from tapeflow.keras.callbacks.base import Callback
+from tapeflow.keras.callbacks.base import Callback, writes_files
 
 
 class BackupAndRestore(Callback):
@@ -84,6 +84,8 @@ class BackupAndRestore(Callback):
             self._save(epoch + 1, 0)
 
     def _save(self, epoch, batch):
+        if not writes_files(self.model):
+            return
         os.makedirs(self.backup_dir, exist_ok=True)
         before = self._record()
         name = "backup-1" if before is None or before["weights"] != "backup-1" else "backup-0"
@@ -93,5 +95,5 @@ class BackupAndRestore(Callback):
 
     def on_train_end(self, logs=None):
         self._initial_epoch = None
-        if self.delete_checkpoint:
+        if self.delete_checkpoint and writes_files(self.model):
             shutil.rmtree(self.backup_dir, ignore_errors=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tapeflow.checkpoint.options import CheckpointOptions
 from tapeflow.core.release import keras_2
-from tapeflow.keras.callbacks.base import Callback
+from tapeflow.keras.callbacks.base import Callback, writes_files
 from tapeflow.keras.callbacks.monitoring import MonitorCallback
 from tapeflow.saved_model.options import SaveOptions
 
@@ -217,6 +217,8 @@ class ModelCheckpoint(MonitorCallback):
                 return
         elif self.verbose > 0:
             print(f"\nEpoch {epoch + 1}: saving model to {path}")
+        if not writes_files(self.model):
+            return
         folder = os.path.dirname(path)
         if folder:
             os.makedirs(folder, exist_ok=True)

@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.files.whole_files import replace_file
-from tapeflow.keras.callbacks.base import Callback, as_number
+from tapeflow.keras.callbacks.base import Callback, as_number, writes_files
 from tapeflow.keras.callbacks.stopping import rate_of
 from tapeflow.keras.session import values_of
 from tapeflow.protos import SummaryMetadata
@@ -71,7 +71,9 @@ class TensorBoard(Callback):
         found = self._writers.get(kind)
         if found is None:
             with context.eager_mode():
-                found = writing.create_file_writer(os.path.join(self.log_dir, kind))
+                folder = os.path.join(self.log_dir, kind)
+                ours = writes_files(self.model)
+                found = writing.create_file_writer(folder) if ours else writing.create_noop_writer()
             self._writers[kind] = found
         return found
 
@@ -103,7 +105,7 @@ class TensorBoard(Callback):
     def on_train_begin(self, logs=None):
         self._step["train"] = int(self.model._train_counter or 0)
         self._last = (time.time(), self._step["train"])
-        if self.embeddings_freq:
+        if self.embeddings_freq and writes_files(self.model):
             self._write_projector()
 
     def on_train_batch_end(self, batch, logs=None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core import replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.keras.losses.functions import squeeze_or_expand
@@ -77,8 +78,11 @@ def reduced(values, sample_weight, reduction):
     averages = reduction in (Reduction.SUM_OVER_BATCH_SIZE, Reduction.MEAN)
     count = values.shape.num_elements()
     if count is not None and sample_weight is None and averages:
-        return reduce_mean(values) if count else reduce_sum(values)
-    return compute_weighted_loss(values, sample_weight, reduction)
+        found = reduce_mean(values) if count else reduce_sum(values)
+    else:
+        found = compute_weighted_loss(values, sample_weight, reduction)
+    means = averages or reduction == Reduction.MEAN_WITH_SAMPLE_WEIGHT
+    return replicas.part_of(found) if means and replicas.several() else found
 
 
 boundaries(globals())

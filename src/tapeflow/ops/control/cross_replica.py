@@ -1,6 +1,6 @@
 """Operations across the replicas of a step that is one program: their sum, and the number of each.
 
-Anywhere else there is one replica, with number 0.
+Anywhere else each process of a group is a replica; alone there is one, with number 0.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.errors import UnimplementedError
 from tapeflow.ops import shapes
+from tapeflow.ops.control import process_group
 from tapeflow.ops.table import Sample, op
 
 # The axis of the mesh that the replicas are on.
@@ -18,11 +20,26 @@ _SUMMED = (
 )  # fmt: skip
 
 
+def outside_of_replicas(value):
+    """What a compiled operation returns that is in no replica: its value, if this process works alone.
+
+    Raises UnimplementedError for one of several: only the host exchanges values there.
+    """
+    if process_group.current() is not None:
+        raise UnimplementedError(None, None, "Processes exchange values in steps of strategies, or on the host")
+    return value
+
+
 @op("CrossReplicaSum", "input: T, group_assignment: int32 -> output: T", types={"T": _SUMMED},
     shape=shapes.same_as_first, stateful=True)  # fmt: skip
 def CrossReplicaSum(xp, input, group_assignment):
     """The sum over the replicas of each group, a row of numbers; without rows over all."""
-    return np.array(input)
+    group = process_group.current()
+    if group is None:
+        return np.array(input)
+    if len(group_assignment) > 1:
+        raise UnimplementedError(None, None, "Sums over some of the processes are not supported")
+    return group.all_reduce(np.asarray(input), "sum")
 
 
 @CrossReplicaSum.compiled(static="group_assignment")
@@ -32,8 +49,8 @@ def _(xp, input, group_assignment):
     groups = group_assignment.tolist() if len(group_assignment) > 1 else None
     try:
         return lax.psum(input, AXIS, axis_index_groups=groups)
-    except NameError:  # outside of replicas
-        return input
+    except NameError:
+        return outside_of_replicas(input)
 
 
 @CrossReplicaSum.gradient(needs="group_assignment")
@@ -53,7 +70,8 @@ def _(rng):
 @op("XlaReplicaId", "-> id: int32", shape=lambda call: [()], stateful=True)
 def XlaReplicaId(xp):
     """The number of the replica."""
-    return np.int32(0)
+    group = process_group.current()
+    return np.int32(0 if group is None else group.rank)
 
 
 @XlaReplicaId.compiled
@@ -62,8 +80,8 @@ def _(xp):
 
     try:
         return lax.axis_index(AXIS).astype(np.int32)
-    except NameError:  # outside of replicas
-        return np.int32(0)
+    except NameError:
+        return outside_of_replicas(np.int32(0))
 
 
 XlaReplicaId.gradient(None)

@@ -97,6 +97,7 @@ class Batches:
     """
 
     tensors = None
+    part = None  # what takes this process's part of a batch
 
     def __init__(self, make, length=None, class_weight=None, on_epoch_end=None, varies=False):
         self._make, self._length, self.varies = make, length, varies
@@ -105,7 +106,8 @@ class Batches:
 
     def __iter__(self):
         source = iter(self._make())
-        return source if self._weights is None else map(self._weighted, source)
+        weighted = source if self._weights is None else map(self._weighted, source)
+        return weighted if self.part is None else map(self.part, weighted)
 
     def __len__(self):
         if self._length is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tapeflow.core import replicas
 from tapeflow.core.context import inside_graph
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
@@ -110,11 +111,12 @@ class CompiledLoss:
             over_all = function.reduction in ("auto", "sum_over_batch_size")
             value = function(target, output, masking.weighted(output, weights[i], over_all))
             if self._means:
+                whole = replicas.whole_of(value)
                 # In compiled steps Keras 3 does not know the size of the batch, and takes the mean over steps.
-                self._means[i].update_state(value, batch if keras_2() or not inside_graph() else None)
+                self._means[i].update_state(whole, batch if keras_2() or not inside_graph() else None)
             scale = self._output_weights[i]
             parts.append(value if isinstance(scale, float) and scale == 1.0 else value * scale)
-        parts += regularization_losses or ()
+        parts += map(replicas.part_of, regularization_losses or ())
         if not parts:
             raise ValueError("No loss to minimize: pass `loss` to compile, or call add_loss.")
         return parts[0] if len(parts) == 1 else add_n(parts)
@@ -123,7 +125,7 @@ class CompiledLoss:
         """Takes in a loss that was computed without this object."""
         if loss is not None and loss is not self._last:
             outputs = nest.flatten(y_pred)
-            self.total.update_state(loss, _batch_of(outputs[0]) if outputs else 1)
+            self.total.update_state(replicas.whole_of(loss), _batch_of(outputs[0]) if outputs else 1)
         self._last = None
 
 

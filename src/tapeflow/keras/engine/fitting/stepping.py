@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from collections.abc import Mapping
 
@@ -10,6 +11,7 @@ import numpy as np
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context
 from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.distribute.values import select
 from tapeflow.function.function import function as compile_function
 from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.keras.session import get_session
@@ -24,9 +26,12 @@ class Step:
     In graph mode it is a part of the current graph, made once per structure, and run in the session of Keras.
     """
 
-    def __init__(self, method, eagerly=False, jit_compile=False):
+    def __init__(self, method, eagerly=False, jit_compile=False, in_replicas=True):
         self._method, self._eagerly = method, eagerly
         self._strategy = getattr(getattr(method, "__self__", None), "distribute_strategy", None)
+        if in_replicas and self._strategy is not None and self._strategy.extended.processes.size > 1:
+            self._method = functools.partial(_in_replicas, self._strategy, method)
+        self._model = getattr(method, "__self__", None)
         self._jit = jit_compile is True and importlib.util.find_spec("jax") is not None
         self._functions: dict = {}  # by structure; for tuples of tensors, by how many there are
         self._in_graphs: dict = {}
@@ -87,7 +92,7 @@ class Step:
             ]  # fmt: skip
             function, results = self._compile(key)
             outputs = function(*given)
-            restore_slots(getattr(self._method, "__self__", None))
+            restore_slots(self._model)
             found = (given, outputs, results)
             self._in_graphs[graph, key, kinds] = found
         feeds = {
@@ -96,6 +101,12 @@ class Step:
         outputs = list(found[1])
         values = get_session(graph).run(outputs, feeds) if outputs else []
         return found[2].packed(values)
+
+
+def _in_replicas(strategy, method, data):
+    """What the first replica of this process returns of a step of all, each of which has a part of the batch."""
+    results = strategy.run(method, (strategy.extended.shares_of_replicas(data),))
+    return select(0, results)
 
 
 def restore_slots(model):

@@ -16,6 +16,7 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
+from tapeflow.data.dataset import Dataset
 from tapeflow.keras import optimizers, settings
 from tapeflow.keras.callbacks.base import CallbackList
 from tapeflow.keras.engine import calling
@@ -407,7 +408,10 @@ class Training:
         name, varies = f"_{kind}_step", self.__dict__.setdefault("_batches_vary", {})
         step = self.__dict__[name]
         if step is None:
-            step = Step(getattr(self, f"{kind}_step"), self.run_eagerly, self.jit_compile)
+            step = Step(
+                getattr(self, f"{kind}_step"), self.run_eagerly, self.jit_compile,
+                in_replicas=kind != "predict",  # each process computes all outputs
+            )  # fmt: skip
             self.__dict__[name] = step
         if batches is not None:
             varies[kind] = batches.varies
@@ -452,6 +456,18 @@ class Training:
     def make_predict_function(self, force=False):
         """The function that takes an iterator of batches and returns the outputs for the next ones."""
         return self._make_function("predict", force)
+
+    def _batches_of(self, x, *others, **options):
+        """Batches as `as_batches` makes them, of which each of several processes that train together takes its part."""
+        strategy = self.distribute_strategy
+        if strategy is None or strategy.extended.processes.size == 1:
+            return as_batches(x, *others, **options)
+        if isinstance(x, Dataset):
+            return as_batches(strategy.experimental_distribute_dataset(x), *others, **options)
+        batches = as_batches(x, *others, **options)
+        if batches is not x:
+            batches.part = strategy.extended.share_of_process
+        return batches
 
     def fit(
         self,
@@ -517,11 +533,11 @@ class Training:
         verbose = 1 if verbose == "auto" else int(verbose)
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = split_validation(x, y, sample_weight, validation_split)
-        batches = as_batches(x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight)
+        batches = self._batches_of(x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight)
         validation = None
         if validation_data is not None:
             size = validation_batch_size or batch_size
-            validation = as_batches(*unpack(validation_data), size, steps=validation_steps)
+            validation = self._batches_of(*unpack(validation_data), size, steps=validation_steps)
         length = settings.at_most(steps_per_epoch or length_of(batches), settings.max_steps_per_epoch())
         epochs = settings.at_most(epochs, settings.max_epochs())
         run = CallbackList(callbacks, True, verbose != 0, self, verbose=verbose, epochs=epochs, steps=length)
@@ -620,7 +636,7 @@ class Training:
         verbose = 1 if verbose == "auto" else int(verbose)
         if x is None and self._tensors_of_graph is not None:
             x, y, sample_weight = self._tensors_of_graph
-        batches = as_batches(x, y, sample_weight, batch_size, steps=steps)
+        batches = self._batches_of(x, y, sample_weight, batch_size, steps=steps)
         run = callbacks
         if not isinstance(run, CallbackList):
             run = CallbackList(
