@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core import context
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import operators
@@ -19,7 +20,7 @@ from tapeflow.ops.math import arithmetic, bitwise, comparison, elementwise
 
 
 @tensor_function
-def add(x, y, name=None):
+def add(x: TensorLike, y: TensorLike, name: str | None = None):
     """`x + y`; of strings the concatenation."""
     return arithmetic.add(x, y, name=name)
 
@@ -29,7 +30,7 @@ _different = operators.same(comparison.NotEqual, True)
 
 
 @tensor_function
-def eq(self, other):
+def eq(self, other: TensorLike):
     """`self == other` for each element; False for values that do not broadcast. In graphs of 1.x: whether it is one."""
     if not context.compares_elements():
         return self is other
@@ -37,7 +38,7 @@ def eq(self, other):
 
 
 @tensor_function
-def ne(self, other):
+def ne(self, other: TensorLike):
     """`self != other` for each element; True for values that do not broadcast. In graphs of 1.x: whether it is not."""
     if not context.compares_elements():
         return self is not other
@@ -45,7 +46,7 @@ def ne(self, other):
 
 
 @tensor_function
-def getitem(tensor, slice_spec, var=None):
+def getitem(tensor: TensorLike, slice_spec, var=None):
     """`tensor[slice_spec]`."""
     return slicing.getitem(tensor, slice_spec)
 

@@ -1,6 +1,9 @@
 """The functions of sparse tensors that 1.x has at its top level."""
 
+from __future__ import annotations
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.tensor_shape import as_shape
@@ -39,7 +42,7 @@ __all__ = [
 
 
 @public
-def sparse_placeholder(dtype, shape=None, name=None):
+def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None):
     """A sparse tensor of a graph that is fed when the graph runs.
 
     Args:

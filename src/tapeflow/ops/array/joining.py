@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow import _native
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -18,6 +22,9 @@ from tapeflow.ops.math.arithmetic import FloorMod
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
 def _concat_axis(values, axis) -> int:
@@ -53,14 +60,14 @@ def _concat_axis(values, axis) -> int:
     moves=True,
     foldable=True,
 )
-def ConcatV2(xp, values, axis):
+def ConcatV2(xp: ModuleType, values: Sequence[Array], axis: Array):
     return xp.concatenate(values, _concat_axis(values, axis))
 
 
 ConcatV2.batching(batching.along(-1))
 
 
-def _part_sizes(call, name: str, axis):
+def _part_sizes(call: GradientCall, name: str, axis):
     """The sizes along `axis` of the parts that were joined."""
     static = static_value(axis)
     parts = call.static_shape(name)
@@ -77,7 +84,7 @@ def _part_sizes(call, name: str, axis):
 
 
 @ConcatV2.gradient(needs="axis")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     sizes = _part_sizes(call, "values", call.axis)
     count = len(call.static_shape("values"))
     parts = [dy] if count == 1 else SplitV(dy, sizes, call.axis, count)
@@ -85,7 +92,7 @@ def _(call, dy):
 
 
 @ConcatV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([rng.normal(2, 3), rng.normal(1, 3)], 0)
     yield Sample([rng.normal(2, 3), rng.normal(2, 1), rng.normal(2, 2)], -1)
     yield Sample([rng.normal(2, 0), rng.normal(2, 3)], 1)
@@ -114,7 +121,7 @@ def _(values, axis):
     ],
     moves=True,
 )
-def Concat(xp, concat_dim, values):
+def Concat(xp: ModuleType, concat_dim: Array, values: Sequence[Array]):
     return xp.concatenate(values, _concat_axis(values, concat_dim))
 
 
@@ -122,14 +129,14 @@ Concat.batching(batching.along(0))
 
 
 @Concat.gradient(needs="concat_dim")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     sizes = _part_sizes(call, "values", call.concat_dim)
     count = len(call.static_shape("values"))
     return None, list(SplitV(dy, sizes, call.concat_dim, count))
 
 
 @Concat.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(0, [rng.normal(2, 3), rng.normal(1, 3)])
     yield Sample(1, [rng.normal(2), rng.normal(2)], raises=InvalidArgumentError)
 
@@ -141,7 +148,7 @@ def _(concat_dim, values):
 
 @tensor_function
 @graph_scope("concat")
-def concat(values, axis, name="concat"):
+def concat(values, axis: AxisLike, name: str | None = "concat"):
     """Join tensors along an axis that they have.
 
     Args:
@@ -176,7 +183,7 @@ def concat(values, axis, name="concat"):
     return ConcatV2(list(values), axis)
 
 
-def _pack_rule(call):
+def _pack_rule(call: ShapeCall):
     shape = shapes.merged(call)[0]
     if shape is None:
         return [None]
@@ -193,7 +200,7 @@ def _pack_rule(call):
     moves=True,
     foldable=True,
 )
-def Pack(xp, values, axis):
+def Pack(xp: ModuleType, values: Sequence[Array], axis: int):
     rank = values[0].ndim
     if not -rank - 1 <= axis <= rank:
         raise invalid(f"axis = {axis} not in [{-rank - 1}, {rank + 1})")
@@ -210,12 +217,12 @@ Pack.batching(batching.along_attr("axis"))
 
 
 @Pack.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return list(Unpack(dy, len(call.static_shape("values")), call.axis))
 
 
 @Pack.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([rng.normal(2, 3), rng.normal(2, 3)])
     yield Sample([rng.normal(2, 3), rng.normal(2, 3), rng.normal(2, 3)], axis=-1)
     yield Sample([rng.normal(2, 3), rng.normal(2, 3)], axis=1)
@@ -237,7 +244,7 @@ def _rank(shape):
 
 @tensor_function
 @graph_scope("stack")
-def stack(values, axis=0, name="stack"):
+def stack(values, axis=0, name: str | None = "stack"):
     """Join tensors of one shape along a new axis.
 
     Args:
@@ -280,12 +287,12 @@ def stack(values, axis=0, name="stack"):
 
 @tensor_function
 @graph_scope("parallel_stack")
-def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Tensor:
+def parallel_stack(values: Iterable[TensorLike], name: str = "parallel_stack") -> Tensor:
     """`stack` along the first dimension."""
     return Pack(list(values))
 
 
-def _unpack_rule(call):
+def _unpack_rule(call: ShapeCall):
     shape, count = call.shape(0), call.attr("num")
     if shape is None:
         return [None] * count
@@ -303,7 +310,7 @@ def _unpack_rule(call):
     moves=True,
     foldable=True,
 )
-def Unpack(xp, value, num, axis):
+def Unpack(xp: ModuleType, value: Array, num: int, axis: int):
     if not -value.ndim <= axis < value.ndim:
         raise invalid(f"axis = {axis} not in [{-value.ndim}, {value.ndim})")
     axis %= value.ndim
@@ -319,12 +326,12 @@ Unpack.batching(batching.along_attr("axis"))
 
 
 @Unpack.gradient(needs="")
-def _(call, dys):
+def _(call: GradientCall, dys: Sequence[Tensor]):
     return Pack(list(dys), call.axis)
 
 
 @Unpack.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), num=2)
     yield Sample(rng.normal(2, 3), num=3, axis=-1)
     yield Sample(rng.normal(2, 3), num=3, raises=InvalidArgumentError)
@@ -381,7 +388,7 @@ def _split_axis(axis, rank: int) -> int:
     return axis % rank
 
 
-def _split_rule(call):
+def _split_rule(call: ShapeCall):
     shape, axis, count = call.shape(1), shapes.scalar_value(call, 0), call.attr("num_split")
     if shape is None or axis is None:
         return [None if shape is None else (None,) * len(shape)] * count
@@ -406,7 +413,7 @@ def _split_rule(call):
     attrs={"num_split": integer},
     shape=_split_rule,
 )
-def Split(xp, split_dim, value, num_split):
+def Split(xp: ModuleType, split_dim: Array, value: Array, num_split: int):
     axis = _split_axis(split_dim, value.ndim)
     if value.shape[axis] % num_split:
         raise invalid(
@@ -420,12 +427,12 @@ Split.batching(batching.along(0, 1))
 
 
 @Split.gradient(needs="split_dim")
-def _(call, dys):
+def _(call: GradientCall, dys: Sequence[Tensor]):
     return None, ConcatV2(list(dys), call.split_dim) if len(dys) > 1 else dys[0]
 
 
 @Split.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(0, rng.normal(4, 3), num_split=2)
     yield Sample(-1, rng.normal(4, 3), num_split=3)
     yield Sample(0, rng.normal(0, 3), num_split=2)
@@ -473,7 +480,7 @@ def _split_v_rule(call):
     attrs={"num_split": integer},
     shape=_split_v_rule,
 )
-def SplitV(xp, value, size_splits, split_dim, num_split):
+def SplitV(xp: ModuleType, value: Array, size_splits: Array, split_dim: Array, num_split: int):
     sizes = [int(s) for s in np.ravel(size_splits)]
     if np.ndim(size_splits) != 1 or len(sizes) != num_split:
         raise invalid(
@@ -502,12 +509,12 @@ SplitV.batching(batching.along(2, 0))
 
 
 @SplitV.gradient(needs="split_dim")
-def _(call, dys):
+def _(call: GradientCall, dys: Sequence[Tensor]):
     return ConcatV2(list(dys), call.split_dim) if len(dys) > 1 else dys[0], None, None
 
 
 @SplitV.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(5, 2), [2, 3], 0, num_split=2)
     yield Sample(rng.normal(5, 2), [2, -1, 0], 0, num_split=3)
     yield Sample(rng.normal(2, 5), [1, 4], -1, num_split=2)
@@ -534,7 +541,7 @@ def _(value, size_splits, split_dim, num_split):
 
 @tensor_function
 @graph_scope("split")
-def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+def split(value: TensorLike, num_or_size_splits, axis: AxisLike = 0, num=None, name: str | None = "split"):
     """Cut a tensor into parts along an axis.
 
     Args:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.state.resource_op import expect, handle_of, resource_op
 
@@ -57,7 +59,7 @@ def _stack(handle: Any) -> Stack:
 
 @resource_op("StackV2", "max_size: int32 -> handle: resource", {"elem_type": ("type",), "stack_name": ("string", "")},
              lambda attrs, inputs: [()])  # fmt: skip
-def StackV2(max_size, elem_type, stack_name):
+def StackV2(max_size, elem_type: DType, stack_name: str):
     """A new stack. Raises InvalidArgumentError unless `max_size` is a scalar."""
     if max_size.shape.rank:
         raise InvalidArgumentError(None, None, f"Stack size must be a scalar, got shape {max_size.shape}")
@@ -66,19 +68,19 @@ def StackV2(max_size, elem_type, stack_name):
 
 @resource_op("StackPushV2", "handle: resource, elem: T -> output: T", {"T": ("type",), "swap_memory": ("bool", False)},
              lambda attrs, inputs: [inputs[1].shape_tuple])  # fmt: skip
-def StackPushV2(handle, elem, T, swap_memory):
+def StackPushV2(handle: Stack, elem: Tensor, T: DType, swap_memory: bool):
     """Puts `elem` on top, and gives it back."""
     _stack(handle).push(elem)
     return elem
 
 
 @resource_op("StackPopV2", "handle: resource -> elem: elem_type", {"elem_type": ("type",)})
-def StackPopV2(handle, elem_type):
+def StackPopV2(handle: Stack, elem_type: DType):
     """Takes the element on top."""
     return _stack(handle).pop(elem_type)
 
 
 @resource_op("StackCloseV2", "handle: resource ->")
-def StackCloseV2(handle):
+def StackCloseV2(handle: Stack):
     """Drops the elements."""
     _stack(handle).close()

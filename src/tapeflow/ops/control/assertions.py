@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import public
 from tapeflow.core.structures import nest
@@ -22,15 +24,15 @@ from tapeflow.ops.static import concrete_value, static_value
 from tapeflow.ops.validate import invalid
 
 
-def _prefix(message) -> str:
+def _prefix(message: str | None) -> str:
     return f"{message}.  " if message else ""
 
 
-def _described(name: str, x) -> str:
+def _described(name: str, x: Tensor) -> str:
     return f"{name} (shape={x.shape} dtype={x.dtype.name}) = "
 
 
-def _flat(item, summarize) -> tuple[list, bool]:
+def _flat(item: Tensor | str, summarize) -> tuple[list, bool]:
     """The first elements of `item`, and whether there are more. None or 3 elements; -1: all."""
     values = concrete_value(convert_to_tensor(item))
     flat = values.ravel()
@@ -38,13 +40,13 @@ def _flat(item, summarize) -> tuple[list, bool]:
     return list(flat[:limit]), flat.size > limit
 
 
-def _summary(item, summarize) -> str:
+def _summary(item: Tensor | str, summarize) -> str:
     values, more = _flat(item, summarize)
     return ", ".join([str(v) for v in values] + ["..."] * more)
 
 
 @public
-def Assert(condition, data, summarize=None, name=None):
+def Assert(condition: TensorLike, data, summarize=None, name: str | None = None):
     """Raise an error, showing tensors, unless a condition holds.
 
     Args:
@@ -64,7 +66,7 @@ def Assert(condition, data, summarize=None, name=None):
     return check(condition, data, summarize)
 
 
-def check(condition, data, summarize=None):
+def check(condition, data: Sequence[Tensor | str], summarize=None):
     """The assertion, on values."""
     if not condition:
         text = "\n".join(_summary(item, summarize) for item in data)
@@ -102,7 +104,7 @@ def _in_brackets(values: np.ndarray, limit: int) -> str:
     return "".join(rows) + ("..." if left < 0 else "")
 
 
-def failed_in_graph(data, summarize) -> Exception:
+def failed_in_graph(data: Sequence[Tensor], summarize) -> Exception:
     """The error of an assertion in a graph, which shows `data` one behind the other."""
     texts = []
     for item in data:
@@ -114,15 +116,18 @@ def failed_in_graph(data, summarize) -> Exception:
     return invalid("assertion failed: " + " ".join(f"[{text}]" for text in texts))
 
 
-def _name_of(x) -> str:
+def _name_of(x: Tensor) -> str:
     return "" if x is None or hasattr(x, "numpy") else getattr(x, "name", "")
 
 
-def _named(name: str, x) -> str:
+def _named(name: str, x: Tensor) -> str:
     return f"{name} ({_name_of(x)}) = "
 
 
-def _staged_check(function, values, condition, data, name, summarize=None):
+def _staged_check(
+    function: Callable[..., Any], values: Sequence[Tensor | None], condition: Callable[..., Any], data,
+    name: str, summarize=None,
+):
     """`function(values)`, which raises, now where all tensors in `values` are constants; else when the graph runs.
 
     That is an operation, which is returned, that shows the texts and tensors `data` unless `condition()` holds.
@@ -195,7 +200,7 @@ def _binary(relation: str, function, x, y, data, summarize, message, name=None):
     )
 
 
-def _pair(x, y):
+def _pair(x: Tensor, y: Tensor):
     if hasattr(y, "dtype") and not hasattr(x, "dtype"):
         y = convert_to_tensor(y)
         return convert_to_tensor(x, dtype=y.dtype), y
@@ -222,11 +227,14 @@ Raises:
 """
 
 
-def _assertion(name: str, relation: str, function):
-    def assertion(x, y, message=None, summarize=None, name=None):
+def _assertion(name: str, relation: str, function: Callable[..., Any]):
+    def assertion(x: Tensor, y: Tensor, message: str | None = None, summarize=None, name: str | None = None):
         return _binary(relation, function, x, y, None, summarize, message, name)
 
-    def assertion_v1(x, y, data=None, summarize=None, message=None, name=None):
+    def assertion_v1(
+        x: Tensor, y: Tensor, data: Sequence[Tensor | str] | None = None, summarize=None,
+        message: str | None = None, name: str | None = None,
+    ):
         return _binary(relation, function, x, y, data, summarize, message, name)
 
     what = f"Check that `x {relation} y` holds for all elements, with broadcasting."
@@ -249,7 +257,7 @@ assert_greater_equal, assert_greater_equal_v1 = _assertion(
 
 
 @public
-def assert_none_equal(x, y, summarize=None, message=None, name=None):
+def assert_none_equal(x: TensorLike, y: TensorLike, summarize=None, message=None, name: str | None = None):
     """Check that two tensors differ in all elements.
 
     Args:
@@ -268,7 +276,9 @@ def assert_none_equal(x, y, summarize=None, message=None, name=None):
 
 
 @public
-def assert_none_equal_v1(x, y, data=None, summarize=None, message=None, name=None):
+def assert_none_equal_v1(
+    x: TensorLike, y: TensorLike, data=None, summarize=None, message=None, name: str | None = None
+):
     """`assert_none_equal` with the 1.x argument `data`, shown instead of the elements.
 
     Args:
@@ -283,7 +293,9 @@ def assert_none_equal_v1(x, y, data=None, summarize=None, message=None, name=Non
 
 
 @public
-def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
+def assert_near(
+    x: TensorLike, y: TensorLike, rtol=None, atol=None, message=None, summarize=None, name: str | None = None
+):
     """Check that two tensors are equal but for small differences: `|x - y| <= atol + rtol * |y|`.
 
     Args:
@@ -351,8 +363,8 @@ def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, messag
     return Assert(holds(), shown, summarize)
 
 
-def _sign_assertion(public_name: str, relation: str, function, joined=False):
-    def assertion(x, message=None, summarize=None, name=None):
+def _sign_assertion(public_name: str, relation: str, function: Callable[..., Any], joined: bool = False):
+    def assertion(x, message=None, summarize=None, name: str | None = None):
         return assertion_v1(x, None, summarize, message, name)
 
     def assertion_v1(x, data=None, summarize=None, message=None, name=None):
@@ -415,7 +427,9 @@ def _require_rank(x, holds, words: str, message) -> None:
         )
 
 
-def _rank_assertion(public_name, function, x, ranks, holds, words, message, name, data=None, summarize=None):
+def _rank_assertion(
+    public_name, function, x, ranks, holds, words, message, name: str | None, data=None, summarize=None
+):
     """Checks the rank now, or when the graph runs if it or one of `ranks` is not known yet.
 
     `function` does so for a value, `holds(rank, ranks)` says whether it is right, also of tensors. What is raised
@@ -454,7 +468,7 @@ def _is_one_of(rank, ranks):
 
 
 @public
-def assert_rank(x, rank, message=None, name=None):
+def assert_rank(x: TensorLike, rank, message=None, name: str | None = None):
     """Check that a tensor has a number of dimensions.
 
     Args:
@@ -473,7 +487,7 @@ def assert_rank(x, rank, message=None, name=None):
 
 
 @public
-def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
+def assert_rank_v1(x: TensorLike, rank, data=None, summarize=None, message=None, name: str | None = None):
     """`assert_rank` with the 1.x order of arguments; `data` is shown where it fails while a graph runs.
 
     Args:
@@ -490,7 +504,7 @@ def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
 
 
 @public
-def assert_rank_at_least(x, rank, message=None, name=None):
+def assert_rank_at_least(x: TensorLike, rank, message=None, name: str | None = None):
     """Check that a tensor has at least a number of dimensions.
 
     Args:
@@ -509,7 +523,9 @@ def assert_rank_at_least(x, rank, message=None, name=None):
 
 
 @public
-def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, name=None):
+def assert_rank_at_least_v1(
+    x: TensorLike, rank, data=None, summarize=None, message=None, name: str | None = None
+):
     """`assert_rank_at_least` with the 1.x order of arguments; see `assert_rank_v1` for `data`.
 
     Args:
@@ -527,7 +543,7 @@ def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, na
 
 
 @public
-def assert_rank_in(x, ranks, message=None, name=None):
+def assert_rank_in(x: TensorLike, ranks, message=None, name: str | None = None):
     """Check that the number of dimensions of a tensor is one of several.
 
     Args:
@@ -546,7 +562,7 @@ def assert_rank_in(x, ranks, message=None, name=None):
 
 
 @public
-def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=None):
+def assert_rank_in_v1(x: TensorLike, ranks, data=None, summarize=None, message=None, name: str | None = None):
     """`assert_rank_in` with the 1.x order of arguments; see `assert_rank_v1` for `data`.
 
     Args:
@@ -564,7 +580,7 @@ def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=No
 
 
 @public
-def assert_integer(x, message=None, name=None):
+def assert_integer(x: TensorLike, message=None, name: str | None = None):
     """Check that a tensor is of an integer dtype.
 
     Args:
@@ -587,7 +603,7 @@ def assert_integer(x, message=None, name=None):
 
 
 @public
-def assert_type(tensor, tf_type, message=None, name=None):
+def assert_type(tensor: TensorLike, tf_type, message=None, name: str | None = None):
     """Check that a tensor is of a dtype.
 
     Args:
@@ -612,7 +628,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
 
 
 @public
-def assert_scalar(tensor, name=None, message=None):
+def assert_scalar(tensor: TensorLike, name: str | None = None, message=None):
     """Raise ValueError unless `tensor` has no dimensions.
 
     Args:
@@ -627,7 +643,7 @@ def assert_scalar(tensor, name=None, message=None):
 
 
 @public
-def assert_scalar_v2(tensor, message=None, name=None):
+def assert_scalar_v2(tensor: TensorLike, message=None, name: str | None = None):
     """Check that a tensor has no dimensions.
 
     Args:
@@ -642,7 +658,7 @@ def assert_scalar_v2(tensor, message=None, name=None):
 
 
 @public
-def assert_same_float_dtype(tensors=None, dtype=None):
+def assert_same_float_dtype(tensors=None, dtype: DTypeLike | None = None):
     """Check that tensors have one floating dtype, and return it.
 
     Args:
@@ -680,7 +696,7 @@ def assert_same_float_dtype(tensors=None, dtype=None):
 
 
 @public
-def assert_proper_iterable(values):
+def assert_proper_iterable(values: TensorLike):
     """Raises TypeError unless `values` is iterable and no tensor, array or string."""
     if hasattr(values, "dtype") or isinstance(values, (str, bytes)):
         raise TypeError(
@@ -691,7 +707,7 @@ def assert_proper_iterable(values):
 
 
 @public
-def is_numeric_tensor(tensor):
+def is_numeric_tensor(tensor: TensorLike):
     """Whether `tensor` is a tensor of numbers."""
     if not isinstance(tensor, Tensor):
         return False
@@ -699,7 +715,7 @@ def is_numeric_tensor(tensor):
 
 
 @public
-def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+def assert_shapes(shapes, data=None, summarize=None, message=None, name: str | None = None):
     """Check that tensors have shapes whose sizes may be symbols.
 
     Args:

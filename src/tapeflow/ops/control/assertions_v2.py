@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public
 from tapeflow.ops.control import assertions
 
 
 @public
-def assert_integer(x, message=None, name=None):
+def assert_integer(x: TensorLike, message=None, name: str | None = None):
     """Check that a tensor is of an integer dtype.
 
     Args:
@@ -22,7 +23,7 @@ def assert_integer(x, message=None, name=None):
 
 
 @public
-def assert_type(tensor, tf_type, message=None, name=None):
+def assert_type(tensor: TensorLike, tf_type, message=None, name: str | None = None):
     """Check that a tensor is of a dtype.
 
     Args:
@@ -38,7 +39,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
 
 
 @public
-def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+def assert_shapes(shapes, data=None, summarize=None, message=None, name: str | None = None):
     """Check that tensors have shapes whose sizes may be symbols.
 
     Args:

@@ -5,11 +5,18 @@ Anywhere else there is one replica, with number 0.
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.ops import shapes
 from tapeflow.ops.table import Sample, op
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 # The axis of the mesh that the replicas are on.
 AXIS = "replicas"
@@ -20,13 +27,13 @@ _SUMMED = (
 
 @op("CrossReplicaSum", "input: T, group_assignment: int32 -> output: T", types={"T": _SUMMED},
     shape=shapes.same_as_first, stateful=True)  # fmt: skip
-def CrossReplicaSum(xp, input, group_assignment):
+def CrossReplicaSum(xp: ModuleType, input: Array, group_assignment: Array):
     """The sum over the replicas of each group, a row of numbers; without rows over all."""
     return np.array(input)
 
 
 @CrossReplicaSum.compiled(static="group_assignment")
-def _(xp, input, group_assignment):
+def _(xp: ModuleType, input, group_assignment):
     from jax import lax
 
     groups = group_assignment.tolist() if len(group_assignment) > 1 else None
@@ -37,7 +44,7 @@ def _(xp, input, group_assignment):
 
 
 @CrossReplicaSum.gradient(needs="group_assignment")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return CrossReplicaSum(dy, call.group_assignment), None
 
 
@@ -45,19 +52,19 @@ CrossReplicaSum.reference(lambda input, group_assignment: input)  # of one repli
 
 
 @CrossReplicaSum.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3).astype(np.float32), np.array([[0]], np.int32))
     yield Sample(np.arange(3, dtype=np.int32), np.zeros((0, 1), np.int32))
 
 
 @op("XlaReplicaId", "-> id: int32", shape=lambda call: [()], stateful=True)
-def XlaReplicaId(xp):
+def XlaReplicaId(xp: ModuleType):
     """The number of the replica."""
     return np.int32(0)
 
 
 @XlaReplicaId.compiled
-def _(xp):
+def _(xp: ModuleType):
     from jax import lax
 
     try:
@@ -70,5 +77,5 @@ XlaReplicaId.gradient(None)
 
 
 @XlaReplicaId.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(expect=np.int32(0))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution.rows import (
@@ -21,6 +24,9 @@ from tapeflow.ops.convolution.rows import (
 from tapeflow.ops.convolution.sliding import sliding_rule
 from tapeflow.ops.table import FLOATING, Sample, ints, one_of, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import ShapeCall
 
 _FORMATS = {("CHANNELS_LAST", 2): "NHWC", ("CHANNELS_LAST", 3): "NDHWC",
             ("CHANNELS_FIRST", 2): "NCHW", ("CHANNELS_FIRST", 3): "NCDHW"}  # fmt: skip
@@ -37,7 +43,7 @@ def _layout(rank: int, batch_dims: int, data_format: str) -> str:
     return _FORMATS[data_format, space]
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     x, w, batch_dims = call.shape(0), call.shape(1), call.attr("batch_dims")
     if x is None:
         return [None]
@@ -70,7 +76,9 @@ def _rule(call):
     shape=_rule,
 )
 def Conv(
-    xp, input, filter, strides, padding, explicit_paddings, data_format, dilations, batch_dims, groups
+    xp: ModuleType, input: Array, filter: Array, strides: Sequence[int], padding,
+    explicit_paddings: Sequence[int], data_format: str, dilations: Sequence[int], batch_dims: int,
+    groups: int,
 ):
     layout = _layout(input.ndim, batch_dims, data_format)
     rank = len(layout)
@@ -151,7 +159,7 @@ _SIGNATURE = "input: T, filter: T, out_backprop: T -> output: T"
     ranks="input: 4, filter: 4, out_backprop: 4",
     shape=shapes.same_as_second,
 )
-def Conv2DBackpropFilterV2(xp, input, filter, out_backprop, **attrs):
+def Conv2DBackpropFilterV2(xp: ModuleType, input, filter, out_backprop, **attrs):
     sizes = np.array(filter.shape, np.int64)
     return filter_gradient(xp, input, sizes, out_backprop, 4, **attrs)
 
@@ -164,7 +172,7 @@ def Conv2DBackpropFilterV2(xp, input, filter, out_backprop, **attrs):
     ranks="input: 4, filter: 4, out_backprop: 4",
     shape=shapes.same_as_first,
 )
-def Conv2DBackpropInputV2(xp, input, filter, out_backprop, **attrs):
+def Conv2DBackpropInputV2(xp: ModuleType, input, filter, out_backprop, **attrs):
     sizes = np.array(input.shape, np.int64)
     return input_gradient(xp, sizes, filter, out_backprop, 4, **attrs)
 
@@ -249,7 +257,7 @@ def conv(
     return Conv(input, filter, list(strides), padding, explicit_paddings, data_format, dilations, batch_dims, groups)
 
 
-def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_format, dilations):
+def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_format: str, dilations):
     return {
         "strides": list(strides),
         "use_cudnn_on_gpu": bool(use_cudnn_on_gpu),
@@ -262,16 +270,8 @@ def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_for
 
 @tensor_function
 def conv2d_backprop_filter_v2(
-    input,
-    filter,
-    out_backprop,
-    strides,
-    padding,
-    use_cudnn_on_gpu=True,
-    explicit_paddings=(),
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input: TensorLike, filter, out_backprop, strides, padding, use_cudnn_on_gpu: bool = True,
+    explicit_paddings=(), data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None,
 ):
     """Compute the gradient of a convolution of images by its filter.
 
@@ -296,16 +296,8 @@ def conv2d_backprop_filter_v2(
 
 @tensor_function
 def conv2d_backprop_input_v2(
-    input,
-    filter,
-    out_backprop,
-    strides,
-    padding,
-    use_cudnn_on_gpu=True,
-    explicit_paddings=(),
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input: TensorLike, filter, out_backprop, strides, padding, use_cudnn_on_gpu: bool = True,
+    explicit_paddings=(), data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None,
 ):
     """Compute the gradient of a convolution of images by its input.
 

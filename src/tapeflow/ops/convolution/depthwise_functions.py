@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tapeflow.core.annotations import TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.convolution.depthwise import (
@@ -21,7 +24,10 @@ from tapeflow.ops.deprecation import renamed
 
 @tensor_function
 @graph_scope("depthwise")
-def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None):
+def depthwise_conv2d(
+    input: TensorLike, filter: TensorLike, strides: Sequence[int], padding: str,
+    data_format: str | None = None, dilations: Sequence[int] | None = None, name: str | None = None,
+):
     """Convolve each channel of images with filters of its own.
 
     Args:
@@ -62,7 +68,8 @@ def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilation
 @tensor_function
 @graph_scope("depthwise")
 def depthwise_conv2d_v1(
-    input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None
+    input: TensorLike, filter, strides, padding, rate=None, name: str | None = None,
+    data_format: str | None = None, dilations=None,
 ):
     """`depthwise_conv2d` with the 1.x spelling `rate` of `dilations`."""
     dilations = renamed("dilations", dilations, "rate", rate)
@@ -71,7 +78,8 @@ def depthwise_conv2d_v1(
 
 @tensor_function
 def depthwise_conv2d_native(
-    input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), name=None
+    input: TensorLike, filter, strides, padding, data_format: str = "NHWC", dilations=(1, 1, 1, 1),
+    name: str | None = None,
 ):
     """`depthwise_conv2d` with dilations for every dimension."""
     return depthwise_conv2d(input, filter, strides, padding, data_format, dilations)
@@ -79,14 +87,8 @@ def depthwise_conv2d_native(
 
 @tensor_function
 def depthwise_conv2d_backprop_input(
-    input_sizes,
-    filter,
-    out_backprop,
-    strides,
-    padding,
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input_sizes, filter, out_backprop, strides, padding, data_format: str = "NHWC", dilations=(1, 1, 1, 1),
+    name: str | None = None,
 ):
     """Compute the gradient of `tf.nn.depthwise_conv2d` by its input.
 
@@ -118,14 +120,8 @@ def depthwise_conv2d_backprop_input(
 
 @tensor_function
 def depthwise_conv2d_backprop_filter(
-    input,
-    filter_sizes,
-    out_backprop,
-    strides,
-    padding,
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input: TensorLike, filter_sizes, out_backprop, strides, padding, data_format: str = "NHWC",
+    dilations=(1, 1, 1, 1), name: str | None = None,
 ):
     """Compute the gradient of `tf.nn.depthwise_conv2d` by its filter.
 
@@ -158,14 +154,8 @@ def depthwise_conv2d_backprop_filter(
 @tensor_function
 @graph_scope("separable_conv2d")
 def separable_conv2d(
-    input,
-    depthwise_filter,
-    pointwise_filter,
-    strides,
-    padding,
-    data_format=None,
-    dilations=None,
-    name=None,
+    input: TensorLike, depthwise_filter: Variable, pointwise_filter: Variable, strides: Sequence[int],
+    padding: str, data_format=None, dilations: Sequence[int] | None = None, name: str | None = None,
 ):
     """Convolve each channel of images on its own, then mix the channels.
 
@@ -196,15 +186,8 @@ def separable_conv2d(
 @tensor_function
 @graph_scope("separable_conv2d")
 def separable_conv2d_v1(
-    input,
-    depthwise_filter,
-    pointwise_filter,
-    strides,
-    padding,
-    rate=None,
-    name=None,
-    data_format=None,
-    dilations=None,
+    input: TensorLike, depthwise_filter, pointwise_filter, strides, padding, rate=None,
+    name: str | None = None, data_format: str | None = None, dilations=None,
 ):
     """`separable_conv2d` with the 1.x spelling `rate` of `dilations`."""
     dilations = renamed("dilations", dilations, "rate", rate)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops.array.layout import Transpose
@@ -42,7 +43,7 @@ def _flipped(image, axis: int):
 
 @tensor_function
 @in_scope("flip_left_right")
-def flip_left_right(image):
+def flip_left_right(image: TensorLike):
     """Mirror images along their width.
 
     Args:
@@ -59,13 +60,13 @@ def flip_left_right(image):
 
 @tensor_function
 @in_scope("flip_up_down")
-def flip_up_down(image):
+def flip_up_down(image: TensorLike):
     """Images of 3 or 4 dimensions, mirrored along their height."""
     return _flipped(image, 0)
 
 
 @tensor_function
-def transpose(image, name=None):
+def transpose(image: TensorLike, name: str | None = None):
     """Images of 3 or 4 dimensions with height and width exchanged."""
     with graph_scope("transpose"):
         image, single = as_batch(as_images(image))
@@ -73,7 +74,7 @@ def transpose(image, name=None):
 
 
 @tensor_function
-def rot90(image, k=1, name: str | None = None):
+def rot90(image: TensorLike, k=1, name: str | None = None):
     """Turn images counter-clockwise by 90 degrees, `k` times.
 
     Args:
@@ -160,7 +161,7 @@ def _bounds(*values):
 
 @tensor_function
 @in_scope("crop_to_bounding_box")
-def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+def crop_to_bounding_box(image: TensorLike, offset_height, offset_width, target_height, target_width):
     """Cut a box out of images.
 
     Args:
@@ -184,7 +185,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
 @tensor_function
 @in_scope("pad_to_bounding_box")
-def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+def pad_to_bounding_box(image: TensorLike, offset_height, offset_width, target_height, target_width):
     """Set images into zeros of a larger size.
 
     Args:
@@ -220,7 +221,7 @@ def _half(value):
 
 @tensor_function
 @in_scope("resize_image_with_crop_or_pad")
-def resize_with_crop_or_pad(image, target_height, target_width):
+def resize_with_crop_or_pad(image: TensorLike, target_height, target_width):
     """Cut images or pad them with zeros, evenly on both sides, to a size.
 
     Args:
@@ -262,7 +263,7 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 
 @tensor_function
 @in_scope("central_crop")
-def central_crop(image, central_fraction):
+def central_crop(image: TensorLike, central_fraction):
     """Cut out the middle of images.
 
     Args:
@@ -332,7 +333,7 @@ def _whole(size):
         raise ValueError(f"'size' must be a 1-D int32 Tensor, got {size}: {error}") from None
 
 
-def _size_of(size):
+def _size_of(size: TensorLike):
     """The argument `size` as a pair of ints, or as an int32 vector only known when it runs."""
     known = static_value(size) if not isinstance(size, (list, tuple)) else None
     if known is None and isinstance(size, (list, tuple)):
@@ -397,12 +398,8 @@ def _scaled(kernel: str, antialias: bool):
 
 @tensor_function
 def resize(
-    images,
-    size,
-    method=ResizeMethod.BILINEAR,
-    preserve_aspect_ratio: bool = False,
-    antialias: bool = False,
-    name: str | None = None,
+    images: TensorLike, size: TensorLike, method: str = ResizeMethod.BILINEAR,
+    preserve_aspect_ratio: bool = False, antialias: bool = False, name: str | None = None,
 ):
     """Resize images to `[height, width]`.
 
@@ -452,12 +449,8 @@ _NAMES_V1 = {"bilinear": 0, "nearest": 1, "bicubic": 2, "area": 3}
 
 @public
 def resize_v1(
-    images,
-    size,
-    method=ResizeMethodV1.BILINEAR,
-    align_corners=False,
-    preserve_aspect_ratio=False,
-    name=None,
+    images: TensorLike, size, method=ResizeMethodV1.BILINEAR, align_corners: bool = False,
+    preserve_aspect_ratio: bool = False, name: str | None = None,
 ):
     """`resize` of 1.x: pixels are points, at their upper left corners.
 
@@ -480,7 +473,10 @@ def resize_v1(
 
 
 @public
-def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
+def resize_bilinear(
+    images: TensorLike, size, align_corners: bool = False, name: str | None = None,
+    half_pixel_centers: bool = False,
+):
     """A batch of images in the size `[height, width]`, each pixel interpolated from four; float32.
 
     Args:
@@ -494,7 +490,10 @@ def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_cen
 
 
 @public
-def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
+def resize_nearest_neighbor(
+    images: TensorLike, size, align_corners: bool = False, name: str | None = None,
+    half_pixel_centers: bool = False,
+):
     """A batch of images in the size `[height, width]`, each pixel the nearest one.
 
     Args:
@@ -508,7 +507,10 @@ def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_p
 
 
 @public
-def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
+def resize_bicubic(
+    images: TensorLike, size, align_corners: bool = False, name: str | None = None,
+    half_pixel_centers: bool = False,
+):
     """A batch of images in the size `[height, width]`, each pixel interpolated from sixteen; float32.
 
     Args:
@@ -522,7 +524,7 @@ def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_cent
 
 
 @public
-def resize_area(images, size, align_corners=False, name=None):
+def resize_area(images: TensorLike, size, align_corners: bool = False, name: str | None = None):
     """A batch of images in the size `[height, width]`, each pixel the mean of what it covers; float32.
 
     Args:
@@ -557,7 +559,7 @@ def _resize_with_pad(image, height, width, resizer):
 
 @tensor_function
 def resize_with_pad(
-    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
+    image: TensorLike, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
 ):
     """Resize images in proportion to fit into a size, and pad them evenly with zeros to it.
 
@@ -577,7 +579,8 @@ def resize_with_pad(
 
 @public
 def resize_with_pad_v1(
-    image, target_height, target_width, method=ResizeMethodV1.BILINEAR, align_corners=False
+    image: TensorLike, target_height, target_width, method=ResizeMethodV1.BILINEAR,
+    align_corners: bool = False,
 ):
     """`resize_with_pad` of 1.x.
 

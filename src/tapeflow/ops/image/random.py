@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.layout import Reshape
@@ -42,7 +43,7 @@ def _flipped(image, axis: int, draw):
 
 @tensor_function
 @in_scope("random_flip_left_right")
-def random_flip_left_right(image, seed=None):
+def random_flip_left_right(image: TensorLike, seed: int | None = None):
     """Mirror each image along its width with even odds.
 
     Args:
@@ -57,7 +58,7 @@ def random_flip_left_right(image, seed=None):
 
 @tensor_function
 @in_scope("random_flip_up_down")
-def random_flip_up_down(image, seed=None):
+def random_flip_up_down(image: TensorLike, seed: int | None = None):
     """Mirror each image along its height with even odds.
 
     Args:
@@ -72,7 +73,7 @@ def random_flip_up_down(image, seed=None):
 
 @tensor_function
 @in_scope("stateless_random_flip_left_right")
-def stateless_random_flip_left_right(image, seed):
+def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike):
     """Mirror each image along its width with even odds, which depend on the seed only.
 
     Args:
@@ -87,7 +88,7 @@ def stateless_random_flip_left_right(image, seed):
 
 @tensor_function
 @in_scope("stateless_random_flip_up_down")
-def stateless_random_flip_up_down(image, seed):
+def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike):
     """Mirror each image along its height with even odds, which depend on the seed only.
 
     Args:
@@ -100,11 +101,11 @@ def stateless_random_flip_up_down(image, seed):
     return _flipped(image, 0, lambda shape: random_stateless.stateless_uniform(shape, seed))
 
 
-def _between(low, high, seed):
+def _between(low, high, seed: int):
     return random.uniform([], low, high, seed=seed)
 
 
-def _stateless_between(low, high, seed):
+def _stateless_between(low, high, seed: TensorLike):
     return random_stateless.stateless_uniform([], seed, low, high)
 
 
@@ -132,7 +133,7 @@ def _factor(draw, lower, upper, seed):
 
 
 @tensor_function
-def random_brightness(image, max_delta, seed=None):
+def random_brightness(image: TensorLike, max_delta, seed: int | None = None):
     """Change the brightness by a random number of [-max_delta, max_delta), as `adjust_brightness`.
 
     Args:
@@ -150,7 +151,7 @@ def random_brightness(image, max_delta, seed=None):
 
 
 @tensor_function
-def stateless_random_brightness(image, max_delta, seed):
+def stateless_random_brightness(image: TensorLike, max_delta, seed: TensorLike):
     """Change the brightness by a number of [-max_delta, max_delta) that depends on the seed only.
 
     Args:
@@ -168,7 +169,7 @@ def stateless_random_brightness(image, max_delta, seed):
 
 
 @tensor_function
-def random_contrast(image, lower, upper, seed=None):
+def random_contrast(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: int | None = None):
     """Change the contrast by a random factor of [lower, upper), as `adjust_contrast`.
 
     Args:
@@ -187,7 +188,7 @@ def random_contrast(image, lower, upper, seed=None):
 
 
 @tensor_function
-def stateless_random_contrast(image, lower, upper, seed):
+def stateless_random_contrast(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: TensorLike):
     """Change the contrast by a factor of [lower, upper) that depends on the seed only.
 
     Args:
@@ -206,7 +207,7 @@ def stateless_random_contrast(image, lower, upper, seed):
 
 
 @tensor_function
-def random_hue(image, max_delta, seed=None):
+def random_hue(image: TensorLike, max_delta, seed: int | None = None):
     """Turn the hue by a random part of the colour circle of [-max_delta, max_delta), as `adjust_hue`.
 
     Args:
@@ -224,7 +225,7 @@ def random_hue(image, max_delta, seed=None):
 
 
 @tensor_function
-def stateless_random_hue(image, max_delta, seed):
+def stateless_random_hue(image: TensorLike, max_delta, seed: TensorLike):
     """Turn the hue by a part of the colour circle of [-max_delta, max_delta) that depends on the seed only.
 
     Args:
@@ -242,7 +243,7 @@ def stateless_random_hue(image, max_delta, seed):
 
 
 @tensor_function
-def random_saturation(image, lower, upper, seed=None):
+def random_saturation(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: int | None = None):
     """Change the saturation by a random factor of [lower, upper), as `adjust_saturation`.
 
     Args:
@@ -261,7 +262,9 @@ def random_saturation(image, lower, upper, seed=None):
 
 
 @tensor_function
-def stateless_random_saturation(image, lower, upper, seed=None):
+def stateless_random_saturation(
+    image: TensorLike, lower: TensorLike, upper: TensorLike, seed: TensorLike | None = None
+):
     """Change the saturation by a factor of [lower, upper) that depends on the seed only.
 
     Args:
@@ -288,7 +291,7 @@ def _jpeg(draw, image, lowest, highest, seed):
 
 
 @tensor_function
-def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+def random_jpeg_quality(image: TensorLike, min_jpeg_quality, max_jpeg_quality, seed: int | None = None):
     """Encode images as JPEG of a random quality, and decode them again, as `adjust_jpeg_quality`.
 
     Args:
@@ -308,7 +311,7 @@ def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
 
 
 @tensor_function
-def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
+def stateless_random_jpeg_quality(image: TensorLike, min_jpeg_quality, max_jpeg_quality, seed: TensorLike):
     """Encode images as JPEG of a quality that depends on the seed only, and decode them again.
 
     Args:
@@ -324,14 +327,14 @@ def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, see
       ValueError: for no such range.
     """
 
-    def draw(low, high, seed):
+    def draw(low, high, seed: int):
         return random_stateless.stateless_uniform([], seed, low, high, dtypes.int32)
 
     return _jpeg(draw, image, min_jpeg_quality, max_jpeg_quality, seed)
 
 
 @tensor_function
-def stateless_random_crop(value, size, seed, name: str | None = None):
+def stateless_random_crop(value: TensorLike, size, seed: TensorLike, name: str | None = None):
     """Cut a window out of a tensor, at a place that depends on the seed only.
 
     Args:

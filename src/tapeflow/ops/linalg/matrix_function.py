@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -40,6 +42,9 @@ from tapeflow.ops.static import joined, size_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 
 def _of_numpy(function, input):
     try:
@@ -50,7 +55,7 @@ def _of_numpy(function, input):
 
 
 @op("MatrixExponential", "input: T -> output: T", types=DENSE, shape=square_shape)
-def MatrixExponential(xp, input):
+def MatrixExponential(xp: ModuleType, input: Array):
     matrices(input, square=True)
     if xp is not np:
         return importlib.import_module("jax.scipy.linalg").expm(input)
@@ -61,7 +66,7 @@ MatrixExponential.batching(batching.leading(least=[2]))
 
 
 @MatrixExponential.gradient(needs="input")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     """The upper right block of the exponential of [[A^H, dy], [0, A^H]] (Najfeld and Havel, 1995)."""
     a = adjoint_of(call.input)
     n = size_of(a, -1)
@@ -71,7 +76,7 @@ def _(call, dy):
 
 
 @MatrixExponential.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 3))
     yield Sample(rng.normal(2, 2, 2))
     yield Sample(rng.normal(0, 2, 2))
@@ -101,7 +106,7 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
     types={"T": (dtypes.complex64, dtypes.complex128)},
     shape=square_shape,
 )
-def MatrixLogarithm(xp, input):
+def MatrixLogarithm(xp: ModuleType, input: Array):
     matrices(input, square=True)
     return _of_numpy(matrix_functions.logm, input)
 
@@ -116,7 +121,7 @@ MatrixLogarithm.compiled(never="JAX has no logarithm of matrices")
 
 
 @MatrixLogarithm.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.eye(2) * 4 + 0.3j * rng.normal(2, 2), differentiable=False)
     yield Sample(np.zeros((2, 3), complex), raises=InvalidArgumentError)
 
@@ -134,7 +139,7 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("MatrixSquareRoot", "input: T -> output: T", types=DENSE, shape=square_shape)
-def MatrixSquareRoot(xp, input):
+def MatrixSquareRoot(xp: ModuleType, input: Array):
     matrices(input, square=True)
     return _of_numpy(matrix_functions.sqrtm, input)
 
@@ -143,7 +148,7 @@ MatrixSquareRoot.batching(batching.leading(least=[2]))
 
 
 @MatrixSquareRoot.gradient(needs="output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     """The G of X^H G + G X^H = dy, as one system of n^2 equations."""
     x = adjoint_of(call.output)
 
@@ -160,7 +165,7 @@ def _(call, dy):
 
 
 @MatrixSquareRoot.compiled()
-def _(xp, input):
+def _(xp: ModuleType, input):
     root = importlib.import_module("jax.scipy.linalg").sqrtm
     flat = wide(input).reshape(-1, *input.shape[-2:])
     out = xp.stack([root(a) for a in flat]) if flat.size else flat
@@ -168,7 +173,7 @@ def _(xp, input):
 
 
 @MatrixSquareRoot.samples
-def _(rng):
+def _(rng: SampleGenerator):
     a = rng.normal(3, 3)
     yield Sample(a @ a.T + np.eye(3))
     yield Sample(np.stack([np.diag([1.0, 4.0]), np.diag([9.0, 16.0])]))
@@ -188,14 +193,14 @@ def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 @tensor_function
-def adjoint(matrix, name=None):
+def adjoint(matrix: TensorLike, name: str | None = None):
     """The conjugate transposes of the innermost matrices."""
     return adjoint_of(convert_to_tensor(matrix))
 
 
 @tensor_function
 @graph_scope("matrix_transpose")
-def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+def matrix_transpose(a, name: str | None = "matrix_transpose", conjugate: bool = False):
     """Transpose the last two dimensions.
 
     Args:
@@ -229,7 +234,7 @@ def _larger_size(a, kind):
     return casting.cast(arithmetic.maximum(m, n), kind)
 
 
-def _of_rank_two(a, validate_args):
+def _of_rank_two(a, validate_args: bool):
     if a.shape.rank is not None and a.shape.rank < 2:
         raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {a.shape.rank}).")
     if a.shape.rank is None and validate_args:
@@ -240,7 +245,7 @@ def _of_rank_two(a, validate_args):
 
 
 @tensor_function
-def matrix_rank(a, tol=None, validate_args=False, name=None):
+def matrix_rank(a: TensorLike, tol=None, validate_args: bool = False, name: str | None = None):
     """Count the singular values of matrices that are not zero.
 
     Args:
@@ -267,7 +272,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
 
 
 @tensor_function
-def pinv(a, rcond=None, validate_args=False, name=None):
+def pinv(a, rcond=None, validate_args: bool = False, name: str | None = None):
     """Compute Moore-Penrose pseudo-inverses.
 
     Args:
@@ -309,7 +314,9 @@ ORDERS = ("euclidean", "fro", 1, 2, math.inf)
 
 
 @tensor_function
-def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
+def norm(
+    tensor: TensorLike, ord="euclidean", axis=None, keepdims: bool | None = None, name: str | None = None
+):
     """Compute norms of vectors or matrices.
 
     Args:
@@ -391,14 +398,19 @@ def _spectral_norm_of_any_rank(tensor, axis, keep):
 
 
 @tensor_function
-def norm_v1(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
+def norm_v1(
+    tensor: TensorLike, ord: str = "euclidean", axis: AxisLike | None = None, keepdims: bool | None = None,
+    name: str | None = None, keep_dims: bool | None = None,
+):
     """`norm` as 1.x spells it."""
     return norm(tensor, ord, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
 
 
 @tensor_function
 @graph_scope("normalize/")
-def normalize(tensor, ord="euclidean", axis=None, name=None):
+def normalize(
+    tensor: TensorLike, ord: str = "euclidean", axis: AxisLike | None = None, name: str | None = None
+):
     """Divide a tensor by its norm.
 
     Args:
@@ -421,7 +433,8 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
 
 @tensor_function
 def eigh_tridiagonal(
-    alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None
+    alpha, beta, eigvals_only: bool = True, select: str = "a", select_range=None, tol=None,
+    name: str | None = None,
 ):
     """Compute eigenvalues of self-adjoint tridiagonal matrices.
 

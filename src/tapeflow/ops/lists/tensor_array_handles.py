@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import ShapeLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.tensor_array_state import ArrayOfTensors
@@ -54,7 +56,10 @@ def _scalar(tensor: Any, what: str) -> int:
     return int(tensor.numpy())
 
 
-def _new(size, dtype, element_shape, dynamic_size, clear_after_read, tensor_array_name, identical_element_shapes=False):
+def _new(
+    size, dtype: DType, element_shape: ShapeLike, dynamic_size, clear_after_read, tensor_array_name,
+    identical_element_shapes: bool = False,
+):
     """A new array of `size` elements that were not written yet."""
     count = _scalar(size, "TensorArray size")
     return handle_of(
@@ -83,7 +88,7 @@ def _write(handle, index, value, flow_in, T):
 
 @_in_versions("TensorArrayRead", "handle: resource, index: int32, flow_in: float32 -> value: dtype",
               {"dtype": ("type",)}, _unknown_shape)  # fmt: skip
-def _read(handle, index, flow_in, dtype):
+def _read(handle, index, flow_in, dtype: DType):
     """An element, which goes unless the array keeps what was read."""
     return _array(handle).read(_scalar(index, "TensorArray index"), dtype)
 
@@ -116,7 +121,7 @@ def _stacked(array: ArrayOfTensors, indices: list[int], dtype: Any, shape: Any) 
 
 @_in_versions("TensorArrayGather", "handle: resource, indices: int32, flow_in: float32 -> value: dtype",
               {"dtype": ("type",), **_ELEMENT}, _unknown_shape)  # fmt: skip
-def _gather(handle, indices, flow_in, dtype, element_shape):
+def _gather(handle, indices, flow_in, dtype: DType, element_shape: ShapeLike):
     """The elements at `indices`, one below the other."""
     if indices.shape.rank != 1:
         raise invalid(f"Expected indices to be a vector, but received shape: {indices.shape}")
@@ -125,7 +130,7 @@ def _gather(handle, indices, flow_in, dtype, element_shape):
 
 @_in_versions("TensorArrayPack", "handle: resource, flow_in: float32 -> value: dtype", {"dtype": ("type",), **_ELEMENT},
               _unknown_shape, ("",))  # fmt: skip
-def _pack(handle, flow_in, dtype, element_shape):
+def _pack(handle, flow_in, dtype: DType, element_shape: ShapeLike):
     """All elements, one below the other."""
     array = _array(handle)
     return _stacked(array, list(range(len(array.elements()))), dtype, TensorShape(element_shape))

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import bisect
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, AxisLike, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -22,6 +27,9 @@ from tapeflow.ops.static import static_value
 from tapeflow.ops.table import INDEX, Sample, dtype, floats, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
+
 WEIGHTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
@@ -32,7 +40,7 @@ def _size(size):
     return count
 
 
-def _check_weights(values, weights, name):
+def _check_weights(values, weights, name: str):
     if weights.size and weights.shape != values.shape:
         raise invalid(
             f"`weights` must be the same shape as `{name}` or a length-0 `Tensor`, in which case it acts as all "
@@ -40,7 +48,7 @@ def _check_weights(values, weights, name):
         )
 
 
-def _counted_by_jax(xp, values, size, weights):
+def _counted_by_jax(xp: ModuleType, values, size, weights):
     heavy = xp.broadcast_to(weights if weights.size else xp.ones((), weights.dtype), values.shape)
     return xp.zeros(size, weights.dtype).at[values].add(heavy, mode="drop")
 
@@ -59,7 +67,7 @@ def _counted(values, size, weights):
     types={"T": WEIGHTS},
     shape=lambda call: [(shapes.size_value(call, 1),)],
 )
-def Bincount(xp, arr, size, weights):
+def Bincount(xp: ModuleType, arr: Array, size: Array, weights: Array):
     count = _size(size)
     _check_weights(arr, weights, "arr")
     if (arr < 0).any():
@@ -71,13 +79,13 @@ Bincount.gradient(None)
 
 
 @Bincount.compiled()
-def _(xp, arr, size, weights):
+def _(xp: ModuleType, arr, size, weights):
     _check_weights(arr, weights, "arr")
     return _counted_by_jax(xp, arr.ravel(), _size(size), weights.ravel())
 
 
 @Bincount.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([1, 1, 5, 0], np.int32), 4, rng.normal(4))
     yield Sample(np.array([[1, 2]], np.int32), 3, np.zeros(0))
     yield Sample(np.array([1], np.int32), -1, np.zeros(0), raises=InvalidArgumentError)
@@ -92,7 +100,7 @@ def _(arr, size, weights):
     return np.array([sum(w for v, w in pairs if v == i) for i in range(int(size))], float)
 
 
-def _dense_shape(call):
+def _dense_shape(call: ShapeCall):
     shape, bins = call.shape(0), shapes.size_value(call, 1)
     return [None if shape is None else (*shape[:-1], bins) if len(shape) == 2 else (bins,)]
 
@@ -105,7 +113,7 @@ def _dense_shape(call):
     ranks="input: 0-2",
     shape=_dense_shape,
 )
-def DenseBincount(xp, input, size, weights, binary_output):
+def DenseBincount(xp: ModuleType, input: Array, size: Array, weights: Array, binary_output: bool):
     count = _size(size)
     if input.ndim > 2:
         raise invalid(f"Shape must be at most rank 2 but is rank {input.ndim}")
@@ -126,7 +134,7 @@ DenseBincount.gradient(None)
 
 
 @DenseBincount.compiled()
-def _(xp, input, size, weights, binary_output):
+def _(xp: ModuleType, input, size, weights, binary_output):
     _check_weights(input, weights, "arr")
     count = _size(size)
     rows = input.reshape(-1, input.shape[-1]) if input.ndim == 2 else input.reshape(1, -1)
@@ -141,7 +149,7 @@ def _(xp, input, size, weights, binary_output):
 
 
 @DenseBincount.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([[1, 1], [0, 5]], np.int32), 4, rng.normal(2, 2))
     yield Sample(np.array([1, 1, 2], np.int64), np.asarray(3, np.int64), np.zeros(0))
     yield Sample(np.array([1, 1, 2], np.int32), 3, np.zeros(0), binary_output=True)
@@ -163,14 +171,8 @@ def _(input, size, weights, binary_output):
 
 @tensor_function
 def bincount(
-    arr,
-    weights=None,
-    minlength=None,
-    maxlength=None,
-    dtype=dtypes.int32,
-    name=None,
-    axis=None,
-    binary_output=False,
+    arr, weights=None, minlength=None, maxlength=None, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None, axis: AxisLike | None = None, binary_output: bool = False,
 ):
     """Count how often each of the integers 0, 1, ... occurs, or add up their weights.
 
@@ -232,7 +234,7 @@ def _bins(arr, minlength, maxlength):
 
 
 @tensor_function
-def bincount_v1(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
+def bincount_v1(arr, weights=None, minlength=None, maxlength=None, dtype: DTypeLike = dtypes.int32):
     """`bincount` as 1.x spells it."""
     return bincount(arr, weights, minlength, maxlength, dtype)
 
@@ -259,7 +261,7 @@ def _range_of(value_range, nbins):
     return low, high, bins
 
 
-def _bins_rule(call):
+def _bins_rule(call: ShapeCall):
     shapes.exactly(shapes.vector_length(call, 1), 2)
     return [(shapes.size_value(call, 2, least=1),)]
 
@@ -271,7 +273,7 @@ def _bins_rule(call):
     attrs={"dtype": dtype(dtypes.int32)},
     shape=_bins_rule,
 )
-def HistogramFixedWidth(xp, values, value_range, nbins, dtype):
+def HistogramFixedWidth(xp: ModuleType, values: Array, value_range: Array, nbins: Array, dtype: DType):
     low, high, bins = _range_of(value_range, nbins)
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise invalid("Histogram values must not contain NaN")
@@ -280,7 +282,7 @@ def HistogramFixedWidth(xp, values, value_range, nbins, dtype):
 
 
 @HistogramFixedWidth.compiled()
-def _(xp, values, value_range, nbins, dtype):
+def _(xp: ModuleType, values, value_range, nbins, dtype):
     bins, limits = _size(nbins), value_range.astype(np.float64)
     width = limits[1] - limits[0]
     place = xp.floor((values.ravel().astype(np.float64) - limits[0]) / width * bins)
@@ -291,7 +293,7 @@ HistogramFixedWidth.gradient(None)
 
 
 @HistogramFixedWidth.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0]), np.array([0.0, 5.0]), 5)
     yield Sample(rng.normal(4, 5), np.array([-1.0, 1.0]), 3, dtype=dtypes.int64)
     yield Sample(rng.normal(2), np.array([1.0, -1.0]), 3, raises=InvalidArgumentError)
@@ -300,14 +302,16 @@ def _(rng):
 
 
 @HistogramFixedWidth.reference
-def _(values, value_range, nbins, dtype):
+def _(values, value_range, nbins, dtype: DType):
     edges = np.linspace(value_range[0], value_range[1], int(nbins) + 1)[1:-1].tolist()
     places = [bisect.bisect_right(edges, v) for v in values.ravel().tolist()]
     return np.array([places.count(i) for i in range(int(nbins))])
 
 
 @tensor_function
-def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+def histogram_fixed_width(
+    values: TensorLike, value_range, nbins=100, dtype: DTypeLike = dtypes.int32, name: str | None = None
+):
     """Count numbers in bins of one width.
 
     Args:
@@ -333,7 +337,9 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
 
 
 @tensor_function
-def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+def histogram_fixed_width_bins(
+    values: TensorLike, value_range, nbins=100, dtype: DTypeLike = dtypes.int32, name: str | None = None
+):
     """Find the bin of each number, among bins of one width.
 
     Args:
@@ -374,7 +380,7 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     attrs={"boundaries": floats},
     shape=shapes.elementwise,
 )
-def Bucketize(xp, input, boundaries):
+def Bucketize(xp: ModuleType, input: Array, boundaries: Sequence[float]):
     bounds = np.asarray(boundaries, np.float64)
     if (np.diff(bounds) < 0).any():
         raise invalid("Expected sorted boundaries")
@@ -385,7 +391,7 @@ Bucketize.gradient(None)
 
 
 @Bucketize.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([[-5.0, 10000.0], [150.0, 10.0]]), boundaries=[0.0, 10.0, 100.0])
     yield Sample(rng.normal(0), boundaries=[0.0])
     yield Sample(rng.normal(2), boundaries=[1.0, 0.0], raises=InvalidArgumentError)
@@ -400,7 +406,8 @@ Bucketize.reference(
 
 @tensor_function
 def confusion_matrix(
-    labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
+    labels, predictions, num_classes: TensorLike | None = None, weights=None, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
 ):
     """Count how often each class was predicted as each other class.
 
@@ -471,7 +478,8 @@ def _refuse_outside(name, x, limit):
 
 @tensor_function
 def confusion_matrix_v1(
-    labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None
+    labels: TensorLike, predictions: TensorLike, num_classes: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32, name: str | None = None, weights=None,
 ):
     """`confusion_matrix` as 1.x spells it."""
     return confusion_matrix(labels, predictions, num_classes, weights, dtype)

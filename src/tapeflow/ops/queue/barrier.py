@@ -186,7 +186,7 @@ def _scalar(attrs: Any, inputs: Any) -> list[Any]:
     {"component_types": ("list(type)",), "shapes": ("list(shape)", []), "capacity": ("int", -1),
      "container": ("string", ""), "shared_name": ("string", "")}, _scalar, makes=True, handles="string_ref",
 )  # fmt: skip
-def _new(name, component_types, shapes, capacity):
+def _new(name: str, component_types, shapes, capacity):
     """A new barrier. Raises InvalidArgumentError for shapes that do not fit the types, and for a capacity."""
     return Barrier(name, component_types, shapes, capacity)
 

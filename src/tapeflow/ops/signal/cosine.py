@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array import joining, reorder
@@ -97,7 +98,7 @@ def _weights(n, first, ratio: float):
 
 
 @tensor_function
-def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
+def dct(input: TensorLike, type=2, n=None, axis: AxisLike = -1, norm=None, name: str | None = None):
     """Compute the discrete cosine transform along the last dimension, as SciPy defines it.
 
     Args:
@@ -124,7 +125,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
 
 
 @tensor_function
-def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
+def idct(input: TensorLike, type=2, n=None, axis: AxisLike = -1, norm=None, name: str | None = None):
     """Compute the inverse of `tf.signal.dct`.
 
     Args:
@@ -184,7 +185,7 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
 
 
 @tensor_function
-def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
+def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name: str | None = None):
     """Invert `tf.signal.mdct`.
 
     Args:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public, tensor_function
@@ -64,7 +68,7 @@ def as_sparse(value) -> SparseTensor:
     return value
 
 
-def _parts(sparse):
+def _parts(sparse: SparseTensor):
     return sparse.indices, sparse.values, sparse.dense_shape
 
 
@@ -77,7 +81,7 @@ def is_sparse(value) -> bool:
 
 
 @public
-def from_dense(tensor, name=None):
+def from_dense(tensor: TensorLike, name: str | None = None):
     """The sparse tensor of the elements that are not zero (not empty, for strings)."""
     tensor = convert_to_tensor(tensor)
     nothing = b"" if tensor.dtype == dtypes.string else zeros([], tensor.dtype)
@@ -86,7 +90,7 @@ def from_dense(tensor, name=None):
 
 
 @public
-def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
+def eye(num_rows, num_columns=None, dtype: DTypeLike = dtypes.float32, name: str | None = None):
     """Make a sparse matrix with ones on its diagonal.
 
     Args:
@@ -116,7 +120,10 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
 
 
 @tensor_function
-def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
+def to_dense(
+    sp_input: SparseTensor, default_value: TensorLike | None = None, validate_indices: bool = True,
+    name: str | None = None,
+):
     """Make a dense tensor of a sparse one.
 
     Args:
@@ -145,7 +152,7 @@ def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
     return _shaped(dense, sp_input)
 
 
-def _shaped(dense, sparse):
+def _shaped(dense: Tensor, sparse: SparseTensor):
     if hasattr(dense, "set_shape") and dense.shape.rank is None:
         dense.set_shape(sparse.shape)
     return dense
@@ -153,7 +160,8 @@ def _shaped(dense, sparse):
 
 @tensor_function
 def sparse_to_dense(
-    sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None
+    sparse_indices, output_shape: ShapeLike, sparse_values, default_value=0, validate_indices: bool = True,
+    name: str | None = None,
 ):
     """The dense tensor of loose parts (1.x); values may be one scalar for all places."""
     return SparseToDense(
@@ -162,7 +170,7 @@ def sparse_to_dense(
 
 
 @tensor_function
-def to_indicator(sp_input, vocab_size, name=None):
+def to_indicator(sp_input, vocab_size, name: str | None = None):
     """Mark the values of a sparse tensor in a dense one.
 
     Args:
@@ -207,14 +215,14 @@ def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False)
 
 
 @tensor_function
-def reorder(sp_input, name=None):
+def reorder(sp_input: SparseTensor, name: str | None = None):
     """The same sparse tensor with its indices in the order of rows."""
     sp_input = as_sparse(sp_input)
     indices, values = SparseReorder(*_parts(sp_input))
     return _like(sp_input, SparseTensor(indices, values, identity(sp_input.dense_shape)))
 
 
-def _like(sparse, made):
+def _like(sparse: SparseTensor, made: SparseTensor):
     made._given_shape = sparse.shape
     return made
 
@@ -302,7 +310,7 @@ def expand_dims(sp_input, axis=None, name=None):
 
 
 @tensor_function
-def transpose(sp_input, perm=None, name=None):
+def transpose(sp_input, perm=None, name: str | None = None):
     """Permute the dimensions of a sparse tensor.
 
     Args:
@@ -410,11 +418,7 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
 
 @tensor_function
 def concat_v1(
-    axis,
-    sp_inputs,
-    name=None,
-    expand_nonconcat_dim=False,
-    concat_dim=None,
+    axis: AxisLike, sp_inputs, name: str | None = None, expand_nonconcat_dim: bool = False, concat_dim=None,
     expand_nonconcat_dims=None,
 ):
     """`concat` with the 1.x names of arguments."""
@@ -423,7 +427,7 @@ def concat_v1(
 
 
 @public
-def split(sp_input=None, num_split=None, axis=None, name=None):
+def split(sp_input=None, num_split=None, axis=None, name: str | None = None):
     """Cut a sparse tensor into parts along an axis.
 
     Args:
@@ -447,13 +451,16 @@ def split(sp_input=None, num_split=None, axis=None, name=None):
 
 
 @tensor_function
-def split_v1(keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None):  # fmt: skip
+def split_v1(
+    keyword_required=None, sp_input=None, num_split=None, axis: AxisLike | None = None,
+    name: str | None = None, split_dim=None,
+):  # fmt: skip
     """`split` of 1.x, by keywords only."""
     return split(sp_input, num_split, renamed("axis", axis, "split_dim", split_dim))
 
 
 @tensor_function
-def slice_(sp_input, start, size, name=None):
+def slice_(sp_input: SparseTensor, start: Sequence[int], size: TensorLike, name: str | None = None):
     """Take the part of a sparse tensor that begins at `start` and has shape `size`.
 
     Args:
@@ -500,7 +507,7 @@ def retain(sp_input, to_retain):
 
 
 @tensor_function
-def fill_empty_rows(sp_input, default_value, name=None):
+def fill_empty_rows(sp_input: SparseTensor, default_value: TensorLike, name: str | None = None):
     """Give each row without elements one element.
 
     Args:
@@ -526,7 +533,7 @@ def fill_empty_rows(sp_input, default_value, name=None):
 
 
 @public
-def add(a, b, threshold=0):
+def add(a: TensorLike, b: TensorLike, threshold=0):
     """Add two tensors, of which at least one is sparse.
 
     Args:
@@ -558,7 +565,7 @@ def add(a, b, threshold=0):
 
 
 @tensor_function
-def add_v1(a, b, threshold=None, thresh=None):
+def add_v1(a: TensorLike, b: TensorLike, threshold=None, thresh=None):
     """`add` with the 1.x spelling `thresh`."""
     limit = thresh if threshold is None else threshold
     return add(a, b, 0 if limit is None else limit)
@@ -573,14 +580,17 @@ def _axes(sparse, axis):
     return cast(axis, dtypes.int32)
 
 
-def _reduced(sp_input, axis, keepdims, output_is_sparse, dense_row, sparse_row):
+def _reduced(sp_input, axis, keepdims: bool | None, output_is_sparse, dense_row, sparse_row):
     sp_input = as_sparse(sp_input)
     args = (*_parts(sp_input), _axes(sp_input, axis), bool(keepdims))
     return SparseTensor(*sparse_row(*args)) if output_is_sparse else dense_row(*args)
 
 
 @public
-def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+def reduce_sum(
+    sp_input, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
+    name: str | None = None,
+):
     """Add the elements along axes.
 
     Args:
@@ -602,7 +612,10 @@ def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
 
 
 @public
-def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+def reduce_max(
+    sp_input, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
+    name: str | None = None,
+):
     """Compute the largest of the elements that are there, along axes.
 
     Args:
@@ -623,8 +636,10 @@ def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
     )
 
 
-def _v1(function, sparse):
-    def reduced(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+def _v1(function: Callable[..., Any], sparse: bool):
+    def reduced(
+        sp_input, axis=None, keepdims: bool | None = None, reduction_axes=None, keep_dims: bool | None = None
+    ):
         axis = renamed("axis", axis, "reduction_axes", reduction_axes)
         return function(
             sp_input, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims), sparse
@@ -639,7 +654,9 @@ reduce_max_v1, reduce_max_sparse = _v1(reduce_max, False), _v1(reduce_max, True)
 
 
 @tensor_function
-def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
+def sparse_dense_matmul(
+    sp_a, b: TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+):
     """Multiply a sparse and a dense matrix, in either order.
 
     Args:
@@ -667,7 +684,7 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
 
 
 @tensor_function
-def softmax(sp_input, name=None):
+def softmax(sp_input, name: str | None = None):
     """Softmax along the last dimension, over the elements that are there."""
     sp_input = as_sparse(sp_input)
     return _like(sp_input, sp_input.with_values(SparseSoftmax(*_parts(sp_input))))
@@ -736,7 +753,7 @@ def map_values(op, *args, **kwargs):
 
 
 @tensor_function
-def mask(a, mask_indices, name=None):
+def mask(a, mask_indices, name: str | None = None):
     """Leave slices out of an `IndexedSlices`.
 
     Args:

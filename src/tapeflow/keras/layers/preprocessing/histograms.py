@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.control.flow import numpy_function
 from tapeflow.ops.math.casting import cast
 
 
-def _by_array(function, images):
+def _by_array(function: Callable[..., Any], images):
     """A function of arrays called on images, in graphs when they run."""
     if executing_eagerly():
         return convert_to_tensor(function(images.numpy()).astype(images.dtype.as_numpy_dtype))
@@ -22,11 +26,11 @@ def _by_array(function, images):
     return cast(values, images.dtype)
 
 
-def equalized(images, value_range, bins):
+def equalized(images: TensorLike, value_range: Sequence[int], bins: int):
     """Each channel of (batch, height, width, channels) by the cumulative frequencies of its values in the batch."""
     low, high = (float(x) for x in value_range)
 
-    def channel(values):
+    def channel(values: np.ndarray):
         scaled = (values - low) / (high - low) * (bins - 1)
         index = np.clip(scaled, 0, bins - 1).astype("int64")
         counts = np.bincount(index.reshape(-1), minlength=bins)
@@ -38,7 +42,7 @@ def equalized(images, value_range, bins):
         table = np.clip(np.round(table), 0, bins - 1)
         return table[index] / (bins - 1) * (high - low) + low
 
-    def whole(x):
+    def whole(x: np.ndarray):
         return np.stack([channel(x[..., i]) for i in range(x.shape[-1])], -1)
 
     return _by_array(whole, images)
