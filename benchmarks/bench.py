@@ -1,4 +1,4 @@
-"""Times tapeflow beside TensorFlow, PyTorch, JAX and NumPy, and prints a Markdown table.
+"""Times tapeflow beside TensorFlow, PyTorch, JAX and NumPy, and prints a summary and Markdown tables.
 
     make bench TF_PYTHON=... TORCH_PYTHON=... JAX_PYTHON=...
 
@@ -35,6 +35,9 @@ class Speed(NamedTuple):
 
 # How far two peers' values may be apart, as part of the largest.
 TOLERANCE = 1e-3
+# How far two times may be apart that the summary calls level, and how many rows it names.
+LEVEL = 0.05
+WORST = 5
 
 
 class Table(NamedTuple):
@@ -208,10 +211,10 @@ def main():
     parser.add_argument("--tables", default=",".join(TABLES), help="comma-separated")
     options = parser.parse_args()
 
-    versions = set()
-    for name in options.tables.split(","):
-        results = measure(TABLES[name], options)
-        versions |= {r["version"] for r in results.values() if "version" in r}
+    found = {name: measure(TABLES[name], options) for name in options.tables.split(",")}
+    versions = {r["version"] for results in found.values() for r in results.values() if "version" in r}
+    print(summary([ratio for name, results in found.items() for ratio in ratios(TABLES[name], results)]), end="\n\n")
+    for name, results in found.items():
         print(report(TABLES[name], results), end="\n\n")
     print(
         f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}; "
@@ -278,6 +281,26 @@ def call(command):
         print(f"{command} failed:\n{done.stderr[-2000:]}", file=sys.stderr)
         return {}
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def ratios(table, results):
+    """(time of the fastest rival as part of tapeflow's, what, the rival) of each row that both have."""
+    mine = results.get("tapeflow", {})
+    for key, what, _ in table.times:
+        rivals = [(results[name][key], name) for name in table.rivals if results.get(name, {}).get(key)]
+        if rivals and mine.get(key):
+            least, name = min(rivals)
+            yield least / mine[key], what, name
+
+
+def summary(found):
+    """How many rows are ahead of, level with and behind the fastest rival, and the worst ones."""
+    behind = sorted(each for each in found if each[0] < 1 - LEVEL)
+    ahead = sum(ratio > 1 + LEVEL for ratio, *_ in found)
+    level = len(found) - ahead - len(behind)
+    lines = [f"{ahead} rows ahead of the fastest rival, {level} level, {len(behind)} behind."]
+    lines += [f"- {what}: {ratio:.2g} of the speed of {name}" for ratio, what, name in behind[:WORST]]
+    return "\n".join(lines)
 
 
 def report(table, results):

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "kernels/loops.h"
@@ -31,12 +32,20 @@ struct Step {
 
 }  // namespace
 
-struct ScalarLoop {
-  std::once_flag compiled;
-  bool usable = false;
+namespace {
+
+struct ScalarProgram {
   std::vector<Step> steps;
   std::vector<Cell> cells;    // at the start: constants
   std::vector<DType> dtypes;  // of the cells; inputs come first
+};
+
+}  // namespace
+
+struct ScalarLoop {
+  std::once_flag compiled;
+  bool usable = false;
+  ScalarProgram program;
 };
 
 namespace {
@@ -50,7 +59,7 @@ bool is_scalar(const Tensor* t) { return t->rank() == 0 && t->data && fits_cell(
 // one step.
 class Compiler {
  public:
-  explicit Compiler(ScalarLoop* to) : to_(*to) {}
+  explicit Compiler(ScalarProgram* to) : to_(*to) {}
 
   void compile(const Instruction& at, const DType* inputs) {
     std::vector<int> all;
@@ -183,7 +192,7 @@ class Compiler {
     return variables;
   }
 
-  ScalarLoop& to_;
+  ScalarProgram& to_;
 };
 
 // Whether the loop came to its end. Not where a step refused: the outermost variables are then those of the turn before,
@@ -237,18 +246,21 @@ bool run_scalar_loop(ScalarLoop* loop, const Instruction& at, Tensor** variables
     dtypes[i] = input(i)->dtype;
   }
   std::call_once(loop->compiled, [&] {
+    ScalarProgram program;  // where memory runs out on the way, the next run begins anew
     try {
-      Compiler(loop).compile(at, dtypes);
-      loop->usable = true;
+      Compiler(&program).compile(at, dtypes);
     } catch (const NotScalar&) {
-      std::vector<Step>().swap(loop->steps);
+      return;
     }
+    loop->program = std::move(program);
+    loop->usable = true;
   });
-  if (!loop->usable || !std::equal(dtypes, dtypes + n_in, loop->dtypes.begin())) return false;
+  const ScalarProgram& program = loop->program;
+  if (!loop->usable || !std::equal(dtypes, dtypes + n_in, program.dtypes.begin())) return false;
   Cell cells[kMaxCells];
-  std::memcpy(cells, loop->cells.data(), loop->cells.size() * sizeof(Cell));
+  std::memcpy(cells, program.cells.data(), program.cells.size() * sizeof(Cell));
   for (size_t i = 0; i < n_in; ++i) std::memcpy(cells[i].bytes, input(i)->data, static_cast<size_t>(input(i)->bytes()));
-  const bool ended = run_steps(loop->steps.data(), cells, tick);
+  const bool ended = run_steps(program.steps.data(), cells, tick);
   for (size_t i = 0; i < n_vars; ++i) {
     ShapeRef scalar(Shape::scalar());
     Tensor* t = new_tensor(dtypes[i], scalar.get());

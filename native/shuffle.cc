@@ -59,7 +59,7 @@ PyObject* py_through(PyObject*, PyObject* args) {
   return PyLong_FromSsize_t(start);
 }
 
-// Each number in turn changes places with a random one of those from it on.
+// The first numbers, as many as there are random ones, in turn change places with a random one of those from it on.
 PyObject* py_rest(PyObject*, PyObject* args) {
   PyObject *given, *drawn;
   if (!PyArg_ParseTuple(args, "OO", &given, &drawn)) return nullptr;
@@ -67,12 +67,12 @@ PyObject* py_rest(PyObject*, PyObject* args) {
   if (!numbers.ok) return nullptr;
   Numbers random(drawn, PyBUF_SIMPLE);
   if (!random.ok) return nullptr;
-  if (random.size() < numbers.size()) {
-    PyErr_SetString(PyExc_ValueError, "shuffle_rest: random numbers are missing");
+  const Py_ssize_t size = numbers.size();
+  if (random.size() > size) {
+    PyErr_SetString(PyExc_ValueError, "shuffle_rest: there are more random numbers than numbers");
     return nullptr;
   }
-  const Py_ssize_t size = numbers.size();
-  for (Py_ssize_t i = 0; i < size; ++i) {
+  for (Py_ssize_t i = 0; i < random.size(); ++i) {
     std::swap(numbers.data()[i],
               numbers.data()[i + static_cast<Py_ssize_t>(random.random()[i] % static_cast<uint64_t>(size - i))]);
   }
@@ -85,7 +85,7 @@ PyMethodDef shuffle_methods[] = {
     {"shuffle_through", entry<py_through>, METH_VARARGS,
      "shuffle_through(buffer, start, numbers, random) -> start: `numbers` replaced by what leaves a shuffle buffer."},
     {"shuffle_rest", entry<py_rest>, METH_VARARGS,
-     "shuffle_rest(numbers, random): what is left in a shuffle buffer, brought into the order in which it leaves."},
+     "shuffle_rest(numbers, random): the numbers left in a shuffle buffer; the first len(random) in their final order."},
     {nullptr, nullptr, 0, nullptr},
 };
 

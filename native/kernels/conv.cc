@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "convolution.h"
 #include "onednn.h"
 #include "owned_tensor.h"
 #include "registry.h"
@@ -126,9 +127,12 @@ bool run(KernelCall& c, Convolution& v, Convolution::Pass pass, const Tensor* fi
       bool done;
       {
         ReleaseGil release(static_cast<int64_t>(std::min(madds / 50, 1e18)));
-        SignalsWait wait(threads);
-        done = library->convolve(threads, v, first->as<float>(), second->as<float>(),
-                                 result->as<float>());
+        done = pass == Convolution::kBackwardFilter && own_filter_gradient &&
+               own_filter_gradient(v, first->as<float>(), second->as<float>(), result->as<float>());
+        if (!done) {
+          SignalsWait wait(threads);
+          done = library->convolve(threads, v, first->as<float>(), second->as<float>(), result->as<float>());
+        }
       }
       if (!done) return false;
     }

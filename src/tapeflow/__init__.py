@@ -66,6 +66,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.specs.type_specs import type_spec_from_value
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tracking.module import Module
+from tapeflow.ops import node_rows as _node_rows
 from tapeflow.ops import operators as _operators
 from tapeflow.ops.array.broadcasting import (
     broadcast_dynamic_shape,
@@ -351,6 +352,13 @@ def _find_accelerators() -> None:
 
 
 _placement.on_first_look(_find_accelerators)
+
+
+def _load_dataset_nodes() -> None:
+    importlib.import_module("tapeflow.data.nodes.value_nodes")
+
+
+_node_rows.register_source(_load_dataset_nodes)
 
 
 def __getattr__(name: str) -> Any:

@@ -163,3 +163,35 @@ def test_batches_that_differ_raise():
         y = tf.concat([x, x], 0)
     with pytest.raises(ValueError, match="first dimension of target shape"):
         tape.batch_jacobian(y, x)
+
+
+def slices(x):
+    """Three rows, of which the second is zero, from `x`, two rows."""
+    return tf.IndexedSlices(x * x, tf.constant([2, 0]), tf.constant([3, 2]))
+
+
+@pytest.mark.parametrize("recording", [True, False])
+@pytest.mark.parametrize("in_graph", [True, False])
+def test_target_of_slices(recording, in_graph):
+    """The dense form of slices is made after the program's last operation, and belongs to what is differentiated."""
+    x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+
+    def derivative():
+        with tf.GradientTape() as tape:
+            target = slices(x)
+            if recording:
+                return tape.jacobian(target, x)
+        return tape.jacobian(target, x)
+
+    expected = np.zeros([3, 2, 2, 2])
+    for row, source in ((2, 0), (0, 1)):
+        for k in range(2):
+            expected[row, k, source, k] = 2 * x.numpy()[source, k]
+    np.testing.assert_allclose((tf.function(derivative) if in_graph else derivative)(), expected)
+
+
+def test_batch_jacobian_of_slices():
+    x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        target = tf.IndexedSlices(x * 3.0, tf.constant([0, 1]), tf.constant([2, 2]))
+    np.testing.assert_allclose(tape.batch_jacobian(target, x), 3.0 * np.stack([np.eye(2)] * 2))

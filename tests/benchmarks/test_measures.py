@@ -75,3 +75,21 @@ def test_a_limit_may_be_a_part_of_a_peers_speed(bench, mine, missed):
     written = bench["report"](table, {"tapeflow": {"save": mine}, "disk": {"save": 1.0}})
     assert ("(!)" in written) == missed
     assert "| 2 s |" in written
+
+
+def test_summary_counts_rows_and_names_the_worst(bench):
+    times = [(key, f"the {key}", None) for key in ("near", "won", "lost", "worse", "alone")]
+    table = bench["Table"](peers={}, rivals=("A", "B"), times=times, sizes=[])
+    results = {
+        "tapeflow": {"near": 1.0, "won": 1.0, "lost": 2.0, "worse": 4.0, "alone": 1.0},
+        "A": {"near": 1.02, "won": 3.0, "lost": 1.0, "worse": 2.0},
+        "B": {"won": 2.0, "worse": 1.0},
+        "by hand": {"near": 0.1},
+    }
+    ratios = list(bench["ratios"](table, results))
+    assert ratios == [(1.02, "the near", "A"), (2.0, "the won", "B"), (0.5, "the lost", "A"), (0.25, "the worse", "B")]
+    assert bench["summary"](ratios).splitlines() == [
+        "1 rows ahead of the fastest rival, 1 level, 2 behind.",
+        "- the worse: 0.25 of the speed of B",
+        "- the lost: 0.5 of the speed of A",
+    ]

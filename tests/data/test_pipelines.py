@@ -7,6 +7,7 @@ import pathlib
 import random
 import subprocess
 
+import numpy as np
 import pytest
 
 import tapeflow as tf
@@ -69,3 +70,13 @@ def test_pipelines_against_tensorflow():
         if mine != its and its != "error"
     ]
     assert not unlike, "\n".join(map(str, unlike[:5]))
+
+
+def test_sizes_of_sparse_elements_stay_known():
+    """What a function computes of sparse elements knows the sizes that their spec knows."""
+    rows = tf.data.Dataset.from_tensor_slices(tf.sparse.eye(4))
+    dense = rows.map(tf.sparse.to_dense)
+    assert dense.element_spec.shape.as_list() == [4]
+    batches = rows.batch(3).map(tf.sparse.to_dense)
+    assert batches.element_spec.shape.as_list() == [None, 4]
+    np.testing.assert_array_equal(np.concatenate(list(batches.as_numpy_iterator())), np.eye(4))

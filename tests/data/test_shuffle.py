@@ -1,8 +1,10 @@
 """Shuffling gives TensorFlow's orders for TensorFlow's seeds."""
 
+import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.data.transform import shuffling
 
 Dataset = tf.data.Dataset
 
@@ -57,3 +59,15 @@ def test_seeds_come_from_the_global_one():
 def test_every_element_comes_once():
     dataset = Dataset.range(1000).shuffle(77).batch(32)
     assert sorted(int(x) for batch in dataset for x in batch) == list(range(1000))
+
+
+@pytest.mark.parametrize("size", [7, 40, 100])
+@pytest.mark.parametrize("batch", [3, 33, 200])
+def test_pieces_of_a_long_pass(monkeypatch, size, batch):
+    """However many numbers are shuffled at once, while other threads wait, the order is the same."""
+    monkeypatch.setattr(shuffling, "_PIECE", 16)
+    rows = tf.data.Dataset.from_tensor_slices(np.arange(100)).shuffle(size, seed=3).batch(batch)
+    one_by_one = tf.data.Dataset.from_generator(lambda: range(100), tf.int64).shuffle(size, seed=3)
+    batches = list(rows.as_numpy_iterator())
+    assert [len(b) for b in batches] == [min(batch, 100 - i) for i in range(0, 100, batch)]
+    assert np.concatenate(batches).tolist() == list(one_by_one.as_numpy_iterator())

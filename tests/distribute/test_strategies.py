@@ -64,7 +64,7 @@ def test_replicas_meet_in_all_reduce(two):
 
     (x,) = two.experimental_distribute_dataset(batches(2.0, 4.0).batch(2))
     total, mean = two.run(step, (x,))
-    assert total.numpy().tolist() == [6]
+    assert [part.numpy().tolist() for part in two.experimental_local_results(total)] == [[6], [6]]
     assert mean.numpy().tolist() == [3]
 
 
@@ -260,3 +260,24 @@ def test_what_was_said_of_devices_is_undone():
     config.reset_devices()
     assert len(tf.config.list_logical_devices("CPU")) == 1
     assert tf.config.get_logical_device_configuration(cpu) is None
+
+
+def test_local_results_of_a_structure(two):
+    """What `all_reduce` gave is the same in every replica, but each has its own."""
+
+    @tf.function
+    def step():
+        def replica():
+            context = tf.distribute.get_replica_context()
+            i = tf.cast(context.replica_id_in_sync_group, tf.float32)
+            every = context.all_gather(tf.reshape(i, [1]), axis=0)
+            return {"mean": context.all_reduce("MEAN", i), "own": i, "all": every}
+
+        return two.run(replica)
+
+    for found in (step(), step.python_function()):
+        parts = two.experimental_local_results(found)
+        assert [float(part["own"]) for part in parts] == [0.0, 1.0]
+        assert [float(part["mean"]) for part in parts] == [0.5, 0.5]
+        assert [part["all"].numpy().tolist() for part in parts] == [[0.0, 1.0]] * 2
+        assert [float(x) for x in two.experimental_local_results(found["mean"])] == [0.5, 0.5]

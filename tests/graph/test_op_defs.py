@@ -42,7 +42,7 @@ def arguments(listed):
 def test_rows_and_nodes_are_defined_as_in_tensorflow(theirs):
     load_all_rows()
     unlike = []
-    for name in [*op_defs._NODES, *op_defs._defined(), *REGISTRY, *RESOURCE_OPS]:
+    for name in [*op_defs.nodes(), *REGISTRY, *RESOURCE_OPS]:
         if name in REGISTRY and of_our_own(name):
             continue
         if name not in theirs:

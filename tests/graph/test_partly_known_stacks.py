@@ -19,3 +19,36 @@ def test_the_known_parts_are_given():
 def test_a_split_of_a_scalar_is_refused_while_the_graph_is_built():
     with tf.Graph().as_default(), pytest.raises(ValueError, match="Shape must be at least rank 1 but is rank 0"):
         tf.TensorArray(tf.float32, 1).split(1.0, [1])
+
+
+def sparse(shape, indices, values):
+    return tf.SparseTensor(indices, values, tf.cast(shape, tf.int64))
+
+
+# What is computed of a shape [None, 4], of which 4 is known while the graph is built: the result's shape.
+SHAPES = {
+    "poisson": (lambda shape, i, v: tf.random.poisson(shape, [1.0, 2.0]), [None, 4, 2]),
+    "gamma": (lambda shape, i, v: tf.random.gamma(shape, [1.0, 2.0]), [None, 4, 2]),
+    "to_dense": (lambda shape, i, v: tf.sparse.to_dense(sparse(shape, i, v)), [None, 4]),
+    "concat": (lambda shape, i, v: tf.sparse.concat(0, [sparse(shape, i, v)] * 2), [None, 4]),
+    "concat of columns": (lambda shape, i, v: tf.sparse.concat(1, [sparse(shape, i, v)] * 2), [None, 8]),
+    "concat of other sizes": (
+        lambda shape, i, v: tf.sparse.concat(0, [sparse(shape, i, v), tf.sparse.eye(3, 6)], True), [None, 6]),
+    "resize": (lambda shape, i, v: tf.image.resize(tf.ones([1, 2, 2, 3]), shape), [1, None, 4, 3]),
+    "unstack": (lambda shape, i, v: tf.zeros(tf.stack(tf.unstack(shape)[::-1])), [4, None]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_sizes_that_are_known_stay_known(name):
+    call, expected = SHAPES[name]
+    found = []
+
+    @tf.function(autograph=False)
+    def traced(n, indices, values):
+        found.append(call(tf.stack([n, 4]), indices, values).shape.as_list())
+        return n
+
+    specs = tf.TensorSpec([], tf.int32), tf.TensorSpec([None, 2], tf.int64), tf.TensorSpec([None], tf.float32)
+    traced.get_concrete_function(*specs)
+    assert found == [expected]

@@ -12,6 +12,7 @@ from tapeflow.graph.interchange.written_as import is_composed, type_of
 from tapeflow.graph.nodes import from_node_def as nodes
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.run import planning
+from tapeflow.ops import node_rows
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
 
@@ -23,15 +24,15 @@ NOT_WRITTEN = {"RefIdentity": "reference_variables.rewritten makes an Identity o
 
 def _kinds_that_run():
     nodes.load_all_rows()
-    nodes.load_dataset_nodes()
-    forwarding = {kind for kind, node in op_defs._NODES.items() if node.forwards}
+    node_rows.load_all()
+    forwarding = {kind for kind, node in op_defs.nodes().items() if node.forwards}
     kinds = {*planning._EMIT, *forwarding, *REGISTRY, *RESOURCE_OPS}
     return sorted(kinds - NOT_WRITTEN.keys())
 
 
 def test_no_op_is_defined_twice():
     nodes.load_all_rows()
-    tables = (op_defs._NODES, op_defs._defined(), REGISTRY, RESOURCE_OPS)
+    tables = (op_defs._NODES, op_defs._defined(), node_rows.NODES, REGISTRY, RESOURCE_OPS)
     counts = Counter(name for table in tables for name in table)
     assert not [name for name, count in counts.items() if count > 1]
 

@@ -27,7 +27,7 @@ DIFFERENT = {"loss BinaryCrossentropy": LOGITS, "loss BinaryFocalCrossentropy": 
              "metrics BinaryCrossentropy": LOGITS}  # fmt: skip
 DIFFERENT_2 = DIFFERENT | {
     "optimizer Nadam": "tf_keras does not write the product of the momenta, and itself goes on without it",
-    "Discretization learned": "tf_keras writes the summary and not the boundaries, which are not computed of it here",
+    "Discretization learned": "files of weights have its summary, which is no weight here",
 }
 # Cases by writer and reader, those of Keras 2 among them.
 DIFFERENCES = {

@@ -78,6 +78,13 @@ def test_several_functions_of_an_object():
         tf.lite.TFLiteConverter.from_concrete_functions(functions).convert()
 
 
+def test_functions_of_the_same_name():
+    spec = tf.TensorSpec([2])
+    functions = [tf.function(f).get_concrete_function(spec) for f in (lambda x: x + 1.0, lambda x: x * 2.0)]
+    with pytest.raises(ValueError, match="Two functions are named '<lambda>'"):
+        tf.lite.TFLiteConverter.from_concrete_functions(functions, tf.Module()).convert()
+
+
 def test_what_is_no_concrete_function():
     with pytest.raises(ValueError, match="call get_concrete_function"):
         tf.lite.TFLiteConverter.from_concrete_functions([tf.function(abs)])

@@ -159,3 +159,19 @@ def test_what_is_known_of_frames(shape, length, step, axis, pad_end):
 def test_the_padding_of_frames_is_one_number():
     with pytest.raises(ValueError, match="pad_value must be a scalar"):
         tf.signal.frame([1.0], 1, 1, pad_end=True, pad_value=[1.0])
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_gradient_of_frames_is_dense(known):
+    """Elements are in several frames, which are gathered; the gradient is not that of a gather, slices."""
+    x = tf.range(7.0)
+
+    def derivative(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.signal.frame(x, 3, 2)
+        return tape.gradient(y, x)
+
+    traced = tf.function(derivative, input_signature=[tf.TensorSpec([None], tf.float32)])
+    found = derivative(x) if known else traced(x)
+    np.testing.assert_array_equal(found[:], [1, 1, 2, 1, 2, 1, 1])

@@ -55,7 +55,7 @@ def test_ops_say_what_they_touch(kind, touches):
 def test_every_op_that_takes_the_name_of_a_file_says_so():
     silent = [
         kind
-        for kind in (*REGISTRY, *RESOURCE_OPS, *op_defs._NODES, *op_defs._defined())
+        for kind in (*REGISTRY, *RESOURCE_OPS, *op_defs.nodes())
         if any(
             part in word.name.lower()
             for word in (*op_defs.op_def(kind).input_arg, *op_defs.op_def(kind).attr)

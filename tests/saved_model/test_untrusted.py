@@ -108,7 +108,7 @@ def test_a_function_that_touches_files_is_refused_when_it_is_loaded(kind, place,
     tf.saved_model.load(path, trusted=True)
 
 
-KINDS = sorted({*op_defs._NODES, *op_defs._defined(), *RESOURCE_OPS, *REGISTRY})
+KINDS = sorted({*op_defs.nodes(), *RESOURCE_OPS, *REGISTRY})
 REFUSED = [k for k in KINDS if op_defs.touches(k) not in ("", "streams") and k != "PrintV2"]
 
 

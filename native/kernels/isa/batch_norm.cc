@@ -46,21 +46,43 @@ void normalize(int64_t rows, int64_t channels, const float* x, const float* mean
   });
 }
 
-// Mean and (biased) variance over the rows.
+// Mean and (biased) variance over the rows. Each group's mean comes first, and the squares about it while the group is in
+// the cache; those about the mean of all rows follow from them.
 void moments(int64_t rows, int64_t channels, const float* x, float* mean, float* variance) {
-  column_sums<float, 1>(
-      rows, channels, kPassNs,
-      [x](const Lanes<float>& lanes, int64_t at, int64_t, V* sum) { sum[0] += lanes.load(x + at); },
-      {mean});
+  const int64_t groups = row_groups(rows), pitch = 2 * channels;
+  Scratch scratch(static_cast<size_t>(groups * pitch) * sizeof(float));
+  float* const partial = scratch.as<float>();
+  for_column_groups<float>(rows, channels, 2 * kPassNs, [&](int64_t g, int64_t first, int64_t end, auto vectors,
+                                                            const Lanes<float>& last, int64_t c) {
+    const Lanes<float> all(kLanes<float>);
+    const auto lanes = [&](int v) -> const Lanes<float>& { return v == vectors - 1 ? last : all; };
+    const V n = broadcast_lane(static_cast<float>(end - first));
+    V middle[vectors] = {}, squares[vectors] = {};
+    for (int64_t row = first; row < end; ++row)
+      for (int v = 0; v < vectors; ++v) middle[v] += lanes(v).load(x + row * channels + c + v * kLanes<float>);
+    for (int v = 0; v < vectors; ++v) middle[v] /= n;
+    for (int64_t row = first; row < end; ++row)
+      for (int v = 0; v < vectors; ++v) {
+        const V d = lanes(v).load(x + row * channels + c + v * kLanes<float>) - middle[v];
+        squares[v] += d * d;
+      }
+    for (int v = 0; v < vectors; ++v) {
+      float* to = partial + g * pitch + c + v * kLanes<float>;
+      lanes(v).store(to, middle[v]);
+      lanes(v).store(to + channels, squares[v]);
+    }
+  });
   const float n = static_cast<float>(rows);
-  for (int64_t c = 0; c < channels; ++c) mean[c] /= n;
-  column_sums<float, 1>(rows, channels, kPassNs,
-                        [x, mean](const Lanes<float>& lanes, int64_t at, int64_t c, V* sum) {
-                          const V d = lanes.load(x + at) - lanes.load(mean + c);
-                          sum[0] += d * d;
-                        },
-                        {variance});
-  for (int64_t c = 0; c < channels; ++c) variance[c] /= n;
+  const auto size_of = [&](int64_t g) { return static_cast<float>(std::min(kRowsOfGroup, rows - g * kRowsOfGroup)); };
+  std::fill(mean, mean + channels, 0.0f);
+  std::fill(variance, variance + channels, 0.0f);
+  for (int64_t g = 0; g < groups; ++g)
+    for (int64_t c = 0; c < channels; ++c) mean[c] += partial[g * pitch + c] * (size_of(g) / n);
+  for (int64_t g = 0; g < groups; ++g)
+    for (int64_t c = 0; c < channels; ++c) {
+      const float d = partial[g * pitch + c] - mean[c];
+      variance[c] += (partial[g * pitch + channels + c] + d * d * size_of(g)) / n;
+    }
 }
 
 TAPEFLOW_ATTRS(BatchNormAttrs, epsilon, exponential_avg_factor, data_format, is_training);

@@ -10,6 +10,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.autodiff import explaining, jacobians
+from tapeflow.autodiff.weights import in_shape_of
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
@@ -213,7 +214,8 @@ class GradientTape(_native.Tape):
                     f"output_gradients has {len(flat)} elements, but the target has {len(targets)}"
                 )
             weights = [
-                None if w is None else convert_to_tensor(w, t.dtype) for w, t in zip(flat, targets)
+                None if w is None else in_shape_of(t, convert_to_tensor(w, t.dtype))
+                for w, t in zip(flat, targets)
             ]
         if not targets:
             results = [None] * len(flat_sources)
@@ -271,9 +273,8 @@ class GradientTape(_native.Tape):
                [0., 4.]], dtype=float32)>
         """
         self._check_persistent("jacobian", experimental_use_pfor)
-        zero = self._begin_jacobian(unconnected_gradients)
+        target, zero = self._begin_jacobian(target, unconnected_gradients)
         flat_sources, _ = _flat_sources(sources)
-        target = convert_to_tensor(target)
         play = lambda weight: self._derived([target], flat_sources, [weight], zero, True)  # noqa: E731
         results = jacobians.jacobian(play, target, flat_sources)
         if not self._persistent:
@@ -301,21 +302,24 @@ class GradientTape(_native.Tape):
           RuntimeError: at the second use of a tape that is not persistent.
         """
         self._check_persistent("batch_jacobian", experimental_use_pfor)
-        target = convert_to_tensor(target)
-        zero = self._begin_jacobian(unconnected_gradients)
+        target, zero = self._begin_jacobian(target, unconnected_gradients)
         play = lambda weight: self._derived([target], [source], [weight], zero, True)  # noqa: E731
         result = jacobians.batch_jacobian(play, target, source)
         if not self._persistent:
             self._spend()
         return result
 
-    def _begin_jacobian(self, unconnected_gradients) -> bool:
+    def _begin_jacobian(self, target: Any, unconnected_gradients: Any) -> tuple[Any, bool]:
+        """The target as a tensor, and whether sources that it does not depend on get zeros."""
         if self._spent:
             self._check_unused()
         zero = UnconnectedGradients(unconnected_gradients) is not _NONE
+        if not isinstance(target, _Tensor):  # slices, whose dense form is computed now
+            with contextlib.nullcontext() if self._recording else self:
+                target = convert_to_tensor(target)
         if self._recording and not self._persistent:
             self.__exit__(None, None, None)
-        return zero
+        return target, zero
 
     def explain(self, target, source) -> str:
         """Says how `target` depends on `source`, or where the path between them broke."""

@@ -197,19 +197,16 @@ class BundleReader:
             count *= size
         if count > max(stored, 1):  # each element takes at least one byte
             raise self._damaged(key, f"its parts do not make a tensor of shape {sizes}")
-        value = np.empty(sizes, kind)
-        filled = np.zeros(sizes, bool)
-        for part in parts:
-            own = self._parsed(protos.BundleEntryProto, self._raw[slices.key(key, part)])
-            array = self._read(key, own)
-            place = slices.indices(part)
-            if value[place].shape != array.shape or array.dtype != kind:
-                raise self._damaged(key, f"its part {part} has shape {list(array.shape)}")
-            value[place] = array
-            filled[place] = True
-        if not filled[wanted].all():
-            raise self._damaged(key, "not all of its parts are there")
-        return np.ascontiguousarray(value[wanted])
+
+        def arrays() -> Iterator[tuple[Any, np.ndarray]]:
+            for part in parts:
+                own = self._parsed(protos.BundleEntryProto, self._raw[slices.key(key, part)])
+                yield part, self._read(key, own)
+
+        try:
+            return slices.joined(sizes, kind, arrays(), wanted)
+        except ValueError as error:
+            raise self._damaged(key, str(error)) from None
 
     def _read(self, key: str, entry: Any) -> np.ndarray:
         if self._dtype(key, entry) == dtypes.variant:

@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import Any
 
-from tapeflow.checkpoint.bundle import BundleReader
+from tapeflow.checkpoint.first_format import reader_of
 from tapeflow.checkpoint.following import AutoTrackable, attached, children, is_trackable
 from tapeflow.checkpoint.object_graph import OBJECT_GRAPH_KEY
 from tapeflow.checkpoint.object_writing import session_of, staged, write_objects
@@ -29,7 +29,7 @@ def restore_objects(root: Any, path: str | None, options: Any = None) -> Checkpo
     options = CheckpointOptions.of(options)
     if path is None:
         return InitializationOnlyStatus(root)
-    reader = BundleReader(path)
+    reader = reader_of(path)
     if OBJECT_GRAPH_KEY not in reader:
         return NameBasedSaverStatus(reader, root)
     slots = not options.experimental_skip_slot_variables

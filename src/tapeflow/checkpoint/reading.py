@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tapeflow.checkpoint.bundle import BundleReader
+from tapeflow.checkpoint.first_format import reader_of
 from tapeflow.checkpoint.state import latest_checkpoint
 from tapeflow.core.dtypes import DType, string
 from tapeflow.core.public import boundaries, public, public_methods
@@ -16,7 +16,7 @@ class CheckpointReader:
     """The tensors of a checkpoint, by name. Raises NotFoundError for names and checkpoints that are not there."""
 
     def __init__(self, filename: Any):
-        self._reader = BundleReader(os.fspath(filename))
+        self._reader = reader_of(filename)
 
     def get_variable_to_shape_map(self) -> dict[str, Any]:
         """Shapes by name, the last name first, as TensorFlow's reader has it."""

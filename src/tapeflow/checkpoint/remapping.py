@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.checkpoint.bundle import BundleReader
+from tapeflow.checkpoint.first_format import Reader, reader_of
 from tapeflow.core import dtypes
 from tapeflow.core.errors import (
     FailedPreconditionError,
@@ -79,7 +79,7 @@ def LoadAndRemapMatrix(
         )
     _check_unique(rows)
     _check_unique(columns)
-    reader = BundleReader(bytes(path[0]).decode())
+    reader = reader_of(bytes(path[0]).decode())
     shape = reader.shape(name).as_list()
     if len(shape) != 2:
         raise _invalid(
@@ -117,7 +117,7 @@ def LoadAndRemapMatrix(
     return made
 
 
-def _parts(reader: BundleReader, name: str, shape: Sequence[int], rows: Any, most: int) -> Any:
+def _parts(reader: Reader, name: str, shape: Sequence[int], rows: Any, most: int) -> Any:
     """(first row, rows) of the matrix, of the part that `rows` need: at most `most` rows at a time, below 1 all."""
     wanted = rows[rows >= 0]
     if not wanted.size:

@@ -7,7 +7,7 @@ import weakref
 from typing import Any
 
 from tapeflow.checkpoint import following as trackable
-from tapeflow.checkpoint.bundle import BundleReader
+from tapeflow.checkpoint.first_format import Reader
 from tapeflow.checkpoint.object_graph import (
     OBJECT_GRAPH_KEY,
     VALUE,
@@ -72,7 +72,7 @@ class Restoration:
     With `slots` False those of optimizers are left as they are.
     """
 
-    def __init__(self, reader: BundleReader, root: Any, slots: bool = True):
+    def __init__(self, reader: Reader, root: Any, slots: bool = True):
         self.reader = reader
         self.order = next(_numbers)
         try:
@@ -258,7 +258,7 @@ def _setters(value: Any) -> dict[str, Any]:
     return {} if own is None else {name: put for name, (_, put) in own().items()}
 
 
-def _restore_all(value: Any, reader: BundleReader, keys: dict[str, str]) -> set[str]:
+def _restore_all(value: Any, reader: Reader, keys: dict[str, str]) -> set[str]:
     """Restores the values of an object by the methods that its class has for it; the names of those restored."""
     known = of_library(value)
     values = {
@@ -276,7 +276,7 @@ def _restore_all(value: Any, reader: BundleReader, keys: dict[str, str]) -> set[
     return set(values)
 
 
-def assign(variable: Any, reader: BundleReader, key: str, to_load: Any = None) -> None:
+def assign(variable: Any, reader: Reader, key: str, to_load: Any = None) -> None:
     """Sets a variable. Raises ValueError for a value of another shape, InvalidArgumentError of another dtype."""
     dtype = reader.dtype(key)
     if dtype != variable.dtype.base_dtype:
@@ -448,7 +448,7 @@ class InitializationOnlyStatus(CheckpointLoadStatus):
 class NameBasedSaverStatus(CheckpointLoadStatus):
     """The status of a restoration from a checkpoint of `tf.train.Saver`, by the names of variables."""
 
-    def __init__(self, reader: BundleReader, root: Any):
+    def __init__(self, reader: Reader, root: Any):
         self._reader, self._root = reader, root
         self._to_load: list[tuple[Any, Any]] = []  # variables of a graph, which a session sets
         self._restore()

@@ -13,8 +13,8 @@ import numpy as np
 
 from tapeflow import protos
 from tapeflow.checkpoint import slices
-from tapeflow.checkpoint.bundle import BundleReader
 from tapeflow.checkpoint.bundle_writing import write_bundle
+from tapeflow.checkpoint.first_format import reader_of
 from tapeflow.checkpoint.restoring import assign
 from tapeflow.checkpoint.saved_items import Item, items_of, keys_by_name
 from tapeflow.checkpoint.saving_nodes import restore_node, save_node
@@ -309,7 +309,7 @@ class Saver:
                 raise
 
     def _restore_eagerly(self, path):
-        reader = BundleReader(path)
+        reader = reader_of(path)
         items = items_of(self._given)
         keys = {item.name: item.name for item in items}
         missing = [name for name in keys if name not in reader]
@@ -336,7 +336,7 @@ class Saver:
 
         Raises NotFoundError where it has not all of them.
         """
-        reader = BundleReader(path)
+        reader = reader_of(path)
         found = keys_by_name(reader)
         if found is None or not self._items:
             return False

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow.checkpoint import slices as slicing
-from tapeflow.checkpoint.bundle import BundleReader
 from tapeflow.checkpoint.bundle_writing import merge_bundles, write_bundle
+from tapeflow.checkpoint.first_format import reader_of
 from tapeflow.checkpoint.slices import Part
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
@@ -159,7 +159,7 @@ def _save(prefix: Any, names: Any, slices: Any, *tensors: Any) -> list[Any]:
 def _restore_as(kinds: list[Any]) -> Any:
     def restore(prefix: Any, names: Any, slices: Any) -> list[Any]:
         path = _texts(prefix)[0]
-        reader = BundleReader(path)
+        reader = reader_of(path)
         found = []
         for name, spec, dtype in zip(_texts(names), _texts(slices), kinds, strict=True):
             if name not in reader:

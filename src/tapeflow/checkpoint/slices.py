@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from tapeflow import protos
 from tapeflow.core.errors import InvalidArgumentError
@@ -64,6 +66,26 @@ def lengths(part_shape: Sequence[int], extents: Sequence[tuple[int, int] | None]
 def indices(extents: Sequence[tuple[int, int] | None]) -> tuple[slice, ...]:
     """What of an array a slice is."""
     return tuple(slice(None) if e is None else slice(e[0], e[0] + e[1]) for e in extents)
+
+
+def joined(
+    sizes: Sequence[int],
+    kind: np.dtype,
+    parts: Iterable[tuple[Sequence[tuple[int, int] | None], np.ndarray]],
+    wanted: tuple[slice, ...],
+) -> np.ndarray:
+    """What is wanted of the tensor that the parts make. Raises ValueError where they do not fit, or not make it."""
+    value = np.empty(sizes, kind)
+    filled = np.zeros(sizes, bool)
+    for extents, array in parts:
+        place = indices(extents)
+        if value[place].shape != array.shape or array.dtype != kind:
+            raise ValueError(f"its part {extents} has shape {list(array.shape)}")
+        value[place] = array
+        filled[place] = True
+    if not filled[wanted].all():
+        raise ValueError("not all of its parts are there")
+    return np.ascontiguousarray(value[wanted]) if wanted else value
 
 
 def message(extents: Sequence[tuple[int, int] | None]) -> Any:

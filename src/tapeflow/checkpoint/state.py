@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from tapeflow.checkpoint.bundle import index_path
+from tapeflow.checkpoint.first_format import files_of_version_1
 from tapeflow.core.files import file_system
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import boundaries
@@ -217,7 +218,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 def checkpoint_exists(checkpoint_prefix: Any) -> bool:
     """Whether there is a checkpoint with this prefix."""
     prefix = file_system.text_path(checkpoint_prefix)
-    return os.path.exists(index_path(prefix)) or os.path.isfile(prefix)
+    return os.path.exists(index_path(prefix)) or bool(files_of_version_1(prefix))
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes: Any) -> list[float]:

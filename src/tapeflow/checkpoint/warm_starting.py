@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.checkpoint.bundle import BundleReader
+from tapeflow.checkpoint.first_format import reader_of
 from tapeflow.checkpoint.reading import load_checkpoint
 from tapeflow.checkpoint.saved_items import keys_by_name
 from tapeflow.checkpoint.saving_nodes import restore_node
@@ -230,7 +230,7 @@ def warm_start(
     variables = _wholes(_wanted(vars_to_warm_start))
     known = _graph_variables()
     variables.update({name: known[name] for name in vocabularies if name in known})
-    keys = keys_by_name(BundleReader(path)) or {}  # of a checkpoint of objects
+    keys = keys_by_name(reader_of(path)) or {}  # of a checkpoint of objects
     used = set()
     for name, whole in sorted(variables.items()):
         source = previous.get(name, name)

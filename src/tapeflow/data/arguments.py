@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import operator
+from typing import NamedTuple
 
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
+
+
+class GraphSeeds(NamedTuple):
+    """The two seeds that a graph gives a random dataset, in place of its seed."""
+
+    first: int | None
+    second: int | None
 
 
 def integer(value, op):

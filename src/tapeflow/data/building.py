@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from types import FunctionType
-
 from tapeflow.data.dataset_class import dataset_class
-from tapeflow.data.nodes import deferring
 from tapeflow.data.options import merged
 
 
@@ -18,19 +15,3 @@ def build(arguments, *parents):
     if known:
         made._options = merged(*known)
     return made
-
-
-def in_graphs(*kept):
-    """Decorates a class whose methods, except those `kept`, also take tensors of a graph: see `deferring`."""
-
-    def wrap(cls):
-        for name, method in list(vars(cls).items()):
-            static = isinstance(method, staticmethod)
-            function = method.__func__ if static else method
-            if name.startswith("_") or name in kept or not isinstance(function, FunctionType):
-                continue
-            wrapped = deferring.deferred(function)
-            setattr(cls, name, staticmethod(wrapped) if static else wrapped)
-        return cls
-
-    return wrap

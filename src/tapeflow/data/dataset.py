@@ -1,4 +1,4 @@
-"""`tf.data.Dataset`: what it is. What it can do stands in `making` and `transforming`."""
+"""`tf.data.Dataset`: what it is. The methods that make datasets are with their records in `sources` and `transform`."""
 
 from __future__ import annotations
 
@@ -7,45 +7,37 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.data import dataset_class, element, leaves, options
-from tapeflow.data.building import build, in_graphs
 from tapeflow.data.fingerprint import fingerprint
-from tapeflow.data.iteration import iterating, passes
+from tapeflow.data.iteration import iterating
 from tapeflow.data.iteration.graph_iterating import GraphIterator
-from tapeflow.data.making import Making
-from tapeflow.data.nodes import deferring
+from tapeflow.data.nodes import results
+from tapeflow.data.sources.files import FileMethods
+from tapeflow.data.sources.generators import GeneratorMethods
+from tapeflow.data.sources.saving import SavingMethods
+from tapeflow.data.sources.values import SourceMethods
 from tapeflow.data.transform import mapping
-from tapeflow.data.transforming import Transforming
+from tapeflow.data.transform.batching import BatchingMethods
+from tapeflow.data.transform.caching import CachingMethods
+from tapeflow.data.transform.choosing import ChoosingMethods
+from tapeflow.data.transform.combining import CombiningMethods
+from tapeflow.data.transform.flattening import FlatteningMethods
+from tapeflow.data.transform.grouping import GroupingMethods
+from tapeflow.data.transform.mapping import MappingMethods
+from tapeflow.data.transform.optioning import OptionsMethods
+from tapeflow.data.transform.padding import PaddingMethods
+from tapeflow.data.transform.prefetching import PrefetchingMethods
+from tapeflow.data.transform.record import not_yet
+from tapeflow.data.transform.resampling import ResamplingMethods
+from tapeflow.data.transform.selecting import SelectingMethods
+from tapeflow.data.transform.shuffling import ShufflingMethods
+from tapeflow.data.transform.unbatching import UnbatchingMethods
+from tapeflow.data.transform.windows import WindowMethods
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.tensor import SymbolicTensor
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 AUTOTUNE = -1
-
-
-@in_graphs()
-class _WithOptions:
-    """What is deferred in graphs besides the transformations."""
-
-    def with_options(self, options, name=None):
-        """Add options to those of the dataset.
-
-        Args:
-          options: a `tf.data.Options`; what it sets counts, the rest stays.
-          name: the name of the transformation in a graph.
-
-        Returns:
-          A dataset.
-        """
-        made = self._options.merge(options) if self._options is not None else options.merge(options)
-        start = self._start
-        kept, threads = made.deterministic, made.threading.private_threadpool_size
-        threads = threads if threads is not None and threads > 0 else None  # else no pool of its own
-        if kept is not None or threads is not None:
-            start = lambda: passes.under(self._start, kept, threads)  # noqa: E731
-        found = build(("Options", start, lambda: self.element_spec, self._size, self._rows), self)
-        found._options = made
-        return found
 
 
 class DatasetV2:
@@ -56,7 +48,11 @@ class DatasetV2:
 
 @dataset_class.register
 @public_methods
-class Dataset(_WithOptions, Making, Transforming, DatasetV2):
+class Dataset(
+    SourceMethods, GeneratorMethods, FileMethods, SavingMethods, MappingMethods, PrefetchingMethods, SelectingMethods,
+    ShufflingMethods, CachingMethods, BatchingMethods, PaddingMethods, UnbatchingMethods, WindowMethods,
+    GroupingMethods, FlatteningMethods, CombiningMethods, ChoosingMethods, ResamplingMethods, OptionsMethods, DatasetV2,
+):  # fmt: skip
     """A sequence of elements, each a nested structure of tensors, made anew on every pass.
 
     Args:
@@ -96,7 +92,7 @@ class Dataset(_WithOptions, Making, Transforming, DatasetV2):
         made._captured = ()
         made._make = None
         made._parents = ()
-        made._made_of = ()  # the method that made it, and its arguments
+        made._made_of = ()  # the record that made it, and its arguments
         made._outer = ()  # the shape of a batch of datasets
         made._effects = False  # whether Python of the user's runs with its elements
         return made
@@ -104,7 +100,7 @@ class Dataset(_WithOptions, Making, Transforming, DatasetV2):
     @classmethod
     def from_recipe(cls, kind, inputs, make, spec, outer=()):
         """What `make(*values)` gives, once the values of the tensors `inputs` of a graph are known."""
-        made = Dataset.of(kind, deferring.not_yet, spec)
+        made = Dataset.of(kind, not_yet, spec)
         made._captured = tuple(inputs)
         made._make = make
         made._outer = outer
@@ -142,14 +138,14 @@ class Dataset(_WithOptions, Making, Transforming, DatasetV2):
         10
         """
         if not context.executing_eagerly():
-            return deferring.reduce(self, initial_state, reduce_func)
-        state, traced = deferring.fold(self, initial_state, reduce_func)
+            return results.reduce(self, initial_state, reduce_func)
+        state, traced = results.fold(self, initial_state, reduce_func)
         return mapping.reduced(self, state, traced)
 
     def get_single_element(self, name=None):
         """The only element; raises InvalidArgumentError when there are none or several."""
         if not context.executing_eagerly():
-            return deferring.single_element(self, iterating.single_element)
+            return results.single_element(self, iterating.single_element)
         return iterating.single_element(self)
 
     def apply(self, transformation_func):
@@ -264,7 +260,7 @@ class Dataset(_WithOptions, Making, Transforming, DatasetV2):
     def cardinality(self):
         """The number of elements as an int64 scalar; -1: infinite, -2: unknown."""
         if self._captured:
-            return deferring.cardinality(self)
+            return results.cardinality(self)
         return convert_to_tensor(self._size, dtypes.int64)
 
     def __len__(self):

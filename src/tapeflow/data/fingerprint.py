@@ -31,8 +31,10 @@ def _add(put, value):
             _add(put, value[key])
     elif hasattr(value, "from_recipe"):
         put(f"{value._kind}{value.element_spec!r}".encode())
-        for step in value._made_of:
-            _add(put, step)
+        if value._made_of:
+            record, arguments = value._made_of
+            put(record.name.encode())
+            _add(put, arguments)
     elif isinstance(value, Traced):
         _add_function(put, value)
     elif isinstance(value, Tensor) and hasattr(value, "numpy"):

@@ -19,6 +19,7 @@ from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
 from tapeflow.data.parts import captured_by
+from tapeflow.ops.array.joining import stack, unstack
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
@@ -135,9 +136,11 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
             splits = [next(flat) for _ in range(leaf.ragged_rank)]
             return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
         if isinstance(leaf, SparseTensorSpec):
-            sparse = SparseTensor(next(flat), next(flat), next(flat))
-            if not isinstance(sparse.indices, _native.EagerTensor):
-                sparse.set_shape(leaf.shape)
+            indices, values, dense_shape = next(flat), next(flat), next(flat)
+            if isinstance(indices, _native.EagerTensor):
+                return SparseTensor(indices, values, dense_shape)
+            sparse = SparseTensor(indices, values, _with_known_sizes(dense_shape, leaf.shape))
+            sparse.set_shape(leaf.shape)
             return sparse
         if isinstance(leaf, TensorArraySpec):
             return TensorArray(
@@ -153,6 +156,18 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
         return _unpacked(leaf, next(flat))
 
     return element.map_leaves(made, spec)
+
+
+def _with_known_sizes(dense_shape: Any, shape: TensorShape) -> Any:
+    """The dense shape of a sparse tensor in a graph, so that what is computed of it knows what the spec knows."""
+    if shape.rank is None or not any(size is not None for size in shape):
+        return dense_shape
+    if shape.is_fully_defined():
+        return convert_to_tensor(shape.as_list(), dtypes.int64, name="shape")
+    return stack([
+        size if known is None else convert_to_tensor(known, dtypes.int64)
+        for size, known in zip(unstack(dense_shape, shape.rank), shape.as_list(), strict=True)
+    ])  # fmt: skip
 
 
 def _unpacked(spec: Any, tensor: Any) -> Any:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.device import canonical_name
-from tapeflow.core.errors import FailedPreconditionError, OutOfRangeError
+from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import boundaries
 from tapeflow.data import element, leaves
 from tapeflow.data.arguments import integer, require
-from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
-from tapeflow.data.iteration.passes import Over
-from tapeflow.data.nodes.deferring import deferred, spread_specs
-from tapeflow.data.parts import rows_of, size_of, start_of
+from tapeflow.data.parts import rows_of, size_of
 from tapeflow.data.sources import values as sources
 from tapeflow.data.transform import batching, grouping
+from tapeflow.data.transform.asserting import asserted
 from tapeflow.data.transform.folding import fold_specs
+from tapeflow.data.transform.record import spread_specs
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.tensor import SymbolicTensor
 
@@ -58,59 +57,7 @@ def assert_cardinality(expected_cardinality):
     A pass raises FailedPreconditionError where it has more or fewer.
     """
 
-    @deferred
-    def assert_cardinality(dataset, size):
-        size = integer(size, "AssertCardinalityDataset")
-        return build(
-            (
-                "AssertCardinality",
-                lambda: _Asserted(start_of(dataset)(), size),
-                lambda: dataset.element_spec,
-                size,
-                None,
-            ),
-            dataset,
-        )
-
-    return lambda dataset: assert_cardinality(dataset, expected_cardinality)
-
-
-class _Asserted(Over):
-    __slots__ = ("_count", "_size")
-
-    def __init__(self, values, size):
-        super().__init__(values)
-        self._size = size
-        self._count = 0
-
-    def __next__(self):
-        try:
-            value = next(self._input)
-        except StopIteration:
-            if self._count != self._size and self._size != -2:
-                raise FailedPreconditionError(None, None, self._wrong(self._count)) from None
-            raise
-        self._count += 1
-        if 0 <= self._size < self._count:
-            raise FailedPreconditionError(None, None, self._wrong(f"at least {self._count}"))
-        return value
-
-    def _wrong(self, count):
-        wanted = f"{self._size} element{'' if self._size == 1 else 's'}"
-        if self._size < 0:
-            wanted = "an infinite number of elements"
-        some = f"only {count}" if isinstance(count, int) else count
-        return (
-            f"Input dataset was expected to contain {wanted} but contained {some} "
-            f"element{'' if some in ('only 1', 'at least 1') else 's'}."
-        )
-
-    def save(self):
-        return [self._input.save(), self._count]
-
-    def restore(self, state):
-        inner, self._count = state
-        self._input.restore(inner)
+    return lambda dataset: asserted(dataset, expected_cardinality)
 
 
 def get_structure(dataset_or_iterator):
@@ -138,12 +85,7 @@ def from_list(elements, name=None):
     """A dataset of the elements of a non-empty list."""
     if not elements:
         raise ValueError("Invalid `elements`. `elements` should not be empty.")
-    return _from_list(elements)
-
-
-@deferred
-def _from_list(elements):
-    return build(sources.from_list(elements))
+    return sources.from_list(elements)
 
 
 def at(dataset, index):
@@ -315,14 +257,9 @@ def group_by_reducer(key_func, reducer):
         reduce, kept = fold_specs(reducer.reduce_func, init.spec, dataset.element_spec, "reduce")
         spread = type(kept) is tuple
         finalize = Traced(reducer.finalize_func, list(kept) if spread else [kept], name, spread)
-        return _group_by_reducer(dataset, key, init, reduce, finalize)
+        return grouping.reduced_by_key(dataset, key, init, reduce, finalize)
 
     return apply
-
-
-@deferred
-def _group_by_reducer(dataset, key, init, reduce, finalize):
-    return build(grouping.reduced_by_key(dataset, key, init, reduce, finalize), dataset)
 
 
 def shuffle_and_repeat(buffer_size, count=None, seed=None):
@@ -370,15 +307,10 @@ def map_and_batch(
     calls = num_parallel_calls
     if calls is None and num_parallel_batches is not None:
         calls = -1
-    return lambda dataset: _whole_batches(dataset.map(map_func, calls), batch_size, drop_remainder)
+    return lambda dataset: batching.batched_whole(dataset.map(map_func, calls), batch_size, drop_remainder)
 
 
 map_and_batch_with_legacy_function = map_and_batch
-
-
-@deferred
-def _whole_batches(dataset, batch_size, drop_remainder):
-    return build(batching.batched_whole(dataset, batch_size, drop_remainder), dataset)
 
 
 def parallel_interleave(

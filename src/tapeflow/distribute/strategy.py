@@ -10,6 +10,7 @@ import contextlib
 import functools
 import inspect
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import config, context, replicas
@@ -31,6 +32,7 @@ from tapeflow.distribute.values import DistributedValues, PerReplica, regroup, s
 from tapeflow.function.autograph.operators.calls import cv
 from tapeflow.function.function import Function, function
 from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.rows import identity
 from tapeflow.ops.state.variable import (
     Variable,
     VariableAggregation,
@@ -102,14 +104,20 @@ class ReplicaContext:
         def together(strategy: Any, *parts: Any) -> Any:
             return [strategy.reduce(op, part, axis=None) for part in parts]
 
-        return nest.pack_sequence_as(value, self.merge_call(together, flat))
+        return self._own(value, self.merge_call(together, flat))
+
+    def _own(self, like: Any, values: Sequence[Any]) -> Any:
+        """What all replicas got, as tensors of this one: of the same object everywhere, `run` would make one value."""
+        if self.num_replicas_in_sync > 1:
+            values = [identity(x) for x in values]
+        return nest.pack_sequence_as(like, values)
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """The values of all replicas, one after another along `axis`."""
         def together(strategy: Any, *parts: Any) -> Any:
             return [strategy.gather(part, axis) for part in parts]
 
-        return nest.pack_sequence_as(value, self.merge_call(together, nest.flatten(value)))
+        return self._own(value, self.merge_call(together, nest.flatten(value)))
 
     def apply_once(self, apply: Any, grads_and_vars: Any) -> Any:
         """See `core.replicas.apply_once`."""
@@ -310,8 +318,12 @@ class Strategy:
         return concat(list(self.experimental_local_results(value)), axis)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
-        """The components of a distributed value; of any other, the value alone."""
-        return value.values if isinstance(value, DistributedValues) else (value,)
+        """The components of a distributed value, or of a structure of such; of any other, the value alone."""
+        if isinstance(value, DistributedValues):
+            return value.values
+        if any(isinstance(part, DistributedValues) for part in nest.flatten(value)):
+            return tuple(select(replica, value) for replica in range(self.num_replicas_in_sync))
+        return (value,)
 
     unwrap = experimental_local_results
 

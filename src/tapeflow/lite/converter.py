@@ -139,7 +139,14 @@ class TFLiteConverter(Settings):
                 "This converter can only convert a single ConcreteFunction. Converting multiple functions is under "
                 "development."
             )
-        return {func.graph.name: func for func in self._funcs}
+        found: dict[str, Any] = {}
+        for func in self._funcs:
+            if found.setdefault(func.graph.name, func) is not func:
+                raise ValueError(
+                    f"Two functions are named '{func.graph.name}'. Signatures are called by the names of their "
+                    "functions: give each `tf.function` a name of its own."
+                )
+        return found
 
 
 class _SavedModelConverter(TFLiteConverter):

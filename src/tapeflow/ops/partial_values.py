@@ -38,6 +38,8 @@ def elements(tensor: Any, depth: int = 0) -> Elements | None:
     if operation is not None and depth < _DEEPEST:
         follow = _FOLLOW.get(operation.type)
         found = follow(operation, depth + 1) if follow else None
+        if found is not None and len(operation.outputs) > 1:
+            found = [found[tensor.value_index]]
         if found is not None:
             return found
     shape = tensor.shape_tuple
@@ -100,6 +102,12 @@ def _strided_slice(operation: Any, depth: int) -> Elements | None:
     return found[first:last:stride] if stride else None
 
 
+def _unpack(operation: Any, depth: int) -> Elements | None:
+    """The elements of the vector, of which each is an output of its own."""
+    source = operation.inputs[0]
+    return elements(source, depth) if len(source.shape_tuple or ()) == 1 else None
+
+
 def _arithmetic(function: Callable[[int, int], int]) -> Callable[[Any, int], Elements | None]:
     def follow(operation: Any, depth: int) -> Elements | None:
         a, b = (elements(x, depth) for x in operation.inputs)
@@ -127,6 +135,7 @@ def _product(operation: Any, depth: int) -> Elements | None:
 _FOLLOW: dict[str, Callable[[Any, int], Elements | None]] = {
     "Shape": _shape,
     "Pack": _pack,
+    "Unpack": _unpack,
     "ConcatV2": _concat,
     "StridedSlice": _strided_slice,
     "Cast": _cast,

@@ -53,7 +53,7 @@ class Kind(NamedTuple):
     required: bool = True
     default: Any = None
     choices: tuple[str, ...] | None = None
-    elements: str = ""  # of a list that calls pass on as it is: "float" or "string"
+    elements: str = ""  # of a list that calls pass on as it is: "float", "string", "type", "shape" or "func"
 
     def __call__(self, default: Any) -> Kind:
         return self._replace(required=False, default=default)
@@ -70,6 +70,11 @@ func = Kind(7)
 any_object = func
 floats = Kind(7, elements="float")
 strings = Kind(7, elements="string")
+# Attrs that only nodes have. An input or output whose type is an attr of `type_list` is a list of tensors of these.
+type_list = Kind(7, elements="type")
+shape_list = Kind(7, elements="shape")
+func_list = Kind(7, elements="func")
+tensor = Kind(8)
 
 
 def one_of(*choices: str, default: str | None = None) -> Kind:

@@ -20,6 +20,9 @@ from tapeflow.core.specs.extension_type import ExtensionTypeSpec
 from tapeflow.core.specs.tensor_spec import BoundedTensorSpec, TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.data.element import DatasetSpec
+from tapeflow.data.iteration.iterating import IteratorSpec
+from tapeflow.data.optional import OptionalSpec
 from tapeflow.graph.interchange import attributes
 from tapeflow.ops import api_dispatch  # noqa: F401 (compares values of extension types)
 from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
@@ -32,6 +35,8 @@ _SPECS: dict[int, Any] = {
     3: RaggedTensorSpec,
     4: TensorArraySpec,
 }
+# Those of arguments of functions that can be loaded, but are not written.
+_ONLY_READ: dict[int, Any] = {5: DatasetSpec, 6: IteratorSpec, 7: OptionalSpec}
 _REGISTERED = 12  # a class that the program has registered under a name
 _EXTENSION = 13  # an extension type that has a name
 # How deep values may be nested: what comes from a file must not exhaust the stack.
@@ -189,7 +194,7 @@ def _dtype(number: int, _: int = 0) -> DType:
 
 
 def _type_spec(value: Any, depth: int) -> Any:
-    kind = _SPECS.get(value.type_spec_class)
+    kind = (_SPECS | _ONLY_READ).get(value.type_spec_class)
     if value.type_spec_class == _EXTENSION:
         return _extension(value, depth)
     if value.type_spec_class == _REGISTERED:

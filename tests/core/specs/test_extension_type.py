@@ -247,3 +247,16 @@ def test_bad_dispatch_targets():
 
     with pytest.raises(ValueError, match="does not support dispatch"):
         tf.experimental.dispatch_for_api(len)
+
+
+@pytest.mark.parametrize("signature", [tf.int32, tf.TensorSpec([], tf.int32)])
+def test_map_fn_to_tensors(signature):
+    """The elements are an extension type, and the results are tensors of which a dtype or spec is given."""
+
+    class Pair(tf.experimental.BatchableExtensionType):
+        a: tf.Tensor
+        b: tf.Tensor
+
+    pairs = Pair(tf.constant([1, 2]), tf.constant([30, 40]))
+    found = tf.map_fn(lambda pair: pair.a + pair.b, pairs, fn_output_signature=signature)
+    assert found.numpy().tolist() == [31, 42]

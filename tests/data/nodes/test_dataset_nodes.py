@@ -5,7 +5,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow.data import leaves
-from tapeflow.data.nodes import kernels as dataset_kernels
+from tapeflow.data.nodes import variants
 from tapeflow.data.nodes.writing import NoOpForIt, node_of
 
 D = tf.data.Dataset
@@ -41,7 +41,7 @@ CASES = {
 
 
 def values(dataset):
-    return [[x.numpy() for x in dataset_kernels.unpacked(value)] for value in dataset]
+    return [[x.numpy() for x in variants.unpacked(value)] for value in dataset]
 
 
 @pytest.mark.parametrize("kind", CASES)

@@ -23,7 +23,7 @@ from tapeflow.data import element, leaves
 from tapeflow.data.iteration import saveable
 from tapeflow.data.iteration.iterating import Iterator, class_of
 from tapeflow.data.iteration.passes import begun, close_pass
-from tapeflow.data.nodes import deferring
+from tapeflow.data.nodes import results
 from tapeflow.data.optional import Optional
 from tapeflow.data.parts import captured_by
 from tapeflow.function.autograph.operators import dataset_loop
@@ -274,7 +274,7 @@ class _Factory:
 def _start_by_value(dataset, factory):
     """What begins a pass over a dataset that needs no session."""
     try:
-        values = deferring.values_of(dataset)
+        values = results.values_of(dataset)
     except ValueError as error:
         raise ValueError(
             f"Failed to create a one-shot iterator for a dataset. `tf.compat.v1.data.make_initializable_iterator()` "

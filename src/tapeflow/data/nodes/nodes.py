@@ -1,4 +1,9 @@
-"""Nodes of TensorFlow's datasets, iterators and optionals, and how they run."""
+"""Nodes of TensorFlow's datasets, iterators and optionals: how their rows' kernels run in a graph.
+
+The kernel of a dataset's row takes (attrs, function, *inputs) and returns a dataset: the inputs are datasets, tensors,
+or lists of them, and the function has its captured arguments. Those of other rows take (attrs, *tensors), and return
+the tensors that are the outputs.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +14,15 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, dtypes
-from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import leaves
 from tapeflow.data.building import build
 from tapeflow.data.element import DatasetSpec
-from tapeflow.data.iteration.graph_iterating import _Pass, pass_named
-from tapeflow.data.iteration.passes import Over, begun
-from tapeflow.data.nodes import old_kernels as dataset_old_kernels  # noqa: F401 (registers more of them)
-from tapeflow.data.nodes.kernels import KERNELS, dataset_of, packed, reduced, unpacked
+from tapeflow.data.iteration.passes import Over
+from tapeflow.data.nodes.variants import dataset_of, flat, packed, unpacked
 from tapeflow.data.parts import size_of, start_of
+from tapeflow.data.transform.record import CAPTURED
 from tapeflow.data.transform.tracing import Traced
-from tapeflow.function.compiled import Compiled
 from tapeflow.graph.build import building, gradients
 from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.interchange import attributes
@@ -32,12 +33,11 @@ from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import planning
 from tapeflow.graph.run.program import Instruction
-from tapeflow.ops.state.resource_op import expect, handle_of, object_of
+from tapeflow.ops import node_rows
+from tapeflow.ops.node_rows import NODES, NodeRow
+from tapeflow.ops.table import func
 
-_OTHERS = "other_arguments"
-_FUNCTIONS = ("f", "predicate")
-_FOLDS = ("ScanDataset", "ReduceDataset")  # whose functions take a state and an element
-_OF_DATASETS = frozenset({"FlatMapDataset"}) | {k for k in KERNELS if "Interleave" in k}
+_Maker = Callable[[Any, NodeRow, Any, str, dict[str, Any]], Operation]
 
 
 def spec_of(attrs: Any) -> Any:
@@ -45,6 +45,11 @@ def spec_of(attrs: Any) -> Any:
     types = attrs.get("output_types", attrs.get("Toutput_types", ()))
     shapes = attrs["output_shapes"]
     return packed(TensorSpec(shape, dtype) for shape, dtype in zip(shapes, types, strict=True))
+
+
+def _functions(row: NodeRow) -> list[str]:
+    """The attrs of a node that are functions."""
+    return [key for key, kind in row.attrs.items() if kind == func]
 
 
 # Functions of nodes.
@@ -97,16 +102,16 @@ def _items(value: Any) -> tuple[Any, ...]:
     return value if type(value) is tuple else (value,)
 
 
-def _traced(kind: str, body: Body, others: int, attrs: Any) -> Traced:
+def _traced(row: NodeRow, body: Body, others: int, attrs: Any) -> Traced:
     """The function of a node, of an element's tensors and `others`."""
     specs = [TensorSpec(x.shape, x.dtype) for x in body.graph.inputs]
-    inner = DatasetSpec(spec_of(attrs)) if kind in _OF_DATASETS else None
+    inner = DatasetSpec(spec_of(attrs)) if row.flattens else None
 
     def function(*arguments: Any) -> Any:
         found = inline(body.graph, body.outputs, arguments)
         return packed(found) if inner is None else leaves.from_tensors(inner, found)
 
-    return Traced(function, specs, _method(kind), len(specs) - others != 1)
+    return Traced(function, specs, _method(row.name), len(specs) - others != 1)
 
 
 def _method(kind: str) -> str:
@@ -118,59 +123,56 @@ def _method(kind: str) -> str:
 # Datasets.
 
 
-def _grouped(definition: Any, attrs: Any, values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def is_dataset(row: NodeRow) -> bool:
+    """Whether a node makes a dataset."""
+    return row.kernel is not None and [(a.name, a.type) for a in row.outputs] == [("handle", "variant")]
+
+
+def _grouped(row: NodeRow, attrs: Any, values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """The inputs of a node, one for each argument of its op, and the captured arguments of its function."""
-    at, given, others = 0, [], []
-    for argument in definition.input_arg:
-        count = len(op_defs.dtypes_of(argument, attrs))
-        part = list(values[at : at + count])
-        at += count
-        if argument.type == dtypes.variant.as_datatype_enum:
-            part = [dataset_of(x) for x in part]
-        if argument.name == _OTHERS:
+    given, others = [], []
+    for argument, part in zip(row.inputs, row.grouped(attrs, values), strict=True):
+        if argument.name == CAPTURED:
             others = part
-        else:
-            given.append(part if argument.type_list_attr or argument.number_attr else part[0])
+            continue
+        if argument.type == "variant":
+            part = [dataset_of(x) for x in part]
+        given.append(part if row.is_list(argument) else part[0])
     return given, others
 
 
-def _first_other(kind: str, attrs: Any) -> int:
+def _first_other(row: NodeRow, attrs: Any) -> int:
     """Where among the inputs of a node those begin that its function captured."""
-    first = 0
-    for argument in op_defs.op_def(kind).input_arg:
-        if argument.name == _OTHERS:
-            break
-        first += len(op_defs.dtypes_of(argument, attrs))
-    return first
+    sizes = row.sizes(attrs)
+    return sum(sizes[: [a.name for a in row.inputs].index(CAPTURED)])
 
 
-def _function_of(kind: str, attrs: Any) -> Any:
+def _function_of(row: NodeRow, attrs: Any) -> Any:
     """What takes the captured arguments of a node's function and gives the function; None if it has none."""
-    body = next((attrs[k] for k in _FUNCTIONS if k in attrs), None)
+    body = next((attrs[key] for key in _functions(row)), None)
     if body is None:
         return None
     others = len(attrs["Targuments"])
-    states = len(attrs["Tstate"]) if kind in _FOLDS else None
-    make = functools.cache(lambda: _traced(kind, body, others, attrs))
+    states = len(attrs["Tstate"]) if "Tstate" in row.attrs else None  # of a fold: it takes a state and an element
+    make = functools.cache(lambda: _traced(row, body, others, attrs))
     return lambda given: Applied(make(), given, states)
 
 
-def _dataset(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    definition, make = op_defs.op_def(kind), KERNELS[kind]
-    function = _function_of(kind, attrs)
-    limits = graph.limits
+def _dataset(graph: Any, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+    function, kernel, limits = _function_of(row, attrs), row.kernel, graph.limits
+    assert kernel is not None
 
     def run(*values: Any) -> list[Any]:
-        given, others = _grouped(definition, attrs, values)
+        given, others = _grouped(row, attrs, values)
         fn = None if function is None else function(others)
-        made = make(attrs, fn, *given)
+        made = flat(kernel(attrs, fn, *given))
         if limits is not None:
             made = _limited(made, limits)
         made._effects |= fn is not None and fn.runs_python
-        made.__dict__.setdefault("_of_node", (kind, attrs, values))
+        made.__dict__.setdefault("_of_node", (row.name, attrs, values))
         return [leaves.boxed(made)]
 
-    return _node(graph, kind, run, inputs, [(dtypes.variant, ())], name, attrs, False)
+    return node(graph, row, run, inputs, name, attrs, False)
 
 
 class _Limited(Over):
@@ -193,195 +195,45 @@ def _limited(dataset: Any, limits: Any) -> Any:
     return made
 
 
-def _node(
-    graph: Any, kind: str, run: Any, inputs: Any, outputs: Any, name: str, attrs: Any, stateful: bool = True
+def node(
+    graph: Any, row: NodeRow, run: Any, inputs: Any, name: str, attrs: Any, stateful: bool | None = None
 ) -> Operation:
-    known = {**attrs, "function": run, "stateful": stateful}
-    op = graph.add(kind, None, tuple(inputs), (None,) * len(inputs), known, name)
-    for dtype, shape in outputs:
-        op.add_output(dtype, shape)
+    """The operation of a row that `run` computes. The outputs are what its attrs say, and scalars otherwise."""
+    known = {**attrs, "function": run, "stateful": row.stateful if stateful is None else stateful}
+    op = graph.add(row.name, None, tuple(inputs), (None,) * len(inputs), known, name)
+    for argument in row.outputs:
+        if row.is_list(argument):
+            outputs = leaves.outputs(spec_of(attrs))
+        else:
+            outputs = [(dtypes.as_dtype(argument.type), ())]
+        for dtype, shape in outputs:
+            op.add_output(dtype, shape)
     return op
 
 
-def _reduce(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    definition = op_defs.op_def(kind)
-    function = _function_of(kind, attrs)
-
-    def run(*values: Any) -> list[Any]:
-        (dataset, state), others = _grouped(definition, attrs, values)
-        return reduced(function(others), dataset, state)
-
-    return _node(graph, kind, run, inputs, leaves.outputs(spec_of(attrs)), name, attrs)
+def _computed(graph: Any, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+    """The operation of a row that is no dataset."""
+    assert row.kernel is not None
+    return node(graph, row, functools.partial(row.kernel, attrs), inputs, name, attrs)
 
 
-def _single(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    def run(dataset: Any) -> list[Any]:
-        return unpacked(dataset_of(dataset).get_single_element())
+def fold_of(row: NodeRow, attrs: Any) -> Callable[[Sequence[Any]], tuple[Any, Any, Any]]:
+    """What gives the function, the dataset and the first state of a fold, of the inputs of its node."""
+    function = _function_of(row, attrs)
 
-    return _node(graph, kind, run, inputs, leaves.outputs(spec_of(attrs)), name, attrs)
+    def parts(values: Sequence[Any]) -> tuple[Any, Any, Any]:
+        (dataset, state), others = _grouped(row, attrs, values)
+        return function(others), dataset, state
 
-
-def _cardinality(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    def run(dataset: Any) -> list[Any]:
-        return [dataset_of(dataset).cardinality()]
-
-    return _node(graph, kind, run, inputs, [(dtypes.int64, ())], name, attrs, False)
+    return parts
 
 
-# Iterators.
-
-
-def _anonymous(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    outputs = [(dtypes.resource, ())]
-    deleter = [(dtypes.variant, ())] * (len(op_defs.op_def(kind).output_arg) - 1)
-
-    def run(*seeds: Any) -> list[Any]:  # shuffles read the seeds themselves
-        made = handle_of(_Pass(None, spec_of(attrs)) if "output_types" in attrs else None)
-        return [made, *(leaves.boxed(None) for _ in deleter)]
-
-    return _node(graph, kind, run, inputs, outputs + deleter, name, attrs)
-
-
-def _named(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    """An iterator that a session, or the function that it is in, keeps."""
-    start = None
-    if "dataset_factory" in attrs:
-        body = attrs["dataset_factory"]
-        compiled = Compiled(body.graph, body.outputs)
-
-        def start() -> Any:
-            return dataset_of(compiled.plan()[0])._start()
-
-    op = _node(graph, kind, None, inputs, [(dtypes.resource, ())], name, attrs)
-    op.attrs["resource"] = lambda: handle_of(_Pass(start, spec_of(attrs)))
-    return op
-
-
-def _emit_named(emitter: Any, op: Operation) -> None:
-    value = emitter.resolve(op) if emitter.resolve is not None else None
-    if value is None:
-        value = op.attrs.get("kept")
-        if value is None:
-            value = op.attrs["kept"] = op.attrs["resource"]()
-    emitter.constant(op.outputs[0], value)
-
-
-def _pass_of(handle: Any) -> _Pass:
-    return expect(object_of(handle), _Pass, "iterator")
-
-
-def _begin(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    def run(dataset: Any, handle: Any) -> list[Any]:
-        state, made = _pass_of(handle), leaves.unboxed(dataset)
-        with state.lock:
-            state.made = made._start
-            state.elements = begun(made._start)
-        return []
-
-    return _node(graph, kind, run, inputs, (), name, attrs)
-
-
-def _next(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    def run(handle: Any) -> list[Any]:
-        try:
-            return unpacked(_pass_of(handle).next())
-        except StopIteration:
-            raise OutOfRangeError(None, None, "End of sequence") from None
-
-    return _node(graph, kind, run, inputs, leaves.outputs(spec_of(attrs)), name, attrs)
-
-
-def _next_if_any(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    def run(handle: Any) -> list[Any]:
-        try:
-            return [leaves.boxed(unpacked(_pass_of(handle).next()))]
-        except StopIteration:
-            return [leaves.boxed(None)]
-
-    return _node(graph, kind, run, inputs, [(dtypes.variant, ())], name, attrs)
-
-
-def _to_string(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    def run(handle: Any) -> list[Any]:
-        return [convert_to_tensor(_pass_of(handle).name)]
-
-    return _node(graph, kind, run, inputs, [(dtypes.string, ())], name, attrs)
-
-
-def _from_string(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    def run(handle: Any) -> list[Any]:
-        return [handle_of(pass_named(handle))]
-
-    return _node(graph, kind, run, inputs, [(dtypes.resource, ())], name, attrs)
-
-
-def _nothing(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    """What is freed when nothing holds it."""
-    return _node(graph, kind, lambda *_: [], inputs, (), name, attrs)
-
-
-# Optionals: a list of tensors in a box, or None.
-
-
-def _some(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    def run(*values: Any) -> list[Any]:
-        return [leaves.boxed(list(values))]
-
-    return _node(graph, kind, run, inputs, [(dtypes.variant, ())], name, attrs, False)
-
-
-def _none(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    def run() -> list[Any]:
-        return [leaves.boxed(None)]
-
-    return _node(graph, kind, run, inputs, [(dtypes.variant, ())], name, attrs, False)
-
-
-def _has_value(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    with context.init_scope(), context.eager_mode():
-        no, yes = [convert_to_tensor(False)], [convert_to_tensor(True)]
-
-    def run(optional: Any) -> list[Any]:
-        return no if leaves.unboxed(optional) is None else yes
-
-    return _node(graph, kind, run, inputs, [(dtypes.bool, ())], name, attrs, False)
-
-
-def _value(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    def run(optional: Any) -> list[Any]:
-        found = leaves.unboxed(optional)
-        if found is None:
-            raise InvalidArgumentError(None, None, "The given optional does not have a value.")
-        return found
-
-    return _node(graph, kind, run, inputs, leaves.outputs(spec_of(attrs)), name, attrs, False)
-
-
-_MAKERS: dict[str, Any] = {
-    **dict.fromkeys(KERNELS, _dataset),
-    "ReduceDataset": _reduce,
-    "DatasetToSingleElement": _single,
-    "DatasetCardinality": _cardinality,
-    **dict.fromkeys(
-        ("AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3", "AnonymousSeedGenerator",
-         "AnonymousMemoryCache", "DummySeedGenerator", "DummyMemoryCache"), _anonymous,
-    ),
-    **dict.fromkeys(("Iterator", "IteratorV2", "OneShotIterator"), _named),
-    "MakeIterator": _begin,
-    "IteratorToStringHandle": _to_string,
-    "IteratorFromStringHandleV2": _from_string,
-    **dict.fromkeys(("IteratorGetNext", "IteratorGetNextSync"), _next),
-    "IteratorGetNextAsOptional": _next_if_any,
-    **dict.fromkeys(("DeleteIterator", "DeleteSeedGenerator", "DeleteMemoryCache"), _nothing),
-    "OptionalFromValue": _some,
-    "OptionalNone": _none,
-    "OptionalHasValue": _has_value,
-    "OptionalGetValue": _value,
-}  # fmt: skip
+_MAKERS: dict[str, _Maker] = {}
 
 
 def add(kind: str, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None = None) -> Operation:
     """A node of the graph being built. Attrs that are functions are bodies; what is not given has its default."""
+    node_rows.load_all()
     graph = context.current_graph() or building.graph_of(inputs)
     given = [building.as_symbolic(graph, x) for x in inputs]
     known = {
@@ -389,22 +241,21 @@ def add(kind: str, inputs: Sequence[Any], attrs: dict[str, Any], name: str | Non
         for a in op_defs.op_def(kind).attr
         if a.HasField("default_value")
     }
-    return _MAKERS[kind](graph, kind, given, name or kind, {**known, **attrs})
+    return _MAKERS[kind](graph, NODES[kind], given, name or kind, {**known, **attrs})
 
 
 def _imported(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     """A node out of a GraphDef."""
-    for key in (*_FUNCTIONS, "dataset_factory"):
-        if key not in attrs:
-            continue
+    row = NODES[node.op]
+    for key in _functions(row):
         function = attrs[key].name
         others = len(attrs.get("Targuments", ()))
-        first = _first_other(node.op, attrs) if others else 0
+        first = _first_other(row, attrs) if others else 0
         count = maker.functions.arity(function) - others
         unknown = [TensorSpec(None, dtypes.float32)] * max(count, 0)
         body = maker.functions.body(function, name, [*unknown, *inputs[first : first + others]])
         attrs[key] = Body(body.graph, list(body.outputs))
-    return _MAKERS[node.op](maker.graph, node.op, inputs, name + "/", attrs)
+    return _MAKERS[row.name](maker.graph, row, inputs, name + "/", attrs)
 
 
 def _emit_bare(emitter: Any, op: Operation) -> None:
@@ -416,20 +267,18 @@ def _emit_bare(emitter: Any, op: Operation) -> None:
     )
 
 
-def _emitter_of(kind: str) -> Any:
-    if _MAKERS[kind] is _named:
-        return _emit_named
-    return _emit_bare if kind.startswith("Optional") else python_ops.emit
+def register(row: NodeRow, make: _Maker, emit: Any = python_ops.emit) -> None:
+    """Say how the nodes of a row are made, and run."""
+    _MAKERS[row.name] = make
+    SPECIAL[row.name] = _imported
+    planning.emits(row.name)(emit)
+    if make is not _dataset:
+        gradients.gradient_of(row.name)(lambda op, *dys: [None] * len(op.inputs))
 
 
-def register(makers: dict[str, Any]) -> None:
-    """Says how nodes of some ops are made."""
-    _MAKERS.update(makers)
-    for kind in makers:
-        SPECIAL[kind] = _imported
-        planning.emits(kind)(_emitter_of(kind))
-        if kind not in KERNELS:
-            gradients.gradient_of(kind)(lambda op, *dys: [None] * len(op.inputs))
-
-
-register(dict(_MAKERS))
+def register_kernels(begins_bare: str) -> None:
+    """Register the rows that have kernels. Nodes whose names begin so compute nothing, and need no mode around them."""
+    for row in list(NODES.values()):
+        if row.kernel is not None and row.name not in _MAKERS:
+            emit = _emit_bare if row.name.startswith(begins_bare) else python_ops.emit
+            register(row, _dataset if is_dataset(row) else _computed, emit)

@@ -1,8 +1,10 @@
-"""Nodes of datasets that are no datasets themselves: what is asked or written of one, elements by number."""
+"""Nodes of datasets that are no datasets themselves: what is asked or written of one, elements by number.
+
+With them the rows of all nodes of this package are registered.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,61 +16,86 @@ from tapeflow.core.files.tf_record import TFRecordWriter
 from tapeflow.data import leaves, transformations
 from tapeflow.data.batch_size import compute_batch_size
 from tapeflow.data.fingerprint import fingerprint
-from tapeflow.data.nodes.kernels import dataset_of, unpacked, written_options
-from tapeflow.data.nodes.nodes import (
-    _anonymous,
-    _cardinality,
-    _from_string,
-    _node,
-    _nothing,
-    _pass_of,
-    register,
-    spec_of,
-)
+from tapeflow.data.nodes import kernels  # noqa: F401 (its rows)
+from tapeflow.data.nodes.iterators import Attrs
+from tapeflow.data.nodes.nodes import fold_of, register, register_kernels
+from tapeflow.data.nodes.nodes import node as add_node
+from tapeflow.data.nodes.variants import dataset_of, packed, unpacked
+from tapeflow.data.transform import mapping
+from tapeflow.data.transform.optioning import written_options
+from tapeflow.data.transform.record import ELEMENTS
 from tapeflow.graph.operation import Operation
 from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.node_rows import NodeRow, node
 from tapeflow.ops.state.resource_op import expect, object_of
-
-_Run = Callable[..., Sequence[Any]]
-
-
-def _computing(run: _Run, outputs: Any = (), stateful: bool = False) -> Any:
-    """What makes nodes that call `run`, and have these outputs: a list, or a function of attrs that gives one."""
-
-    def make(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-        known = outputs(attrs) if callable(outputs) else outputs
-        return _node(graph, kind, run, inputs, known, name, attrs, stateful)
-
-    return make
+from tapeflow.ops.table import func, type_list
 
 
-def _elements(attrs: Any) -> Any:
-    return leaves.outputs(spec_of(attrs))
+def _reduce(graph: Any, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+    fold = fold_of(row, attrs)
+
+    def run(*values: Any) -> list[Any]:
+        fn, dataset, state = fold(values)
+        return unpacked(mapping.reduced(dataset, packed(state), fn))
+
+    return add_node(graph, row, run, inputs, name, attrs)
 
 
-def _scalar(dtype: Any) -> list[Any]:
-    return [(dtype, ())]
+register(
+    node(
+        "ReduceDataset",
+        "input_dataset: variant, initial_state: Tstate, other_arguments: Targuments -> components: output_types",
+        {"f": func, "Tstate": type_list, "Targuments": type_list, **ELEMENTS, "use_inter_op_parallelism": True,
+         "metadata": ""},
+        stateful=True,
+    ),
+    _reduce,
+)  # fmt: skip
 
 
-def _batch_size(dataset: Any) -> list[Any]:
+@node(
+    "DatasetToSingleElement", "dataset: variant -> components: output_types", {**ELEMENTS, "metadata": ""},
+    stateful=True,
+)  # fmt: skip
+def _single(attrs: Attrs, dataset: Any) -> list[Any]:
+    return unpacked(dataset_of(dataset).get_single_element())
+
+
+@node("DatasetCardinality", "input_dataset: variant -> cardinality: int64", {"cardinality_options": ""})
+def _cardinality(attrs: Attrs, dataset: Any) -> list[Any]:
+    return [dataset_of(dataset).cardinality()]
+
+
+_cardinality.also("ExperimentalDatasetCardinality", without=("cardinality_options",))
+
+
+@node("ComputeBatchSize", "input_dataset: variant -> batch_size: int64")
+def _batch_size(attrs: Attrs, dataset: Any) -> list[Any]:
     return [compute_batch_size(dataset_of(dataset))]
 
 
-def _fingerprint(dataset: Any) -> list[Any]:
+@node("DatasetFingerprint", "input_dataset: variant -> fingerprint: uint64")
+def _fingerprint(attrs: Attrs, dataset: Any) -> list[Any]:
     return [fingerprint(dataset_of(dataset))]
 
 
-def _options(dataset: Any) -> list[Any]:
+@node("GetOptions", "input_dataset: variant -> serialized_options: string")
+def _options(attrs: Attrs, dataset: Any) -> list[Any]:
     return [convert_to_tensor(np.array(written_options(dataset_of(dataset).options()), object), dtypes.string)]
 
 
-def _at(dataset: Any, index: Any) -> list[Any]:
+@node("GetElementAtIndex", "dataset: variant, index: int64 -> components: output_types", ELEMENTS)
+def _at(attrs: Attrs, dataset: Any, index: Any) -> list[Any]:
     if index.shape.rank:
         raise InvalidArgumentError(None, None, "index must be a scalar")
     return unpacked(transformations.at(dataset_of(dataset), index))
 
 
-def _write(dataset: Any, filename: Any, compression: Any) -> list[Any]:
+@node(
+    "DatasetToTFRecord", "input_dataset: variant, filename: string, compression_type: string ->", stateful=True,
+    touches="files",
+)  # fmt: skip
+def _write(attrs: Attrs, dataset: Any, filename: Any, compression: Any) -> list[Any]:
     values = dataset_of(dataset)
     if getattr(values.element_spec, "dtype", None) != dtypes.string:
         raise InvalidArgumentError(
@@ -82,7 +109,11 @@ def _write(dataset: Any, filename: Any, compression: Any) -> list[Any]:
     return []
 
 
-def _fill_table(handle: Any, dataset: Any) -> list[Any]:
+_write.also("ExperimentalDatasetToTFRecord")
+
+
+@node("InitializeTableFromDataset", "table_handle: resource, dataset: variant ->", stateful=True)
+def _fill_table(attrs: Attrs, handle: Any, dataset: Any) -> list[Any]:
     table = expect(object_of(handle), Table, "lookup table")
     pairs = [unpacked(value) for value in dataset_of(dataset)._start()]
     if not pairs or any(len(pair) != 2 or any(x.shape.rank for x in pair) for pair in pairs):
@@ -96,56 +127,27 @@ def _column(tensors: list[Any]) -> np.ndarray:
     return np.array([x.numpy() for x in tensors], kind)
 
 
-def _device(handle: Any) -> list[Any]:
-    _pass_of(handle)
-    return [convert_to_tensor("/job:localhost/replica:0/task:0/device:CPU:0")]
-
-
 # An element in a box. Nothing is gained by making it smaller where it never leaves the process.
 
 
-def _compress(*components: Any) -> list[Any]:
+@node("CompressElement", "components: input_types -> compressed: variant", {"input_types": type_list})
+def _compress(attrs: Attrs, *components: Any) -> list[Any]:
     return [leaves.boxed(list(components))]
 
 
-def _uncompress_as(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    types = attrs["output_types"]
-
-    def run(box: Any) -> list[Any]:
-        found = leaves.unboxed(box)
-        if not isinstance(found, list) or [x.dtype for x in found] != list(types):
-            raise InvalidArgumentError(None, None, "The variant holds no compressed element of these types")
-        return found
-
-    return _node(graph, kind, run, inputs, _elements(attrs), name, attrs, False)
+@node("UncompressElement", "compressed: variant -> components: output_types", ELEMENTS)
+def _uncompress(attrs: Attrs, box: Any) -> list[Any]:
+    found = leaves.unboxed(box)
+    if not isinstance(found, list) or [x.dtype for x in found] != list(attrs["output_types"]):
+        raise InvalidArgumentError(None, None, "The variant holds no compressed element of these types")
+    return found
 
 
-def _same_box(box: Any) -> list[Any]:
+def _same_box(attrs: Attrs, box: Any) -> list[Any]:
     dataset_of(box)
     return [box]
 
 
-register(
-    {
-        **dict.fromkeys(("DatasetToTFRecord", "ExperimentalDatasetToTFRecord"), _computing(_write, stateful=True)),
-        "ExperimentalDatasetCardinality": _cardinality,
-        "ComputeBatchSize": _computing(_batch_size, _scalar(dtypes.int64)),
-        "DatasetFingerprint": _computing(_fingerprint, _scalar(dtypes.uint64)),
-        "GetOptions": _computing(_options, _scalar(dtypes.string)),
-        "GetElementAtIndex": _computing(_at, _elements),
-        "InitializeTableFromDataset": _computing(_fill_table, stateful=True),
-        **dict.fromkeys(
-            ("IteratorGetDevice", "ExperimentalIteratorGetDevice"), _computing(_device, _scalar(dtypes.string))
-        ),
-        "IteratorFromStringHandle": _from_string,
-        **dict.fromkeys(
-            ("AnonymousRandomSeedGenerator", "DummyIterationCounter", "StatsAggregatorHandle",
-             "StatsAggregatorHandleV2", "ExperimentalStatsAggregatorHandle", "ThreadPoolHandle",
-             "ExperimentalThreadPoolHandle"), _anonymous,
-        ),
-        "DeleteRandomSeedGenerator": _nothing,
-        "CompressElement": _computing(_compress, _scalar(dtypes.variant)),
-        "UncompressElement": _uncompress_as,
-        **dict.fromkeys(("WrapDatasetVariant", "UnwrapDatasetVariant"), _computing(_same_box, _scalar(dtypes.variant))),
-    }
-)  # fmt: skip
+for _name in ("WrapDatasetVariant", "UnwrapDatasetVariant"):
+    node(_name, "input_handle: variant -> output_handle: variant")(_same_box)
+register_kernels("Optional")

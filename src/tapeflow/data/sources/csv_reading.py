@@ -14,6 +14,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.building import build
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.sources.records import _FileDataset, filenames_dataset, opened, text_of
+from tapeflow.data.transform.record import ELEMENTS, record
 
 _BLOCK = 1 << 18
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
@@ -57,18 +58,11 @@ class CsvDataset(_FileDataset):
         exclude_cols=None,
     ):
         super().__init__(
-            csv_records,
-            filenames,
-            record_defaults,
-            compression_type,
-            buffer_size,
-            header,
-            field_delim,
-            use_quote_delim,
-            na_value,
-            select_cols,
-            exclude_cols,
-        )
+            csv_records(
+                filenames, record_defaults, compression_type, buffer_size, header, field_delim, use_quote_delim,
+                na_value, select_cols, exclude_cols,
+            )
+        )  # fmt: skip
 
 
 def _default(value):
@@ -92,18 +86,11 @@ def _checked(dtype):
     return dtype
 
 
+@record("csv_records")
 def csv_records(
-    filenames,
-    record_defaults,
-    compression_type,
-    buffer_size,
-    header,
-    field_delim,
-    use_quote_delim,
-    na_value,
-    select_cols,
-    exclude_cols,
-):
+    filenames, record_defaults, compression_type, buffer_size, header, field_delim, use_quote_delim, na_value,
+    select_cols, exclude_cols=None,
+):  # fmt: skip
     """The records of CSV files as a dataset."""
     names = filenames_dataset(filenames)
     columns = [_default(value) for value in record_defaults]
@@ -131,6 +118,28 @@ def csv_records(
         return _Csv(names._start(), kind, delimiter, quotes, skip, parse)
 
     return build(("CSV", start, tuple(TensorSpec([], dtype) for dtype, _ in columns)), names)
+
+
+def _columns(attrs, given):
+    """The arguments of a node. A default without elements only tells the dtype."""
+    defaults = given["record_defaults"]
+    defaults = defaults if isinstance(defaults, tuple) else (defaults,)
+    numbers = {key: given[key].numpy().tolist() or None for key in ("select_cols", "exclude_cols") if key in given}
+    return {**given, **numbers, "record_defaults": [x if x.shape.num_elements() else x.dtype for x in defaults]}
+
+
+_INPUTS = (
+    "filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, "
+    "use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: output_types"
+)
+csv_records.node(
+    "CSVDataset", f"{_INPUTS} -> handle: variant", ELEMENTS, stateful=True, touches="files", reads=_columns,
+    written=False,
+).also("ExperimentalCSVDataset")  # fmt: skip
+csv_records.node(
+    "CSVDatasetV2", f"{_INPUTS}, exclude_cols: int64 -> handle: variant", ELEMENTS, stateful=True, touches="files",
+    reads=_columns, written=False,
+)  # fmt: skip
 
 
 def _numbers(given, name):

@@ -10,22 +10,41 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files.globbing import matching_paths
+from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.building import build
 from tapeflow.data.iteration.passes import Counted
-from tapeflow.data.nodes.deferring import deferred
+from tapeflow.data.transform.record import record
 
 
-def list_files(file_pattern, shuffle, seed):
+class FileMethods:
+    """Static methods of Dataset."""
+
+    @staticmethod
+    def list_files(file_pattern, shuffle=None, seed=None, name=None):
+        """List the names of the files that match patterns.
+
+        Args:
+          file_pattern: a glob pattern, or several.
+          shuffle: whether names are shuffled anew for each pass; None for True.
+          seed: an integer for the shuffling; None for other orders each time.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset of strings.
+
+        Raises:
+          InvalidArgumentError: where no file matches.
+        """
+        if isinstance(file_pattern, os.PathLike):
+            file_pattern = os.fspath(file_pattern)
+        late = not context.executing_eagerly()
+        return listed(convert_to_tensor(file_pattern, dtypes.string), shuffle, seed, late)
+
+
+@record("list_files")
+def listed(given, shuffle, seed, late):
     """The dataset of the names of the files that match one pattern or several."""
-    if isinstance(file_pattern, os.PathLike):
-        file_pattern = os.fspath(file_pattern)
-    late = not context.executing_eagerly()
-    return _listed(convert_to_tensor(file_pattern, dtypes.string), shuffle, seed, late)
-
-
-@deferred
-def _listed(given, shuffle, seed, late):
     patterns = [bytes(p) for p in np.asarray(given.numpy(), object).ravel()]
 
     def names():
@@ -46,3 +65,6 @@ def _listed(given, shuffle, seed, late):
 def matching(patterns):
     """The names of the files that match glob patterns, sorted, as bytes."""
     return sorted(os.fsencode(name) for pattern in patterns for name in matching_paths(pattern))
+
+
+boundaries(globals())

@@ -18,9 +18,11 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
+from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted
-from tapeflow.data.nodes import deferring
+from tapeflow.data.parts import start_of
 from tapeflow.data.transform.flattening import flat_mapped, interleaved
+from tapeflow.data.transform.record import record
 
 _STRING = TensorSpec([], dtypes.string)
 _BLOCK = 1 << 18
@@ -126,11 +128,11 @@ def _per_file(kind, filenames, num_parallel_reads, read):
 
     reader = _Reader(one, kind)
     if num_parallel_reads is None:
-        arguments = flat_mapped(names, reader)
+        made = flat_mapped(names, reader)
     else:
         count = integer(num_parallel_reads, kind)
-        arguments = interleaved(names, reader, None if count == -1 else count, 1, count, None)
-    return build((kind, *arguments[1:]), *([names] if kind == "TFRecord" else []))
+        made = interleaved(names, reader, None if count == -1 else count, 1, count)
+    return build((kind, start_of(made), made.element_spec), *([names] if kind == "TFRecord" else []))
 
 
 class _Reader:
@@ -142,7 +144,7 @@ class _Reader:
     def __init__(self, read, kind):
         self._read = read
         self.transformation = kind
-        self.spec = deferring.DatasetSpec(_STRING)
+        self.spec = DatasetSpec(_STRING)
 
     def begun(self):
         return self._read
@@ -155,8 +157,8 @@ def _tensor(record):
 class _FileDataset(Dataset):
     """A dataset of files, whose names may be tensors of a graph."""
 
-    def __init__(self, source, *args):
-        self.__dict__.update(deferring.deferred(source)(*args).__dict__)
+    def __init__(self, made):
+        self.__dict__.update(made.__dict__)
 
 
 def text_of(value):
@@ -174,14 +176,31 @@ def _check_buffer(buffer_size, lowest, op):
         require(integer(buffer_size, op) >= lowest, "`buffer_size` must be >= 0", op)
 
 
-def text_lines(filenames, compression_type, buffer_size, num_parallel_reads):
+@record("text_lines")
+def text_lines(filenames, compression_type, buffer_size, num_parallel_reads=None):
     """The lines of text files as a dataset."""
     _check_buffer(buffer_size, 0, "TextLineDataset")
     kind = text_of(compression_type)
     return _per_file("TextLine", filenames, num_parallel_reads, lambda path: lines_of(path, kind))
 
 
-def tf_records(filenames, compression_type, buffer_size, num_parallel_reads):
+def _one_by_one(call):
+    """The inputs of a node of files that are read one after another, and are not a dataset."""
+    if hasattr(call["filenames"], "from_recipe") or call["num_parallel_reads"] is not None:
+        return None
+    return call
+
+
+_ABSENT = {"compression_type": "", "buffer_size": 0}
+_INPUTS = "filenames: string, compression_type: string, buffer_size: int64"
+text_lines.node(
+    "TextLineDataset", f"{_INPUTS} -> handle: variant", {"metadata": ""}, stateful=True, touches="files",
+    writes=_one_by_one, absent=_ABSENT,
+)  # fmt: skip
+
+
+@record("tf_records")
+def tf_records(filenames, compression_type, buffer_size, num_parallel_reads=None):
     """The records of TFRecord files as a dataset."""
     _check_buffer(buffer_size, -1, "TFRecordDataset")
     kind = text_of(compression_type)
@@ -194,8 +213,19 @@ def tf_records(filenames, compression_type, buffer_size, num_parallel_reads):
     return _per_file("TFRecord", filenames, num_parallel_reads, read)
 
 
+tf_records.node(
+    "TFRecordDataset", f"{_INPUTS} -> handle: variant", {"metadata": ""}, stateful=True, touches="files",
+    writes=_one_by_one, absent=_ABSENT,
+)  # fmt: skip
+tf_records.node(
+    "TFRecordDatasetV2", f"{_INPUTS}, byte_offsets: int64 -> handle: variant", {"metadata": ""}, stateful=True,
+    touches="files", written=False,
+)  # fmt: skip
+
+
+@record("fixed_length_records")
 def fixed_length(
-    filenames, record_bytes, header_bytes, footer_bytes, buffer_size, compression_type, num_parallel_reads
+    filenames, record_bytes, header_bytes, footer_bytes, buffer_size, compression_type="", num_parallel_reads=None
 ):
     """Records of one length as a dataset."""
     op = "FixedLengthRecordDatasetV2"
@@ -219,6 +249,17 @@ def fixed_length(
     )
 
 
+_LENGTHS = "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64"
+fixed_length.node(
+    "FixedLengthRecordDataset", f"{_LENGTHS} -> handle: variant", {"metadata": ""}, stateful=True, touches="files",
+    written=False,
+)  # fmt: skip
+fixed_length.node(
+    "FixedLengthRecordDatasetV2", f"{_LENGTHS}, compression_type: string -> handle: variant", {"metadata": ""},
+    stateful=True, touches="files", written=False,
+)  # fmt: skip
+
+
 class TextLineDataset(_FileDataset):
     """The lines of text files, string scalars without their ends.
 
@@ -233,7 +274,7 @@ class TextLineDataset(_FileDataset):
     def __init__(
         self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None
     ):
-        super().__init__(text_lines, filenames, compression_type, buffer_size, num_parallel_reads)
+        super().__init__(text_lines(filenames, compression_type, buffer_size, num_parallel_reads))
 
 
 class TFRecordDataset(_FileDataset):
@@ -252,7 +293,7 @@ class TFRecordDataset(_FileDataset):
     def __init__(
         self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None
     ):
-        super().__init__(tf_records, filenames, compression_type, buffer_size, num_parallel_reads)
+        super().__init__(tf_records(filenames, compression_type, buffer_size, num_parallel_reads))
 
 
 class FixedLengthRecordDataset(_FileDataset):
@@ -281,14 +322,9 @@ class FixedLengthRecordDataset(_FileDataset):
         name=None,
     ):
         super().__init__(
-            fixed_length,
-            filenames,
-            record_bytes,
-            header_bytes,
-            footer_bytes,
-            buffer_size,
-            compression_type,
-            num_parallel_reads,
+            fixed_length(
+                filenames, record_bytes, header_bytes, footer_bytes, buffer_size, compression_type, num_parallel_reads
+            )
         )
 
 

@@ -128,15 +128,21 @@ def all_rows(count):
 
 def regroup(blocks, size, drop_remainder=False):
     """The same row numbers in arrays of `size`, the last one possibly shorter."""
-    left = np.empty(0, np.int64)
+    parts: list[np.ndarray] = []
+    held = 0
     for block in blocks:
-        left = np.concatenate([left, block]) if left.size else block
-        whole = left.size - left.size % size
+        if held + block.size < size:
+            parts.append(block)
+            held += block.size
+            continue
+        block = np.concatenate([*parts, block]) if parts else block
+        whole = block.size - block.size % size
         for start in range(0, whole, size):
-            yield left[start : start + size]
-        left = left[whole:]
-    if left.size and not drop_remainder:
-        yield left
+            yield block[start : start + size]
+        held = block.size - whole
+        parts = [block[whole:]] if held else []
+    if held and not drop_remainder:
+        yield np.concatenate(parts)
 
 
 def first_rows(blocks, count):

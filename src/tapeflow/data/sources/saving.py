@@ -18,6 +18,7 @@ from tapeflow.core import context
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tapeflow.core.files.tf_record import TFRecordWriter, records
 from tapeflow.core.files.whole_files import replace_file
+from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import spec_coding
 from tapeflow.data.building import build
@@ -31,6 +32,59 @@ from tapeflow.graph.nodes import python_ops
 
 _SPEC = "dataset_spec.pb"
 _METADATA = "snapshot.metadata"
+
+
+class SavingMethods:
+    """Methods of Dataset."""
+
+    def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
+        """Keep the elements of the first whole pass in a directory, for this and later programs.
+
+        Args:
+          path: the directory.
+          compression: "GZIP", or None for none, for which also "AUTO" and "SNAPPY" stand.
+          reader_func: a function of a dataset of datasets, the files, that gives the dataset; None for one after
+            another.
+          shard_func: a function of an element that gives the number of its file, an int64 scalar; None for one file.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+        """
+        return snapshot(self, path, compression, reader_func, shard_func)
+
+    def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
+        """Write the elements to a directory, for `Dataset.load`.
+
+        Args:
+          path: the directory.
+          compression: "GZIP", or None for none, for which also "AUTO" and "SNAPPY" stand.
+          shard_func: a function of an element that gives the number of its file, an int64 scalar; None for one file.
+          checkpoint_args: arguments of a `tf.train.CheckpointManager` that keeps how far it got: a dict; None for
+            none.
+        """
+        save(self, path, compression, shard_func, checkpoint_args)
+
+    @staticmethod
+    def load(path, element_spec=None, compression=None, reader_func=None, wait=False):
+        """Read the dataset that `save` wrote.
+
+        Args:
+          path: the directory.
+          element_spec: the structure of an element; None for what was saved with it.
+          compression: that of `save`.
+          reader_func: a function of a dataset of datasets, the files, that gives the dataset; None for one after
+            another.
+          wait: whether to wait for a dataset that is still being written.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          NotFoundError: where there is none.
+          DataLossError: with its elements, for damaged files.
+        """
+        return load(path, element_spec, compression, reader_func, wait)
 
 
 def _text(value):
@@ -276,3 +330,6 @@ class _Snapshot(Over):
             self._run = None
             self._done = True
         super().close()
+
+
+boundaries(globals())

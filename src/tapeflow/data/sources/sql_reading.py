@@ -12,6 +12,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.building import build
 from tapeflow.data.iteration.passes import Counted
 from tapeflow.data.sources.records import _FileDataset, text_of
+from tapeflow.data.transform.record import ELEMENTS, record
 
 
 class SqlDataset(_FileDataset):
@@ -25,9 +26,10 @@ class SqlDataset(_FileDataset):
     """
 
     def __init__(self, driver_name, data_source_name, query, output_types):
-        super().__init__(sql_rows, driver_name, data_source_name, query, output_types)
+        super().__init__(sql_rows(driver_name, data_source_name, query, output_types))
 
 
+@record("sql_rows")
 def sql_rows(driver_name, data_source_name, query, output_types):
     """The rows of a query as a dataset."""
     driver, source, text = text_of(driver_name), text_of(data_source_name), text_of(query)
@@ -62,6 +64,13 @@ def sql_rows(driver_name, data_source_name, query, output_types):
             connection.close()
 
     return build(("Sql", lambda: Counted(rows), tuple(TensorSpec([], t) for t in types)))
+
+
+sql_rows.node(
+    "SqlDataset", "driver_name: string, data_source_name: string, query: string -> handle: variant", ELEMENTS,
+    stateful=True, touches="files", reads=lambda attrs, given: {**given, "output_types": attrs["output_types"]},
+    written=False,
+).also("ExperimentalSqlDataset")  # fmt: skip
 
 
 def _value(found, dtype):

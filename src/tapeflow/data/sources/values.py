@@ -1,4 +1,4 @@
-"""Datasets that come from values, arrays, numbers and Python generators."""
+"""Datasets that come from values, arrays and numbers."""
 
 from __future__ import annotations
 
@@ -6,23 +6,130 @@ import functools
 
 import numpy as np
 
-from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
+from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures.nest_paths import flatten_with_joined_string_paths
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Counted, Pass
+from tapeflow.data.nodes.variants import packed
 from tapeflow.data.sources.rows import RowStream, all_rows
 from tapeflow.data.transform import stacking
-from tapeflow.data.transform.selecting import graph_and_op_seed
-from tapeflow.data.transform.shuffling import PhiloxStream, SeedGenerator
-from tapeflow.data.transform.tracing import translated
+from tapeflow.data.transform.record import ELEMENTS, record
+from tapeflow.data.transform.shuffling import (
+    PhiloxStream,
+    SeedGenerator,
+    graph_and_op_seed,
+    node_seeds,
+)
+from tapeflow.ops.table import shape_list, type_list
+
+_COMPONENTS = {"Toutput_types": type_list, "output_shapes": shape_list}
 
 
+class SourceMethods:
+    """Static methods of Dataset."""
+
+    @staticmethod
+    def from_tensors(tensors, name=None):
+        """Make a dataset of one element.
+
+        Args:
+          tensors: the element: a tensor, or a structure of tensors.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset.
+        """
+        return from_tensors(tensors)
+
+    @staticmethod
+    def from_tensor_slices(tensors, name=None):
+        """Give the slices of tensors along their first axis.
+
+        Args:
+          tensors: a tensor, or a structure of tensors whose first axes are of one size.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: for sizes that differ, and scalars.
+
+        >>> dataset = tf.data.Dataset.from_tensor_slices({"a": [1, 2], "b": [3.0, 4.0]})
+        >>> print([int(x["a"]) for x in dataset])
+        [1, 2]
+        """
+        return from_tensor_slices(tensors)
+
+    @staticmethod
+    def from_sparse_tensor_slices(sparse_tensor):
+        """(indices, values, dense_shape) of each row of a sparse tensor (1.x)."""
+        return from_sparse_tensor_slices(sparse_tensor)
+
+    @staticmethod
+    def range(*args, **kwargs):
+        """Count: int64 scalars, or those of another dtype.
+
+        Args:
+          *args: `stop`, or `start, stop`, or `start, stop, step`.
+          **kwargs: `output_type`, the dtype, and `name`.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: for another number of arguments.
+
+        >>> print([int(x) for x in tf.data.Dataset.range(1, 10, 4)])
+        [1, 5, 9]
+        """
+        return range_of(args, **kwargs)
+
+    @staticmethod
+    def counter(start=0, step=1, dtype=dtypes.int64, name=None):
+        """Count without end: start, start + step, ...
+
+        Args:
+          start: the first number.
+          step: the distance of the numbers.
+          dtype: their dtype.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset.
+        """
+        return counter(start, step, dtype)
+
+    @staticmethod
+    def random(seed=None, rerandomize_each_iteration=None, name=None):
+        """Draw int64 scalars of 32 bits at random, without end.
+
+        Args:
+          seed: an integer for the same numbers in every run; None for others.
+          rerandomize_each_iteration: whether every pass draws other numbers.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset.
+        """
+        return random_numbers(seed, rerandomize_each_iteration)
+
+
+def _components(call):
+    return {"components": element.flatten(element.to_element(call["tensors"]))}
+
+
+def _tensors_of(attrs, given):
+    return {"tensors": given["components"]}
+
+
+@record("from_tensors", spec=lambda call: element.spec_of(element.to_element(call["tensors"])))
 def from_tensors(tensors):
     """Dataset arguments for one element."""
     value = element.to_element(tensors)
@@ -31,6 +138,13 @@ def from_tensors(tensors):
     return "Tensor", lambda: Counted(lambda: (value,)), element.spec_of(value), 1
 
 
+from_tensors.node(
+    "TensorDataset", "components: Toutput_types -> handle: variant", {**_COMPONENTS, "metadata": ""}, stateful=True,
+    reads=_tensors_of, writes=_components,
+)  # fmt: skip
+
+
+@record("from_list")
 def from_list(elements):
     """Dataset arguments for the elements of a Python list, whose types and shapes may be common only in part."""
     if not elements:
@@ -42,6 +156,20 @@ def from_list(elements):
     return "List", lambda: Counted(lambda: values), spec, len(values)
 
 
+def _rows_of(attrs, given):
+    tensors, width = given["tensors"], len(attrs["output_types"])
+    tensors = tensors if isinstance(tensors, tuple) else (tensors,)
+    if not tensors or len(tensors) % width:
+        raise InvalidArgumentError(None, None, f"{len(tensors)} tensors are no elements of {width} components")
+    return {"elements": [packed(tensors[i : i + width]) for i in range(0, len(tensors), width)]}
+
+
+from_list.node(
+    "ListDataset", "tensors: Tinput_types -> handle: variant",
+    {"Tinput_types": type_list, **ELEMENTS, "metadata": ""}, stateful=True, reads=_rows_of, written=False,
+)  # fmt: skip
+
+
 def _common(one, two):
     found = element.merge_specs(one, two)
     if found is None:
@@ -49,6 +177,30 @@ def _common(one, two):
     return found
 
 
+def _slices_spec(call):
+    value = element.to_element(call["tensors"])
+    flat = element.flatten(value)
+    if not flat:
+        raise ValueError("Invalid `element`. `element` should not be empty.")
+    size = TensorShape([None])
+    for leaf in flat:
+        if hasattr(leaf, "from_recipe"):
+            continue
+        if leaf.shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        if leaf.shape.rank is not None:
+            try:
+                size = size.merge_with(leaf.shape[:1])
+            except ValueError:
+                raise ValueError(f"Dimensions {size[0]} and {leaf.shape[0]} are not compatible") from None
+    return element.map_leaves(_slice_spec, value)
+
+
+def _slice_spec(leaf):
+    return stacking.slice_spec(element.leaf_spec(leaf))
+
+
+@record("from_tensor_slices", spec=_slices_spec)
 def from_tensor_slices(tensors):
     """Dataset arguments for the slices of tensors along axis 0."""
     columns = element.to_element(tensors)
@@ -73,6 +225,13 @@ def from_tensor_slices(tensors):
     return "TensorSlice", rows.start, spec, count, rows
 
 
+from_tensor_slices.node(
+    "TensorSliceDataset", "components: Toutput_types -> handle: variant",
+    {**_COMPONENTS, "is_files": False, "metadata": "", "replicate_on_split": False}, stateful=True,
+    reads=_tensors_of, writes=_components,
+)  # fmt: skip
+
+
 def _composite_slices(columns):
     """Dataset arguments for slices where some of the columns are sparse or ragged."""
     counts = {stacking.outer_size(leaf) for leaf in element.flatten(columns)}
@@ -91,6 +250,7 @@ def _composite_slices(columns):
     return "TensorSlice", lambda: Counted(elements), spec, count
 
 
+@record("from_sparse_tensor_slices")
 def from_sparse_tensor_slices(sparse_tensor):
     """Dataset arguments for the rows of a sparse tensor, as (indices, values, dense_shape) triples (1.x)."""
     if not isinstance(sparse_tensor, element.SparseTensor):
@@ -116,6 +276,7 @@ def from_sparse_tensor_slices(sparse_tensor):
     return "SparseTensorSlice", lambda: Counted(rows), triple, count
 
 
+@record("range")
 def range_of(args, output_type=dtypes.int64, name=None):
     """Dataset arguments for an arithmetic progression."""
     if not 1 <= len(args) <= 3:
@@ -148,11 +309,26 @@ def range_of(args, output_type=dtypes.int64, name=None):
     return "Range", start, spec, -1 if endless else min(count, 2**63 - 1), rows
 
 
+range_of.node(
+    "RangeDataset", "start: int64, stop: int64, step: int64 -> handle: variant",
+    {**ELEMENTS, "metadata": "", "replicate_on_split": False}, stateful=True,
+    reads=lambda attrs, given: {
+        "args": (given["start"], given["stop"], given["step"]), "output_type": attrs["output_types"][0]
+    },
+    writes=lambda call: dict(zip(("start", "stop", "step"), _ends(*call["args"]))),
+)  # fmt: skip
+
+
+def _ends(*args):
+    return (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
+
+
 def _length(progression: range) -> int:
     """`len`, which does not count beyond 63 bits."""
     return 0 if not progression else (progression[-1] - progression[0]) // progression.step + 1
 
 
+@record("counter")
 def counter(start, step, dtype):
     """Dataset arguments for an endless arithmetic progression."""
     dtype = dtypes.as_dtype(dtype)
@@ -179,10 +355,21 @@ class _Counting(Pass):
         self._next = state.numpy()
 
 
-def random_numbers(seed, rerandomize_each_iteration):
+@record("random")
+def random_numbers(seed, rerandomize_each_iteration=None):
     """Dataset arguments for endless int64 numbers from 0 to 2**32 - 1."""
     seeds = SeedGenerator(*graph_and_op_seed(seed), bool(rerandomize_each_iteration))
     return "Random", lambda: _Random(seeds), TensorSpec([], dtypes.int64), -1
+
+
+random_numbers.node(
+    "RandomDataset", "seed: int64, seed2: int64 -> handle: variant", {**ELEMENTS, "metadata": ""}, stateful=True,
+    reads=node_seeds, written=False,
+).also("ExperimentalRandomDataset")
+random_numbers.node(
+    "RandomDatasetV2", "seed: int64, seed2: int64, seed_generator: resource -> handle: variant",
+    {"rerandomize_each_iteration": False, **ELEMENTS, "metadata": ""}, stateful=True, reads=node_seeds, written=False,
+)  # fmt: skip
 
 
 class _Random(Pass):
@@ -205,117 +392,4 @@ class _Random(Pass):
         self._seeds.seek(drawn)
 
 
-def from_generator(generator, output_types, output_shapes, args, output_signature):
-    """Dataset arguments for the values of a generator function."""
-    if not callable(generator):
-        raise TypeError("`generator` must be a Python callable.")
-    if output_signature is not None:
-        if output_types is not None or output_shapes is not None:
-            raise TypeError(
-                "The `output_types` and `output_shapes` arguments are mutually exclusive with "
-                "`output_signature`."
-            )
-        spec = _tuples_for_lists(output_signature)
-    elif output_types is None:
-        raise TypeError("Either `output_signature` or `output_types` must be specified.")
-    else:
-        types = element.map_leaves(dtypes.as_dtype, _tuples_for_lists(output_types))
-        if output_shapes is None:
-            spec = element.map_leaves(lambda t: TensorSpec(None, t), types)
-        else:
-            spec = _with_shapes(types, output_shapes)
-    arguments = () if args is None else tuple(convert_to_tensor(a).numpy() for a in args)
-
-    return "FlatMap", lambda: Generated(lambda: generator(*arguments), spec), spec
-
-
-class Generated(Counted):
-    """The values of a generator. After an unfit one the pass goes on with the next."""
-
-    __slots__ = ("_spec",)
-
-    def __init__(self, begin, spec):
-        super().__init__(begin)
-        self._spec = spec
-
-    def __next__(self):
-        try:
-            value = super().__next__()
-        except StopIteration:
-            raise
-        except Exception as error:
-            raise translated(error, "from_generator", self._count - 1) from error
-        return _checked(value, self._spec)
-
-
-def _tuples_for_lists(structure):
-    if isinstance(structure, list):
-        return tuple(_tuples_for_lists(item) for item in structure)
-    if element.is_structure(structure):
-        items = [_tuples_for_lists(item) for item in element.children(structure)]
-        return element.rebuild(structure, items)
-    return structure
-
-
-def _with_shapes(types, shapes):
-    if not element.is_structure(types):
-        return TensorSpec(TensorShape(shapes), types)
-    if hasattr(types, "keys"):
-        return element.rebuild(types, [_with_shapes(types[k], shapes[k]) for k in types])
-    return element.rebuild(types, [_with_shapes(t, s) for t, s in zip(types, shapes, strict=True)])
-
-
-def _checked(value, spec):
-    """A generator's value as an element; raises InvalidArgumentError where it breaks its promise."""
-    if isinstance(value, list) and isinstance(spec, tuple):
-        value = tuple(value)
-    if not element.is_structure(spec):
-        return _checked_leaf(value, spec)
-    try:
-        return element.map_leaves(lambda s, leaf: _checked_leaf(leaf, s), spec, value)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(
-            None,
-            None,
-            "TypeError: `generator` yielded an element that did not match the expected structure. "
-            f"The expected structure was {element.map_leaves(lambda s: s.dtype, spec)}, but the "
-            f"yielded element was {value}. [Op:IteratorGetNext]",
-        ) from None
-
-
-def _checked_leaf(value, spec):
-    if not isinstance(spec, TensorSpec):
-        found = element.to_element(value)
-        if spec is not None and not spec.is_compatible_with(found):
-            raise InvalidArgumentError(
-                None,
-                None,
-                "TypeError: `generator` yielded an element that did not match the expected structure. "
-                f"The expected structure was {spec}, but the yielded element was {value}. [Op:IteratorGetNext]",
-            )
-        return found
-    try:
-        given = value if isinstance(value, Tensor) else np.asarray(value)
-        if (
-            spec.dtype != dtypes.string
-            and isinstance(given, np.ndarray)
-            and given.dtype.kind in "OSU"
-        ):
-            raise TypeError
-        tensor = convert_to_tensor(value, spec.dtype)
-    except (TypeError, ValueError):
-        raise InvalidArgumentError(
-            None,
-            None,
-            "TypeError: `generator` yielded an element that could not be converted to the expected "
-            f"type. The expected type was {spec.dtype.name}, but the yielded element was {value}. "
-            "[Op:IteratorGetNext]",
-        ) from None
-    if not spec.shape.is_compatible_with(tensor.shape):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"TypeError: `generator` yielded an element of shape {tensor.shape} where an element of "
-            f"shape {spec.shape} was expected. [Op:IteratorGetNext]",
-        )
-    return tensor
+boundaries(globals())

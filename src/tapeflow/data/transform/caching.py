@@ -9,11 +9,30 @@ import time
 from tapeflow.core.errors import AlreadyExistsError, DataLossError
 from tapeflow.core.files.tf_record import TFRecordWriter, records
 from tapeflow.core.files.whole_files import new_file, replace, replace_file, temporary_name
+from tapeflow.core.public import boundaries
 from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import Counted, Over, Pass, close_pass
 from tapeflow.data.parts import rows_of, size_of, start_of
+from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 
 
+class CachingMethods:
+    """Methods of Dataset."""
+
+    def cache(self, filename="", name=None):
+        """Keep the elements of the first whole pass for later ones: in memory, or in files.
+
+        Args:
+          filename: how the files' names begin; "" for memory.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+        """
+        return cached(self, filename)
+
+
+@record("cache", spec=same_spec)
 def cached(dataset, filename):
     """Dataset arguments for a dataset that is made once."""
     if hasattr(filename, "numpy"):
@@ -29,6 +48,16 @@ def cached(dataset, filename):
     if fixed:
         return "Cache", start_of(dataset), spec, size_of(dataset), rows_of(dataset)
     return "Cache", lambda: _InMemory(dataset, memory), spec, size_of(dataset)
+
+
+cached.node(
+    "CacheDataset", "input_dataset: variant, filename: string -> handle: variant", {**ELEMENTS, "metadata": ""},
+    touches="files",
+)  # fmt: skip
+cached.node(
+    "CacheDatasetV2", "input_dataset: variant, filename: string, cache: resource -> handle: variant",
+    {**ELEMENTS, "metadata": ""}, stateful=True, touches="files", written=False,
+)  # fmt: skip
 
 
 class _InMemory(Pass):
@@ -144,9 +173,9 @@ def _read(prefix):
     with open(index, "rb") as file:
         count = state_coding.decode(file.read())
     read = 0
-    for record in records(data):
+    for line in records(data):
         read += 1
-        yield state_coding.decode(record)
+        yield state_coding.decode(line)
     if read != count:
         raise DataLossError(None, None, f"{data} holds {read} elements of {count}.")
 
@@ -227,3 +256,6 @@ class _Writing(Over):
                 with contextlib.suppress(OSError):
                     os.remove(name)
         super().close()
+
+
+boundaries(globals())

@@ -1,21 +1,81 @@
-"""Transformations of several datasets into one."""
+"""Transformations of several datasets into one: side by side, and one after another."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import boundaries
 from tapeflow.data import element
 from tapeflow.data.iteration.passes import Pass, close_pass, later
 from tapeflow.data.parts import size_of, start_of
-from tapeflow.data.transform.selecting import graph_and_op_seed
-from tapeflow.data.transform.shuffling import PhiloxStream, SeedGenerator
-from tapeflow.ops.random.stateless_choice import stateless_categorical
+from tapeflow.data.transform.record import ELEMENTS, record
+from tapeflow.ops.table import integer
 
 _INFINITE = -1
 _UNKNOWN = -2
 
 
+class CombiningMethods:
+    """Methods of Dataset."""
+
+    @staticmethod
+    def zip(*args, datasets=None, name=None):
+        """Give elements of several datasets side by side, until the shortest ends.
+
+        Args:
+          *args: the datasets, or structures of datasets.
+          datasets: a structure of datasets, instead of `args`.
+          name: the name of the dataset in a graph.
+
+        Returns:
+          A dataset of elements in that structure.
+
+        Raises:
+          TypeError: for what is not a dataset, and for both or none.
+
+        >>> pairs = tf.data.Dataset.zip(tf.data.Dataset.range(2), tf.data.Dataset.range(5, 9))
+        >>> print([(int(a), int(b)) for a, b in pairs])
+        [(0, 5), (1, 6)]
+        """
+        if not args and datasets is None:
+            raise TypeError("Must pass at least one dataset to `zip`.")
+        if args and datasets is not None:
+            raise TypeError("Both `*args` and `datasets` cannot be set.")
+        if datasets is None:
+            datasets = args[0] if len(args) == 1 else args
+        return zipped(datasets)
+
+    def concatenate(self, dataset, name=None):
+        """Give the elements of this dataset, then those of another one.
+
+        Args:
+          dataset: the other one, of elements of the same structure.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          TypeError: for elements of other structures or dtypes.
+        """
+        return concatenated(self, dataset)
+
+    def enumerate(self, start=0, name=None):
+        """Number the elements.
+
+        Args:
+          start: the first number.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset of (int64 number, element) pairs.
+
+        >>> print(list(tf.data.Dataset.from_tensor_slices([7, 8]).enumerate().as_numpy_iterator()) == [(0, 7), (1, 8)])
+        True
+        """
+        numbers = type(self).range(start, 2**63 - 1)
+        return type(self).zip((numbers, self))
+
+
+@record("zip", datasets=["datasets"])
 def zipped(datasets):
     """Dataset arguments for datasets side by side."""
     if isinstance(datasets, list):
@@ -38,11 +98,18 @@ def zipped(datasets):
     def spec():
         return element.map_leaves(lambda dataset: dataset.element_spec, datasets)
 
-    sizes = [leaf._size for leaf in leaves]
+    sizes = [size_of(leaf) for leaf in leaves]
     finite = [size for size in sizes if size != _INFINITE]
     size = _INFINITE if not finite else _UNKNOWN if _UNKNOWN in finite else min(finite)
     like = None if flat else datasets
-    return "Zip", lambda: _Zipped([leaf._start() for leaf in leaves], like), spec, size
+    return "Zip", lambda: _Zipped([start_of(leaf)() for leaf in leaves], like), spec, size
+
+
+zipped.node(
+    "ZipDataset", "input_datasets: N>=1*variant -> handle: variant", {**ELEMENTS, "N": integer, "metadata": ""},
+    reads=lambda attrs, given: {"datasets": given["input_datasets"]},
+    writes=lambda call: {"input_datasets": element.flatten(call["datasets"])},
+)  # fmt: skip
 
 
 class _Zipped(Pass):
@@ -85,20 +152,27 @@ class _Zipped(Pass):
             close_pass(source)
 
 
-def concatenated(first, second):
+@record("concatenate", datasets=["dataset", "another_dataset"])
+def concatenated(dataset, another_dataset):
     """Dataset arguments for one dataset after another."""
-    if not hasattr(second, "_start"):
-        raise TypeError(f"Dataset.concatenate expects a dataset, got {type(second)}.")
-    one, two = first.element_spec, second.element_spec
+    if not hasattr(another_dataset, "_start"):
+        raise TypeError(f"Dataset.concatenate expects a dataset, got {type(another_dataset)}.")
+    one, two = dataset.element_spec, another_dataset.element_spec
     try:
-        spec = element.map_leaves(_compatible, one, two)
+        spec = element.map_leaves(compatible, one, two)
     except (TypeError, ValueError):
         raise TypeError(
             f"Incompatible dataset elements:\n  {one} vs.   {two}"
         ) from None
-    sizes = (first._size, second._size)
+    sizes = (size_of(dataset), size_of(another_dataset))
     size = _INFINITE if _INFINITE in sizes else _UNKNOWN if _UNKNOWN in sizes else sum(sizes)
-    return "Concatenate", lambda: _Concatenated([first._start, second._start]), spec, size
+    return "Concatenate", lambda: _Concatenated([start_of(dataset), start_of(another_dataset)]), spec, size
+
+
+concatenated.node(
+    "ConcatenateDataset", "input_dataset: variant, another_dataset: variant -> handle: variant",
+    {**ELEMENTS, "metadata": ""},
+)  # fmt: skip
 
 
 class _Concatenated(Pass):
@@ -132,168 +206,11 @@ class _Concatenated(Pass):
         close_pass(self._input)
 
 
-def _compatible(one, two):
+def compatible(one, two):
     merged = element.merge_specs(one, two)
     if merged is None and one is not None:
         raise TypeError(f"{one} and {two} are not compatible")
     return merged
 
 
-def chosen(datasets, choice_dataset, stop_on_empty_dataset):
-    """Dataset arguments for elements picked by a dataset of numbers."""
-    if not datasets:
-        raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-    choice = choice_dataset.element_spec
-    if choice.dtype.name != "int64" or not choice.shape.is_compatible_with([]):
-        raise TypeError(
-            "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
-            f"{choice}."
-        )
-
-    def start():
-        numbers = choice_dataset._start()
-        return _Interwoven(datasets, numbers, stop_on_empty_dataset)
-
-    return "DirectedInterleave", start, _common_spec(datasets), _woven_size(datasets, stop_on_empty_dataset)
-
-
-def _woven_size(datasets, stop):
-    sizes = [size_of(dataset) for dataset in datasets]
-    if stop or any(size == _UNKNOWN for size in sizes):
-        return _INFINITE if all(size == _INFINITE for size in sizes) else _UNKNOWN
-    return _INFINITE if _INFINITE in sizes else _UNKNOWN
-
-
-class _Interwoven(Pass):
-    """The next element of the dataset that each number of `numbers` names."""
-
-    __slots__ = ("_gone", "_inputs", "_numbers", "_over", "_stop")
-
-    def __init__(self, datasets, numbers, stop):
-        self._inputs = [start_of(dataset)() for dataset in datasets]
-        self._numbers = numbers
-        self._stop = stop
-        self._gone = [False] * len(self._inputs)
-        self._over = False
-
-    def __next__(self):
-        while not self._over:
-            number = int(next(self._numbers))
-            if not 0 <= number < len(self._inputs):
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Selector index out of range: {number} >= {len(self._inputs)} [Op:IteratorGetNext]",
-                )
-            for value in self._inputs[number]:
-                return value
-            self._gone[number] = True
-            self._over = self._stop or all(self._gone)
-        raise StopIteration
-
-    def save(self):
-        inner = [source.save() for source in self._inputs]
-        return [self._numbers.save(), self._over, self._gone, inner]
-
-    def restore(self, state):
-        numbers, self._over, self._gone, inner = state
-        self._numbers.restore(numbers)
-        for source, saved in zip(self._inputs, inner, strict=True):
-            source.restore(saved)
-
-    def close(self):
-        """Closes what it reads."""
-        for source in self._inputs:
-            close_pass(source)
-
-
-def sampled(datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration):
-    """Dataset arguments for elements of datasets picked at random."""
-    if not datasets:
-        raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-    given = _weights(weights, len(datasets)) if weights is not None and not hasattr(weights, "_start") else None
-    if given is not None:
-        # Those that are never chosen would keep the others from ever ending.
-        datasets = [dataset for dataset, weight in zip(datasets, given) if weight > 0]
-        weights = given[given > 0]
-    spec = _common_spec(datasets)
-    if len(datasets) == 1 and not hasattr(weights, "_start"):
-        return "DirectedInterleave", datasets[0]._start, spec, datasets[0]._size
-    count = len(datasets)
-    seeds = SeedGenerator(*graph_and_op_seed(seed), rerandomize_each_iteration is True)
-    if hasattr(weights, "_start"):
-        weights_spec = weights.element_spec
-        if not weights_spec.shape.is_compatible_with([count]):
-            raise ValueError(
-                "Invalid `weights`. Elements of the dataset `weights` must be vectors of `len(datasets)`, got "
-                f"{weights_spec}."
-            )
-        rows = weights
-        fixed = None
-    else:
-        rows = None
-        fixed = np.ones(count) if weights is None else np.log(weights)
-
-    def start():
-        stream = PhiloxStream(*seeds.next_seeds())
-        numbers = _Choices(stream, seeds, fixed, None if rows is None else rows._start())
-        return _Interwoven(datasets, numbers, stop_on_empty_dataset)
-
-    size = _woven_size(datasets, stop_on_empty_dataset)
-    return "DirectedInterleave", start, spec, size
-
-
-class _Choices(Pass):
-    """Numbers of datasets drawn with given probabilities, as TensorFlow draws them."""
-
-    __slots__ = ("_logits", "_rows", "_seeds", "_stream")
-
-    def __init__(self, stream, seeds, logits, rows):
-        self._stream = stream
-        self._seeds = seeds
-        self._logits = logits
-        self._rows = rows
-
-    def __next__(self):
-        logits = self._logits
-        if logits is None:
-            with np.errstate(divide="ignore"):
-                logits = np.log(np.asarray(next(self._rows).numpy(), np.float64))
-        pair = np.array([next(self._stream), next(self._stream)], np.int64)
-        return int(stateless_categorical(logits[None], 1, pair).numpy()[0, 0])
-
-    def save(self):
-        stream = [self._stream._key, self._stream._high, self._stream.position]
-        return [stream, self._seeds.position, None if self._rows is None else self._rows.save()]
-
-    def restore(self, state):
-        (key, high, at), drawn, rows = state
-        self._stream = PhiloxStream(key, high)
-        self._stream.seek(at)
-        self._seeds.seek(drawn)
-        if rows is not None:
-            self._rows.restore(rows)
-
-
-def _weights(weights, count):
-    found = np.asarray(weights.numpy() if hasattr(weights, "numpy") else weights, np.float64)
-    if found.shape != (count,):
-        raise ValueError(
-            "Invalid `weights`. The shape of `weights` should be compatible with `[len(datasets)]` but is "
-            f"{list(found.shape)}."
-        )
-    if not (found >= 0).all() or found.sum() <= 0:
-        raise ValueError(f"Invalid `weights`. They must not be negative, and not all zero: {found.tolist()}.")
-    return found
-
-
-def _common_spec(datasets):
-    spec = datasets[0].element_spec
-    for other in datasets[1:]:
-        try:
-            spec = element.map_leaves(_compatible, spec, other.element_spec)
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"All datasets must have compatible element specs: {spec} and {other.element_spec} are not."
-            ) from None
-    return spec
+boundaries(globals())

@@ -4,12 +4,71 @@ from __future__ import annotations
 
 import os
 
+from tapeflow.core.public import boundaries
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Over, Raising, close_pass, later
 from tapeflow.data.iteration.threads import read_ahead
 from tapeflow.data.parts import start_of
+from tapeflow.data.transform.record import ELEMENTS, of_element, record, with_order, written_order
 from tapeflow.data.transform.tracing import of_elements, translated
+from tapeflow.ops.table import func, type_list
+
+_TURNS = "input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64"
+_FUNCTION = {"f": func, "Targuments": type_list, **ELEMENTS}
+
+
+class FlatteningMethods:
+    """Methods of Dataset."""
+
+    def flat_map(self, map_func, name=None):
+        """Give the elements of the datasets that a function makes, one dataset after another.
+
+        Args:
+          map_func: a function of an element that gives a dataset.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          TypeError: for a function that gives something else.
+
+        >>> dataset = tf.data.Dataset.range(3).flat_map(lambda x: tf.data.Dataset.range(x))
+        >>> print([int(x) for x in dataset])
+        [0, 0, 1]
+        """
+        return flat_mapped(self, map_func)
+
+    def interleave(
+        self,
+        map_func,
+        cycle_length=None,
+        block_length=None,
+        num_parallel_calls=None,
+        deterministic=None,
+        name=None,
+    ):
+        """Take elements in turn from several of the datasets that a function makes.
+
+        Args:
+          map_func: a function of an element that gives a dataset.
+          cycle_length: from how many datasets elements are taken in turn; None for as many as there are parallel
+            calls.
+          block_length: how many elements are taken from a dataset before the next; None for 1.
+          num_parallel_calls: how many calls run at once; None for one, `tf.data.AUTOTUNE` for as many as are useful.
+          deterministic: whether elements come in the order of their inputs; None for the dataset's options.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+
+        >>> dataset = tf.data.Dataset.from_tensor_slices([1, 2]).interleave(
+        ...     lambda x: tf.data.Dataset.from_tensors(x).repeat(3), cycle_length=2)
+        >>> print([int(x) for x in dataset])
+        [1, 2, 1, 2, 1, 2]
+        """
+        return interleaved(self, map_func, cycle_length, block_length, num_parallel_calls, deterministic)
 
 
 def _inner_spec(fn, name):
@@ -20,10 +79,17 @@ def _inner_spec(fn, name):
     return fn.spec.element_spec
 
 
-def flat_mapped(dataset, fn):
+@record("flat_map", functions={"map_func": of_element}, flattens=True)
+def flat_mapped(dataset, map_func):
     """Dataset arguments for the elements of datasets, one after another."""
-    spec = _inner_spec(fn, "flat_map")
-    return "FlatMap", lambda: _FlatMapped(fn, start_of(dataset)()), spec
+    spec = _inner_spec(map_func, "flat_map")
+    return "FlatMap", lambda: _FlatMapped(map_func, start_of(dataset)()), spec
+
+
+flat_mapped.node(
+    "FlatMapDataset", "input_dataset: variant, other_arguments: Targuments -> handle: variant",
+    {**_FUNCTION, "metadata": ""},
+)  # fmt: skip
 
 
 class _FlatMapped(Over):
@@ -76,7 +142,10 @@ class _FlatMapped(Over):
         super().close()
 
 
-def interleaved(dataset, fn, cycle_length, block_length, num_parallel_calls, deterministic):
+@record("interleave", functions={"map_func": of_element}, flattens=True)
+def interleaved(
+    dataset, map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None
+):
     """Dataset arguments for elements of several datasets in turn."""
     parallel = num_parallel_calls is not None
     op = "ParallelInterleaveDatasetV4" if parallel else "InterleaveDataset"
@@ -93,12 +162,56 @@ def interleaved(dataset, fn, cycle_length, block_length, num_parallel_calls, det
         calls = integer(num_parallel_calls, op)
         require(calls > 0 or calls == -1, f"`num_parallel_calls` must be > 0, but is {calls}", op)
         require(calls <= cycle, f"`num_parallel_calls` must be <= `cycle_length`, but {calls} > {cycle}", op)
-    spec = _inner_spec(fn, "interleave")
+    spec = _inner_spec(map_func, "interleave")
 
     def start():
-        return Interleaved(fn, start_of(dataset)(), cycle, block, parallel)
+        return Interleaved(map_func, start_of(dataset)(), cycle, block, parallel)
 
     return "ParallelInterleave" if parallel else "Interleave", start, spec
+
+
+def _in_turn(attrs, given):
+    """The arguments of nodes whose calls ran beside each other once."""
+    return {**given, "num_parallel_calls": None, "deterministic": True}
+
+
+_TURNS_ABSENT = {"cycle_length": -1, "block_length": 1}
+interleaved.node(
+    "InterleaveDataset", f"{_TURNS} -> handle: variant", {**_FUNCTION, "metadata": ""},
+    writes=lambda call: call if call["num_parallel_calls"] is None else None, absent=_TURNS_ABSENT,
+)  # fmt: skip
+interleaved.node(
+    "ParallelInterleaveDataset",
+    f"{_TURNS}, sloppy: bool, buffer_output_elements: int64, prefetch_input_elements: int64 -> handle: variant",
+    {**_FUNCTION, "metadata": ""}, reads=_in_turn, written=False,
+).also("ExperimentalParallelInterleaveDataset")
+interleaved.node(
+    "LegacyParallelInterleaveDatasetV2",
+    f"{_TURNS}, buffer_output_elements: int64, prefetch_input_elements: int64 -> handle: variant",
+    {"f": func, "deterministic": "default", "Targuments": type_list, **ELEMENTS, "metadata": ""}, reads=_in_turn,
+    written=False,
+)  # fmt: skip
+interleaved.node(
+    "ParallelInterleaveDatasetV2", f"{_TURNS}, num_parallel_calls: int64 -> handle: variant",
+    {**_FUNCTION, "sloppy": False, "metadata": ""},
+    reads=lambda attrs, given: {**given, "deterministic": False if attrs["sloppy"] else None}, written=False,
+)  # fmt: skip
+interleaved.node(
+    "ParallelInterleaveDatasetV3", f"{_TURNS}, num_parallel_calls: int64 -> handle: variant",
+    {"f": func, "deterministic": "default", "Targuments": type_list, **ELEMENTS, "metadata": ""}, reads=with_order,
+    written=False,
+)  # fmt: skip
+interleaved.node(
+    "ParallelInterleaveDatasetV4",
+    f"{_TURNS}, buffer_output_elements: int64, prefetch_input_elements: int64, num_parallel_calls: int64"
+    " -> handle: variant",
+    {"f": func, "deterministic": "default", "Targuments": type_list, **ELEMENTS, "metadata": ""}, reads=with_order,
+    writes=lambda call: {
+        **call, "buffer_output_elements": -1, "prefetch_input_elements": -1,
+        "deterministic": written_order(call["deterministic"]),
+    },
+    absent=_TURNS_ABSENT,
+)  # fmt: skip
 
 
 class Interleaved(Over):
@@ -191,3 +304,4 @@ class Interleaved(Over):
         super().close()
 
 
+boundaries(globals())

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.data import element
-from tapeflow.data.transform.mapping import same_count
+from tapeflow.data.arguments import require, require_callable
 from tapeflow.data.transform.tracing import Traced
 
 
 def first_state(state: Any) -> Any:
     """The first state of a fold as tensors."""
     return element.to_element(state)
+
+
+def folded(name: str, arguments: dict[str, Any], function: Any) -> Traced:
+    """Trace the function of `scan`: of the argument `initial_state` and an element."""
+    require_callable(function)
+    return with_state(function, arguments["initial_state"], arguments["dataset"].element_spec, name)[0]
 
 
 def with_state(fn: Any, state: Any, spec: Any, name: str) -> tuple[Traced, Any]:
@@ -49,3 +55,13 @@ def _merged(old: Any, new: Any) -> Any:
         shape = element.common_shape(old.shape, new.shape)
         return type(old)(shape, old.dtype)
     return found
+
+
+def same_count(initial: Any, state: Any) -> None:
+    """Raises InvalidArgumentError for a state that is not of as many leaves as the first."""
+    counts = len(element.flatten(initial)), len(element.flatten(state))
+    message = (
+        "The number of components of the initial state and the reduce function output does not match. "
+        f"(initial_state={counts[0]}, output={counts[1]})."
+    )
+    require(counts[0] == counts[1], message, "ReduceDataset")

@@ -1,4 +1,4 @@
-"""Transformations of elements by a key: group_by_window, group_by_reducer, buckets by length, resampling."""
+"""Transformations of elements by a key: group_by_window, group_by_reducer, buckets by length."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
-from tapeflow.data.arguments import integer, require
+from tapeflow.data.arguments import integer, require, require_callable
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted, Over, later
 from tapeflow.data.parts import start_of
-from tapeflow.data.transform.tracing import of_elements, translated
+from tapeflow.data.transform.record import as_they_are, record, to_key
+from tapeflow.data.transform.tracing import Traced, of_elements, translated
 from tapeflow.data.transform.windows import in_memory
 from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.joining import stack
@@ -24,6 +26,74 @@ from tapeflow.ops.math.comparison import less, logical_and, where
 from tapeflow.ops.math.reduction import reduce_min
 
 KEY = TensorSpec([], dtypes.int64)
+
+
+class GroupingMethods:
+    """Methods of Dataset."""
+
+    def group_by_window(
+        self, key_func, reduce_func, window_size=None, window_size_func=None, name=None
+    ):
+        """Make datasets of elements with the same key, each through a function.
+
+        Args:
+          key_func: a function of an element that gives an int64 scalar.
+          reduce_func: a function of a key and a dataset of elements that gives a dataset.
+          window_size: how many elements of a key make a dataset.
+          window_size_func: a function of a key that gives that number, instead of `window_size`.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: unless one of both sizes is given.
+        """
+        return grouped(self, key_func, reduce_func, window_size, window_size_func)
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        padded_shapes=None,
+        padding_values=None,
+        pad_to_bucket_boundary=False,
+        no_padding=False,
+        drop_remainder=False,
+        name=None,
+    ):
+        """Make padded batches of elements of similar length.
+
+        Args:
+          element_length_func: a function of an element that gives its length, an int32 or int64 scalar.
+          bucket_boundaries: the ascending lengths that buckets begin with.
+          bucket_batch_sizes: the batch size of each bucket, one more than boundaries.
+          padded_shapes: as that of `padded_batch`.
+          padding_values: as that of `padded_batch`.
+          pad_to_bucket_boundary: whether elements are padded to the length before the next bucket, instead of to the
+            longest of the batch.
+          no_padding: whether elements of a batch have one length anyway.
+          drop_remainder: whether a last batch that is smaller is left out.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset of batches.
+
+        Raises:
+          ValueError: for another number of batch sizes.
+        """
+        return bucketed(
+            self,
+            element_length_func,
+            bucket_boundaries,
+            bucket_batch_sizes,
+            padded_shapes,
+            padding_values,
+            pad_to_bucket_boundary,
+            no_padding,
+            drop_remainder,
+        )
 
 
 def check_key(spec, name="key_func"):
@@ -59,8 +129,24 @@ def window_size(size, function):
     return _Constant(integer(size, "GroupByWindowDataset")) if function is None else function
 
 
-def grouped(dataset, key_func, reduce_func, size_func):
+def _to_dataset(name, arguments, function):
+    """Trace a function of a key and a dataset of elements."""
+    require_callable(function)
+    return Traced(function, [KEY, DatasetSpec(arguments["dataset"].element_spec)], name, False)
+
+
+def _to_size(name, arguments, function):
+    """Trace a function of a key that gives an int64."""
+    if function is None:
+        return None
+    require_callable(function)
+    return Traced(function, [KEY], name, False, dtypes.int64)
+
+
+@record("group_by_window", functions={"key_func": to_key, "reduce_func": _to_dataset, "window_size_func": _to_size})
+def grouped(dataset, key_func, reduce_func, size, window_size_func):
     """Dataset arguments for reductions of elements with the same key."""
+    size_func = window_size(size, window_size_func)
     check_key(key_func.spec)
     check_key(size_func.spec, "window_size_func")
     if not isinstance(reduce_func.spec, DatasetSpec):
@@ -147,6 +233,10 @@ class _Grouped(Over):
             self._current.restore(inside)
 
 
+@record(
+    "group_by_reducer",
+    functions=dict.fromkeys(("key_func", "init", "reduce", "finalize"), as_they_are),
+)
 def reduced_by_key(dataset, key_func, init, reduce, finalize):
     """Dataset arguments for one result of a fold for each key, in the order of the keys' first elements."""
     check_key(key_func.spec)
@@ -243,3 +333,6 @@ def _along(fn, specs, structure):
     if hasattr(specs, "keys"):
         return element.rebuild(specs, [_along(fn, specs[key], structure[key]) for key in specs])
     return element.rebuild(specs, [_along(fn, s, part) for s, part in zip(specs, structure)])
+
+
+boundaries(globals())

@@ -1,34 +1,187 @@
-"""Transformations by a user's function of one element: map, filter, scan, take_while, reduce."""
+"""Transformations by a user's function of one element: map, filter, take_while, scan; and reduce."""
 
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Over, begun
-from tapeflow.data.iteration.threads import InThreads, read_ahead
+from tapeflow.data.iteration.threads import InThreads
 from tapeflow.data.parts import rows_of, size_of, start_of
 from tapeflow.data.transform import mapping_batches
+from tapeflow.data.transform.folding import folded
 from tapeflow.data.transform.mapped_pass import Mapped
+from tapeflow.data.transform.record import (
+    ELEMENTS,
+    is_plain,
+    of_element,
+    record,
+    same_spec,
+    with_order,
+    written_order,
+)
 from tapeflow.data.transform.tracing import of_elements, translated
+from tapeflow.ops.table import func, type_list
+
+_OF_ELEMENT = "input_dataset: variant, other_arguments: Targuments -> handle: variant"
+_PARALLEL = "input_dataset: variant, other_arguments: Targuments, num_parallel_calls: {} -> handle: variant"
+_FUNCTION = {"f": func, "Targuments": type_list, **ELEMENTS}
+_PREDICATE = {"predicate": func, "Targuments": type_list, **ELEMENTS, "metadata": ""}
 
 
-def mapped(dataset, fn, num_parallel_calls, deterministic):
+class MappingMethods:
+    """Methods of Dataset."""
+
+    def map(
+        self,
+        map_func,
+        num_parallel_calls=None,
+        deterministic=None,
+        synchronous=None,
+        use_unbounded_threadpool=False,
+        name=None,
+    ):
+        """Apply a function to each element.
+
+        Args:
+          map_func: a function of the parts of an element that is a tuple, and of the element otherwise; it is traced
+            once, so that Python code in it runs once.
+          num_parallel_calls: how many calls run at once; None for one, `tf.data.AUTOTUNE` for as many as are useful.
+          deterministic: whether elements come in the order of their inputs; None for the dataset's options.
+          synchronous: whether calls run in the thread that takes the elements; None where there are no parallel
+            calls.
+          use_unbounded_threadpool: accepted; threads are shared.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset of the results.
+
+        Raises:
+          ValueError: for both `synchronous` and `num_parallel_calls`.
+
+        >>> print([int(x) for x in tf.data.Dataset.range(3).map(lambda x: x * 10)])
+        [0, 10, 20]
+        """
+        if synchronous and num_parallel_calls is not None:
+            raise ValueError(
+                "`synchronous` is not supported with `num_parallel_calls`, but `num_parallel_calls` was set to "
+                f"{num_parallel_calls}."
+            )
+        return mapped(self, map_func, num_parallel_calls, deterministic)
+
+    def map_with_legacy_function(
+        self, map_func, num_parallel_calls=None, deterministic=None, use_unbounded_threadpool=False
+    ):
+        """Apply a function to each element, as `map` does (1.x).
+
+        Args:
+          map_func: a function of the parts of an element that is a tuple, and of the element otherwise.
+          num_parallel_calls: how many calls run at once; None for one, `tf.data.AUTOTUNE` for as many as are useful.
+          deterministic: whether elements come in the order of their inputs; None for the dataset's options.
+          use_unbounded_threadpool: accepted; threads are shared.
+
+        Returns:
+          A dataset of the results.
+        """
+        return mapped(self, map_func, num_parallel_calls, deterministic)
+
+    def filter(self, predicate, name=None):
+        """Keep the elements for which a function is true.
+
+        Args:
+          predicate: a function of an element that gives a scalar bool.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: for a function that gives something else.
+
+        >>> print([int(x) for x in tf.data.Dataset.range(6).filter(lambda x: x % 2 == 0)])
+        [0, 2, 4]
+        """
+        return filtered(self, predicate)
+
+    def filter_with_legacy_function(self, predicate):
+        """`filter` (1.x)."""
+        return filtered(self, predicate)
+
+    def take_while(self, predicate, name=None):
+        """Keep the elements until a function is false for the first time.
+
+        Args:
+          predicate: a function of an element that gives a scalar bool.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ValueError: for a function that gives something else.
+        """
+        return taken_while(self, predicate)
+
+    def scan(self, initial_state, scan_func, name=None):
+        """Apply a function that carries a state from element to element.
+
+        Args:
+          initial_state: the state to start from, a structure of tensors.
+          scan_func: a function of the state and an element that gives (the next state, an output).
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset of the outputs.
+
+        Raises:
+          TypeError: for a function whose states are of another structure or dtype.
+
+        >>> sums = tf.data.Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total + x))
+        >>> print([int(x) for x in sums])
+        [0, 1, 3, 6]
+        """
+        return scanned(self, element.to_element(initial_state), scan_func)
+
+
+@record("map", functions={"map_func": of_element})
+def mapped(dataset, map_func, num_parallel_calls=None, deterministic=None):
     """Dataset arguments for a function of every element."""
     workers = None
     if num_parallel_calls is not None:
         workers = integer(num_parallel_calls, "ParallelMapDataset")
         message = "num_parallel_calls must be greater than zero."
         require(workers > 0 or workers == -1, message, "ParallelMapDataset")
-    rows = mapping_batches.mapped_rows(rows_of(dataset), fn)
+    rows = mapping_batches.mapped_rows(rows_of(dataset), map_func)
     if workers in (None, 1):
-        return "Map", lambda: Mapped(fn, start_of(dataset)()), fn.spec, size_of(dataset), rows
+        return "Map", lambda: Mapped(map_func, start_of(dataset)()), map_func.spec, size_of(dataset), rows
 
     def start():
-        return InThreads(of_elements(fn), fn.transformation, start_of(dataset)(), workers, deterministic)
+        return InThreads(of_elements(map_func), map_func.transformation, start_of(dataset)(), workers, deterministic)
 
-    return "ParallelMap", start, fn.spec, size_of(dataset), rows
+    return "ParallelMap", start, map_func.spec, size_of(dataset), rows
+
+
+mapped.node(
+    "MapDataset", _OF_ELEMENT,
+    {**_FUNCTION, "use_inter_op_parallelism": True, "preserve_cardinality": False, "force_synchronous": False,
+     "metadata": ""},
+    writes=lambda call: {**call, "preserve_cardinality": True} if call["num_parallel_calls"] is None else None,
+).also("ExperimentalMapDataset")
+mapped.node(
+    "ParallelMapDataset", _PARALLEL.format("int32"),
+    {**_FUNCTION, "use_inter_op_parallelism": True, "sloppy": False, "preserve_cardinality": False, "metadata": ""},
+    reads=lambda attrs, given: {**given, "deterministic": False if attrs["sloppy"] else None},
+    written=False,
+)
+mapped.node(
+    "ParallelMapDatasetV2", _PARALLEL.format("int64"),
+    {**_FUNCTION, "use_inter_op_parallelism": True, "deterministic": "default", "preserve_cardinality": False,
+     "use_unbounded_threadpool": False, "metadata": ""},
+    reads=with_order,
+    writes=lambda call: {**call, "preserve_cardinality": True, "deterministic": written_order(call["deterministic"])},
+)  # fmt: skip
 
 
 def check_predicate(spec, name):
@@ -42,10 +195,19 @@ def check_predicate(spec, name):
         )
 
 
-def filtered(dataset, fn):
+@record("filter", functions={"predicate": of_element}, spec=same_spec)
+def filtered(dataset, predicate):
     """Dataset arguments for the elements that a predicate accepts."""
-    check_predicate(fn.spec, "filter")
-    return "Filter", lambda: _Filtered(fn, start_of(dataset)()), lambda: dataset.element_spec
+    check_predicate(predicate.spec, "filter")
+    return "Filter", lambda: _Filtered(predicate, start_of(dataset)()), lambda: dataset.element_spec
+
+
+filtered.node("FilterDataset", _OF_ELEMENT, _PREDICATE)
+filtered.node(
+    "ParallelFilterDataset", _PARALLEL.format("int64"),
+    {"predicate": func, "deterministic": "default", "Targuments": type_list, **ELEMENTS, "metadata": ""},
+    written=False,
+)  # fmt: skip
 
 
 class _Filtered(Mapped):
@@ -64,10 +226,14 @@ class _Filtered(Mapped):
         raise StopIteration
 
 
-def taken_while(dataset, fn):
+@record("take_while", functions={"predicate": of_element}, spec=same_spec)
+def taken_while(dataset, predicate):
     """Dataset arguments for the elements before the predicate fails."""
-    check_predicate(fn.spec, "take_while")
-    return "TakeWhile", lambda: _TakenWhile(fn, start_of(dataset)()), lambda: dataset.element_spec
+    check_predicate(predicate.spec, "take_while")
+    return "TakeWhile", lambda: _TakenWhile(predicate, start_of(dataset)()), lambda: dataset.element_spec
+
+
+taken_while.node("TakeWhileDataset", _OF_ELEMENT, _PREDICATE).also("ExperimentalTakeWhileDataset")
 
 
 class _TakenWhile(Mapped):
@@ -99,11 +265,25 @@ class _TakenWhile(Mapped):
         super().restore(inner)
 
 
-def scanned(dataset, initial_state, fn):
+@record("scan", functions={"scan_func": folded}, spec=lambda call: call["scan_func"].spec[1])
+def scanned(dataset, initial_state, scan_func):
     """Dataset arguments for a function with a state."""
     start = element.to_element(initial_state)
-    spec = fn.spec[1]
-    return "Scan", lambda: _Scanned(fn, start_of(dataset)(), start), spec, size_of(dataset)
+    spec = scan_func.spec[1]
+    return "Scan", lambda: _Scanned(scan_func, start_of(dataset)(), start), spec, size_of(dataset)
+
+
+scanned.node(
+    "ScanDataset",
+    "input_dataset: variant, initial_state: Tstate, other_arguments: Targuments -> handle: variant",
+    {"f": func, "Tstate": type_list, "Targuments": type_list, **ELEMENTS, "preserve_cardinality": False,
+     "use_default_device": True, "metadata": ""},
+    writes=lambda call: _with_state(call) if is_plain(element.spec_of(call["initial_state"])) else None,
+).also("ExperimentalScanDataset", without=("use_default_device", "metadata"))
+
+
+def _with_state(call):
+    return {**call, "initial_state": element.flatten(call["initial_state"]), "preserve_cardinality": True}
 
 
 class _Scanned(Over):
@@ -132,16 +312,6 @@ class _Scanned(Over):
         self._input.restore(inner)
 
 
-def same_count(initial, state):
-    """Raises InvalidArgumentError for a state that is not of as many leaves as the first."""
-    counts = len(element.flatten(initial)), len(element.flatten(state))
-    message = (
-        "The number of components of the initial state and the reduce function output does not match. "
-        f"(initial_state={counts[0]}, output={counts[1]})."
-    )
-    require(counts[0] == counts[1], message, "ReduceDataset")
-
-
 def reduced(dataset, state, fn):
     """The last state of a fold over the dataset."""
     call = fn.begun()
@@ -153,15 +323,4 @@ def reduced(dataset, state, fn):
     return state
 
 
-def prefetched(dataset, buffer_size):
-    """Dataset arguments for elements made ahead of their use."""
-    op = "PrefetchDataset"
-    size = -1 if buffer_size is None else integer(buffer_size, op)
-    message = f"buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning, but got {size}"
-    require(size >= -1, message, op)
-    spec = lambda: dataset.element_spec  # noqa: E731
-    if size == 0:
-        return "Prefetch", start_of(dataset), spec, size_of(dataset)
-    ahead = 8 if size == -1 else size
-    start = lambda: read_ahead(start_of(dataset), ahead, dataset._effects)  # noqa: E731
-    return "Prefetch", start, spec, size_of(dataset), rows_of(dataset)
+boundaries(globals())

@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.ops.array.broadcasting import tile
 from tapeflow.ops.array.construction import one_hot
@@ -26,6 +27,25 @@ from tapeflow.ops.static import static_value
 
 _COUNTED_TOGETHER = 32  # elements, after which the initial distribution is estimated anew
 _FIRST_COUNT = 10  # elements that every class is taken to have had before any was counted
+
+
+class ResamplingMethods:
+    """Methods of Dataset."""
+
+    def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
+        """Leave out elements at random, so that classes are as frequent as wanted.
+
+        Args:
+          class_func: a function of an element that gives the number of its class.
+          target_dist: the wanted part of each class, a vector.
+          initial_dist: the part of each class in the dataset; None to estimate it.
+          seed: an integer; None for other numbers each time.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset of (class, element) pairs.
+        """
+        return resampled(self, class_func, target_dist, initial_dist, seed)
 
 
 def resampled(dataset, class_func, target_dist, initial_dist, seed):
@@ -108,3 +128,6 @@ def _static_share(initial, target):
         return None
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.min(target / initial)
+
+
+boundaries(globals())

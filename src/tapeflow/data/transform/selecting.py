@@ -1,29 +1,104 @@
-"""Transformations that choose, order and repeat elements."""
+"""Transformations that choose and repeat elements."""
 
 from __future__ import annotations
 
 import logging
-from typing import NamedTuple
 
 from tapeflow._native import steps_left
 from tapeflow.core import dtypes
+from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Counted, Over, Pass, close_pass, later
 from tapeflow.data.parts import rows_of, size_of, start_of
 from tapeflow.data.sources.rows import after_rows, every_nth_row, first_rows
-from tapeflow.data.transform.shuffling import (
-    PhiloxStream,
-    SeedGenerator,
-    Shuffled,
-    shuffled_numbers,
-)
-from tapeflow.ops.random.seed import get_seed
+from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 
 _INFINITE = -1
 _UNKNOWN = -2
 _logger = logging.getLogger("tensorflow")
+
+
+class SelectingMethods:
+    """Methods of Dataset."""
+
+    def take(self, count, name=None):
+        """Keep the first elements.
+
+        Args:
+          count: how many; -1 for all.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+
+        >>> print([int(x) for x in tf.data.Dataset.range(10).take(3)])
+        [0, 1, 2]
+        """
+        return taken(self, count)
+
+    def skip(self, count, name=None):
+        """Leave out the first elements.
+
+        Args:
+          count: how many; -1 for all.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+        """
+        return skipped(self, count)
+
+    def shard(self, num_shards, index, name=None):
+        """Keep every num_shards-th element.
+
+        Args:
+          num_shards: the number of parts.
+          index: which part this is, from 0.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          InvalidArgumentError: for an index out of range.
+
+        >>> print([int(x) for x in tf.data.Dataset.range(6).shard(3, 1)])
+        [1, 4]
+        """
+        return sharded(self, num_shards, index)
+
+    def repeat(self, count=None, name=None):
+        """Pass over the dataset several times.
+
+        Args:
+          count: how often; None or -1 for without end.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+
+        >>> print([int(x) for x in tf.data.Dataset.range(2).repeat(2)])
+        [0, 1, 0, 1]
+        """
+        return repeated(self, count)
+
+    def unique(self, name=None):
+        """The elements without repetitions; they must be single tensors."""
+        return unique(self)
+
+    def ignore_errors(self, log_warning=False, name=None):
+        """Leave out the elements that raise errors when they are made.
+
+        Args:
+          log_warning: whether a line is logged for each.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+        """
+        return ignored_errors(self, log_warning)
 
 
 def _spec(dataset):
@@ -36,6 +111,7 @@ def _over_rows(dataset, change, *seeds):
     return None if rows is None else rows.with_blocks(lambda: change(rows.blocks), *seeds)
 
 
+@record("take", spec=same_spec)
 def taken(dataset, count):
     """Dataset arguments for the first elements."""
     count = integer(count, "TakeDataset")
@@ -46,6 +122,11 @@ def taken(dataset, count):
     start = rows.start if rows is not None else lambda: _Taken(start_of(dataset)(), count)
     size = count if size == _INFINITE else min(size, count) if size >= 0 else _UNKNOWN
     return "Take", start, _spec(dataset), size, rows
+
+
+taken.node(
+    "TakeDataset", "input_dataset: variant, count: int64 -> handle: variant", {**ELEMENTS, "metadata": ""}
+)
 
 
 class _Taken(Over):
@@ -72,6 +153,7 @@ class _Taken(Over):
         self._input.restore(inner)
 
 
+@record("skip", spec=same_spec)
 def skipped(dataset, count):
     """Dataset arguments for what follows the first elements."""
     count = integer(count, "SkipDataset")
@@ -81,6 +163,11 @@ def skipped(dataset, count):
     rows = _over_rows(dataset, lambda blocks: after_rows(blocks(), count))
     start = rows.start if rows is not None else lambda: _Skipped(start_of(dataset)(), count)
     return "Skip", start, _spec(dataset), max(0, size - count) if size >= 0 else size, rows
+
+
+skipped.node(
+    "SkipDataset", "input_dataset: variant, count: int64 -> handle: variant", {**ELEMENTS, "metadata": ""}
+)
 
 
 class _Skipped(Over):
@@ -104,6 +191,7 @@ class _Skipped(Over):
         self._input.restore(inner)
 
 
+@record("shard", spec=same_spec)
 def sharded(dataset, num_shards, index):
     """Dataset arguments for one of num_shards interleaved parts."""
     op = "ShardDataset"
@@ -118,6 +206,12 @@ def sharded(dataset, num_shards, index):
     if size >= 0:
         size = len(range(index, size, count))
     return "Shard", start, _spec(dataset), size, rows
+
+
+sharded.node(
+    "ShardDataset", "input_dataset: variant, num_shards: int64, index: int64 -> handle: variant",
+    {"require_non_empty": False, **ELEMENTS, "metadata": ""},
+)  # fmt: skip
 
 
 class _Sharded(Over):
@@ -144,6 +238,7 @@ class _Sharded(Over):
         self._input.restore(inner)
 
 
+@record("repeat", spec=same_spec)
 def repeated(dataset, count):
     """Dataset arguments for several passes."""
     count = -1 if count is None else integer(count, "RepeatDataset")
@@ -169,6 +264,12 @@ def repeated(dataset, count):
         size *= count
     start = rows.start if rows is not None else lambda: _Repeated(start_of(dataset), count)
     return "Repeat", start, _spec(dataset), size, rows
+
+
+repeated.node(
+    "RepeatDataset", "input_dataset: variant, count: int64 -> handle: variant", {**ELEMENTS, "metadata": ""},
+    absent={"count": -1},
+)  # fmt: skip
 
 
 class _Repeated(Pass):
@@ -219,44 +320,7 @@ class _Repeated(Pass):
         close_pass(self._input)
 
 
-def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
-    """Dataset arguments for a random order."""
-    op = "ShuffleDatasetV3"
-    size = integer(buffer_size, op)
-    message = "buffer_size must be greater than zero or UNKNOWN_CARDINALITY"
-    require(size > 0 or size == _UNKNOWN, message, op)
-    seeds = SeedGenerator(*graph_and_op_seed(seed), reshuffle_each_iteration in (None, True))
-    whole = 2**62 if size == _UNKNOWN else size
-
-    rows = rows_of(dataset)
-    if rows is not None:
-        ordered = rows
-        rows = rows.with_blocks(
-            lambda: shuffled_numbers(ordered.blocks(), whole, PhiloxStream(*seeds.next_seeds())), seeds
-        )
-    start = rows.start if rows is not None else lambda: Shuffled(start_of(dataset)(), whole, seeds)
-    return "Shuffle", start, _spec(dataset), size_of(dataset), rows
-
-
-class GraphSeeds(NamedTuple):
-    """The two seeds that a graph gives a random dataset, in place of its seed."""
-
-    first: int | None
-    second: int | None
-
-
-def graph_and_op_seed(seed):
-    """The two seeds of a random dataset, never both zero, as TensorFlow derives them."""
-    if isinstance(seed, GraphSeeds):
-        first, second = seed
-    else:
-        first, second = get_seed(None if seed is None else integer(seed, "ShuffleDatasetV3"))
-    if first is None and second is None:
-        first, second = get_seed(None)
-    first, second = first or 0, second or 0
-    return (first, second) if first or second else (0, 2**31 - 1)
-
-
+@record("unique", spec=same_spec)
 def unique(dataset):
     """Dataset arguments for elements without repetitions."""
     spec = dataset.element_spec
@@ -266,6 +330,11 @@ def unique(dataset):
             f"`tf.int32`, `tf.int64`, or `tf.string`, got {spec}."
         )
     return "Unique", lambda: _Unique(start_of(dataset)()), _spec(dataset)
+
+
+unique.node("UniqueDataset", "input_dataset: variant -> handle: variant", {**ELEMENTS, "metadata": ""}).also(
+    "ExperimentalUniqueDataset"
+)
 
 
 class _Unique(Over):
@@ -302,9 +371,15 @@ class _Unique(Over):
         again.restore(inner)
 
 
+@record("ignore_errors", spec=same_spec)
 def ignored_errors(dataset, log_warning):
     """Dataset arguments for the elements that can be made."""
     return "IgnoreErrors", lambda: _WithoutErrors(start_of(dataset)(), log_warning), _spec(dataset)
+
+
+ignored_errors.node(
+    "IgnoreErrorsDataset", "input_dataset: variant -> handle: variant", {**ELEMENTS, "log_warning": False}
+).also("ExperimentalIgnoreErrorsDataset")
 
 
 class _WithoutErrors(Over):
@@ -327,3 +402,6 @@ class _WithoutErrors(Over):
                     raise
                 if self._log:
                     _logger.warning("Error raised with error message %s", error)
+
+
+boundaries(globals())

@@ -1,19 +1,121 @@
-"""Order of a shuffled dataset: TensorFlow's generator and its buffer, number for number."""
+"""`Dataset.shuffle`: TensorFlow's generator and its buffer, number for number."""
 
 from __future__ import annotations
 
 import operator
+import secrets
 from itertools import islice
 
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.core import context
+from tapeflow.core.public import boundaries
+from tapeflow.data.arguments import GraphSeeds, integer, require
 from tapeflow.data.iteration.passes import Over
+from tapeflow.data.parts import rows_of, size_of, start_of
+from tapeflow.data.transform.record import ELEMENTS, record, same_spec
+from tapeflow.ops.random.seed import get_seed
 
 _MULTIPLIER = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _WEYL = (0x9E3779B9, 0xBB67AE85)
 _LOW = np.uint64(0xFFFFFFFF)
+_UNKNOWN = -2
 _BLOCK = 4096  # counters drawn at once: enough to hide NumPy's cost per call
+_PIECE = 1 << 14  # numbers shuffled at once, while other threads wait
+
+
+class ShufflingMethods:
+    """Methods of Dataset."""
+
+    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None, name=None):
+        """Draw elements at random from a buffer that the next elements fill.
+
+        Args:
+          buffer_size: how many elements the buffer holds; for a uniform shuffle at least as many as there are.
+          seed: an integer for the same order in every run; None for others.
+          reshuffle_each_iteration: whether every pass has another order; None for True.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset.
+
+        >>> print(sorted(int(x) for x in tf.data.Dataset.range(4).shuffle(4, seed=1)))
+        [0, 1, 2, 3]
+        """
+        return shuffled(self, buffer_size, seeds_of_graph(seed), reshuffle_each_iteration)
+
+
+@record("shuffle", spec=same_spec)
+def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
+    """Dataset arguments for a random order."""
+    op = "ShuffleDatasetV3"
+    size = integer(buffer_size, op)
+    message = "buffer_size must be greater than zero or UNKNOWN_CARDINALITY"
+    require(size > 0 or size == _UNKNOWN, message, op)
+    seeds = SeedGenerator(*graph_and_op_seed(seed), reshuffle_each_iteration in (None, True))
+    whole = 2**62 if size == _UNKNOWN else size
+
+    rows = rows_of(dataset)
+    if rows is not None:
+        ordered = rows
+        rows = rows.with_blocks(
+            lambda: shuffled_numbers(ordered.blocks(), whole, PhiloxStream(*seeds.next_seeds())), seeds
+        )
+    start = rows.start if rows is not None else lambda: Shuffled(start_of(dataset)(), whole, seeds)
+    return "Shuffle", start, lambda: dataset.element_spec, size_of(dataset), rows
+
+
+def node_seeds(attrs, given):
+    """The arguments of a node with two seeds; without any, its order differs from run to run."""
+    found = given["seed"], given["seed2"]
+    return {**given, "seed": GraphSeeds(*(found if any(found) else (secrets.randbits(62), 1)))}
+
+
+def _written(call):
+    seed = call["seed"]
+    if isinstance(seed, GraphSeeds):
+        seeds = seed.first or 0, seed.second or 0
+    else:
+        seeds = graph_and_op_seed(seed) if seed is not None else (0, 0)
+    again = call["reshuffle_each_iteration"] in (None, True)
+    return {**call, "seed": seeds[0], "seed2": seeds[1], "reshuffle_each_iteration": again}
+
+
+_INPUTS = "input_dataset: variant, buffer_size: int64"
+shuffled.node(
+    "ShuffleDataset", f"{_INPUTS}, seed: int64, seed2: int64 -> handle: variant",
+    {"reshuffle_each_iteration": True, **ELEMENTS, "metadata": ""}, reads=node_seeds, written=False,
+)  # fmt: skip
+shuffled.node(
+    "ShuffleDatasetV2", f"{_INPUTS}, seed_generator: resource -> handle: variant", {**ELEMENTS, "metadata": ""},
+    stateful=True,
+    reads=lambda attrs, given: {**given, "seed": GraphSeeds(secrets.randbits(62), 1), "reshuffle_each_iteration": True},
+    written=False,
+)  # fmt: skip
+shuffled.node(
+    "ShuffleDatasetV3", f"{_INPUTS}, seed: int64, seed2: int64, seed_generator: resource -> handle: variant",
+    {"reshuffle_each_iteration": True, **ELEMENTS, "metadata": ""}, stateful=True, reads=node_seeds, writes=_written,
+)  # fmt: skip
+
+
+def seeds_of_graph(seed):
+    """The seed of a random dataset: while a graph is built, the two that the graph gives it."""
+    if context.executing_eagerly() or hasattr(seed, "dtype"):
+        return seed
+    return GraphSeeds(*get_seed(seed))
+
+
+def graph_and_op_seed(seed):
+    """The two seeds of a random dataset, never both zero, as TensorFlow derives them."""
+    if isinstance(seed, GraphSeeds):
+        first, second = seed
+    else:
+        first, second = get_seed(None if seed is None else integer(seed, "ShuffleDatasetV3"))
+    if first is None and second is None:
+        first, second = get_seed(None)
+    first, second = first or 0, second or 0
+    return (first, second) if first or second else (0, 2**31 - 1)
 
 
 class PhiloxStream:
@@ -112,15 +214,17 @@ def shuffled_numbers(blocks, size, stream):
             if held < size:
                 continue
             buffer, block = np.concatenate(waiting), block[waiting[-1].size :]
-        if block.size:
-            leaving = block.astype(np.int64)
+        for piece in range(0, block.size, _PIECE):
+            leaving = block[piece : piece + _PIECE].astype(np.int64)
             start = _native.shuffle_through(buffer, start, leaving, stream.take(leaving.size))
             yield leaving
     parts = waiting if buffer is None else [buffer[start:], buffer[:start]]
     rest = np.concatenate([np.empty(0, np.int64), *parts])
-    if rest.size:
-        _native.shuffle_rest(rest, stream.take(rest.size))
-        yield rest
+    while rest.size:
+        count = min(rest.size, _PIECE)
+        _native.shuffle_rest(rest, stream.take(count))
+        yield rest[:count]
+        rest = rest[count:]
 
 
 class Shuffled(Over):
@@ -193,3 +297,6 @@ def drained(buffer, stream):
     for i, index in enumerate(indices.tolist()):
         buffer[i], buffer[index] = buffer[index], buffer[i]
     return buffer
+
+
+boundaries(globals())

@@ -4,12 +4,37 @@ from __future__ import annotations
 
 from collections import deque
 
+from tapeflow.core.public import boundaries
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted, Over
 from tapeflow.data.parts import size_of, start_of
+from tapeflow.data.transform.record import ELEMENTS, record
+
+
+class WindowMethods:
+    """Methods of Dataset."""
+
+    def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
+        """Make datasets of elements that follow each other.
+
+        Args:
+          size: how many elements a window has.
+          shift: how far the beginnings of windows are apart; None for `size`.
+          stride: how far the elements of a window are apart.
+          drop_remainder: whether last windows with fewer elements are left out.
+          name: the name of the transformation in a graph.
+
+        Returns:
+          A dataset of datasets; of an element of several parts, in its structure.
+
+        >>> windows = tf.data.Dataset.range(5).window(3, shift=1, drop_remainder=True)
+        >>> print([[int(x) for x in window] for window in windows])
+        [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+        """
+        return windows(self, size, shift, stride, drop_remainder)
 
 
 def in_memory(values, spec=None):
@@ -30,6 +55,7 @@ def kept_in_memory(dataset):
     return getattr(dataset, "_values", None)
 
 
+@record("window")
 def windows(dataset, size, shift, stride, drop_remainder):
     """Dataset arguments for datasets of consecutive elements."""
     op = "WindowDataset"
@@ -50,6 +76,13 @@ def windows(dataset, size, shift, stride, drop_remainder):
         count = max(0, (count - span) // shift + 1) if drop else -(-count // shift)
     start = lambda: _Windows(start_of(dataset)(), specs, size, shift, stride, drop)  # noqa: E731
     return "Windows", start, spec, count
+
+
+windows.node(
+    "WindowDataset",
+    "input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool -> handle: variant",
+    {**ELEMENTS, "metadata": ""}, written=False,
+)  # fmt: skip
 
 
 def integer_or_bool(value):
@@ -114,3 +147,6 @@ class _Windows(Over):
         inner, buffer, self._skip, self._over = state
         self._input.restore(inner)
         self._buffer = deque(buffer)
+
+
+boundaries(globals())

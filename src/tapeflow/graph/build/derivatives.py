@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow import _native
 from tapeflow.autodiff.tape import UnconnectedGradients
+from tapeflow.autodiff.weights import in_shape_of
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -132,12 +133,7 @@ def _weight(w, y):
         raise TypeError(
             f"Gradient type {w.dtype.name} generated for real type {y.dtype.name} does not match"
         )
-    if not w.shape.is_compatible_with(y.shape):
-        if w.shape.num_elements() != y.shape.num_elements():
-            raise ValueError(f"grad_ys has shape {w.shape}, but y has shape {y.shape}")
-        # TensorFlow does not look at the shape; programs give, say, [1] for a scalar.
-        w = reshape(w, y.shape.as_list())
-    return w
+    return in_shape_of(y, w)
 
 
 @public

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,10 +28,10 @@ from tapeflow.graph.nodes import (  # noqa: F401 (likewise)
     resource_nodes,
 )
 from tapeflow.graph.nodes.node_kinds import SPECIAL
-from tapeflow.graph.op_defs import dataset_definitions
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops import node_rows
 from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.state.resource_op import RESOURCE_OPS, handle_of
 from tapeflow.ops.table import REGISTRY
@@ -106,8 +105,8 @@ class NodeMaker:
                 values = self._attrs(node, definition, inputs, name)
                 _check_inputs(definition, values, inputs, name, node)
                 _check_outputs(definition, values, name)
-                if kind in dataset_definitions.KINDS:
-                    load_dataset_nodes()
+                if node_rows.runs(kind) and kind not in SPECIAL:
+                    node_rows.load_all()
                 special = SPECIAL.get(kind)
                 if special is not None:
                     op = special(self, node, inputs, name, values)
@@ -246,14 +245,6 @@ class NodeMaker:
         for y in body.outputs:
             op.add_output(y.dtype, y.shape_tuple)
         return op
-
-
-@functools.cache
-def load_dataset_nodes() -> None:
-    """Sets how nodes of datasets run; called by the `data` package, which lies above this one."""
-    import importlib
-
-    importlib.import_module("tapeflow.data.nodes.value_nodes")
 
 
 def _missing(attr: str, definition: Any, name: str) -> ValueError:

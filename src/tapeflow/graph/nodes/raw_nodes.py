@@ -16,9 +16,10 @@ from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.interchange import attributes
 from tapeflow.graph.nodes import reference_nodes
-from tapeflow.graph.nodes.from_node_def import NodeMaker, load_dataset_nodes
+from tapeflow.graph.nodes.from_node_def import NodeMaker
 from tapeflow.graph.nodes.node_kinds import SPECIAL
 from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops import node_rows
 
 
 def body_of(attr: str, function: Any) -> Body:
@@ -73,7 +74,7 @@ class Call(NamedTuple):
 @functools.cache
 def names() -> frozenset[str]:
     """The ops without a row that can be made."""
-    load_dataset_nodes()
+    node_rows.load_all()
     return frozenset(kind for kind in SPECIAL if op_defs.known(kind) and not op_defs.has_row(kind))
 
 

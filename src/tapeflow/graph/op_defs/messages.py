@@ -11,8 +11,10 @@ from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.graph.interchange import attributes
-from tapeflow.graph.op_defs import dataset_definitions, definitions, reference_definitions
+from tapeflow.graph.op_defs import definitions, reference_definitions
+from tapeflow.ops import node_rows
 from tapeflow.ops.all_rows import load_all_rows
+from tapeflow.ops.node_rows import NodeRow
 from tapeflow.ops.state.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY, Preferring, arguments
 from tapeflow.ops.table import _kind as _kind_of
@@ -26,6 +28,7 @@ _KINDS = {
     5: "shape",
     6: "list(int)",
     7: "func",
+    8: "tensor",
 }
 # Attrs that are any object for their rows; of others the default tells what they are.
 _ELEMENTS = {float: "list(float)", str: "list(string)", DType: "list(type)", int: "list(int)"}
@@ -154,7 +157,7 @@ _DEFAULTS: dict[str, Callable[[str], Any]] = {
 def _defined() -> dict[str, _Node]:
     """The ops of the tables of definitions."""
     found = {}
-    for line in (definitions.TABLE + dataset_definitions.TABLE[1:]).strip().splitlines():
+    for line in definitions.TABLE.strip().splitlines():
         signature, *parts = line.split("; ")
         name, _, signature = signature.rstrip(";").partition(" ")
         name, _, touches = name.partition("@")
@@ -173,7 +176,13 @@ def _defined() -> dict[str, _Node]:
 def known(kind: str) -> bool:
     """Whether an op of this name can be in a graph."""
     tables = (_NODES, REGISTRY, RESOURCE_OPS, _defined(), reference_definitions.UPDATES)
-    return any(kind in table for table in tables)
+    return any(kind in table for table in tables) or node_rows.find(kind) is not None
+
+
+def nodes() -> dict[str, Any]:
+    """All ops that are only nodes, by name, with what their rows say."""
+    node_rows.load_all()
+    return {**_NODES, **_defined(), **node_rows.NODES}
 
 
 def has_row(kind: str) -> bool:
@@ -182,23 +191,31 @@ def has_row(kind: str) -> bool:
 
 def forwards(kind: str) -> bool:
     """Whether the outputs of a node without a row are its inputs."""
-    node = _NODES.get(kind) or (None if kind in RESOURCE_OPS else _defined().get(kind))
+    node = _node(kind) if kind not in RESOURCE_OPS and kind not in REGISTRY else None
     return node is not None and node.forwards
 
 
 def touches(kind: str) -> str:
     """What outside of the program an op may read, write or run: "files", "process", "python", "streams", or ""."""
-    for table in (_NODES, REGISTRY, RESOURCE_OPS, _defined()):
+    for table in (_NODES, REGISTRY, RESOURCE_OPS):
         if kind in table:
             return table[kind].touches
     if kind in reference_definitions.UPDATES:
         return ""
-    raise KeyError(kind)
+    node = _node(kind)
+    if node is None:
+        raise KeyError(kind)
+    return node.touches
+
+
+def _node(kind: str) -> Any:
+    """The row of an op that is only a node, or None."""
+    return _NODES.get(kind) or _defined().get(kind) or node_rows.find(kind)
 
 
 def touches_of(node: Any) -> str:
     """The same of a `NodeDef`, whose attrs may say that it touches less than others of its op."""
-    own = _NODES.get(node.op) or _defined().get(node.op)
+    own = _node(node.op)
     if own is not None and own.less is not None:
         attr, values, touched = own.less
         given = node.attr[attr].s.decode(errors="replace") if attr in node.attr else own.attrs[attr].default
@@ -224,8 +241,12 @@ def op_def(kind: str) -> Any:
         stateful = made.handles == "resource" or all(a.type != "resource" for a in made.inputs)
         node = _Node(made.signature, attrs, stateful, handles=made.handles)
     elif node is None and kind not in REGISTRY:
-        node = _defined()[kind]
-    return _of_row(REGISTRY[kind]) if node is None else _of_node(kind, node)
+        node = _node(kind)
+        if node is None:
+            raise KeyError(kind)
+    if node is None or isinstance(node, NodeRow):
+        return _of_row(node or REGISTRY[kind])
+    return _of_node(kind, node)
 
 
 def _of_node(kind: str, node: _Node) -> Any:
@@ -265,7 +286,8 @@ def _of_reference(kind: str) -> Any:
 def _of_row(row: Any) -> Any:
     made = protos.OpDef(name=row.name, is_stateful=row.stateful)
     variables = {**row.types, **row.attrs}
-    _add_arguments(made, row.signature, variables, set())
+    lists = {name for name, kind in row.attrs.items() if kind.elements == "type"}
+    _add_arguments(made, row.signature, variables, lists)
     for name, allowed in row.types.items():
         own = made.attr.add(name=name, type="type")
         own.allowed_values.list.type.extend(sorted(int(t) for t in allowed))

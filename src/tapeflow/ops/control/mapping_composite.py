@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core import dtypes
 from tapeflow.core.specs.extension_type import BatchableExtensionType, BatchableExtensionTypeSpec
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.specs.type_specs import type_spec_from_value
@@ -39,7 +40,7 @@ def _composed(specs: Any, tensors: list[Any]) -> Any:
 
 def _dtypes(specs: Any) -> list[Any]:
     return [
-        part.dtype
+        dtypes.as_dtype(getattr(part, "dtype", part))
         for spec in nest.flatten(specs)
         for part in (
             spec._component_specs if isinstance(spec, BatchableExtensionTypeSpec) else [spec]

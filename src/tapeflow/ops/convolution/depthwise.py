@@ -128,10 +128,12 @@ DepthwiseConv2dNative.batching(batching.folded(0))
 @DepthwiseConv2dNative.gradient(needs="input, filter")
 def _(call: GradientCall, dy: Tensor):
     attrs = _attrs(call)
-    return (
-        DepthwiseConv2dNativeBackpropInput(call.shape("input"), call.filter, dy, **attrs),
-        DepthwiseConv2dNativeBackpropFilter(call.input, call.shape("filter"), dy, **attrs),
-    )
+    of_input = of_filter = None
+    if call.wants("input"):
+        of_input = DepthwiseConv2dNativeBackpropInput(call.shape("input"), call.filter, dy, **attrs)
+    if call.wants("filter"):
+        of_filter = DepthwiseConv2dNativeBackpropFilter(call.input, call.shape("filter"), dy, **attrs)
+    return of_input, of_filter
 
 
 def _cases():
@@ -214,11 +216,12 @@ DepthwiseConv2dNativeBackpropInput.batching(batching.folded(2, sizes=0))
 @DepthwiseConv2dNativeBackpropInput.gradient(needs="filter, out_backprop")
 def _(call: GradientCall, dy: Tensor):
     attrs = _attrs(call)
-    return (
-        None,
-        DepthwiseConv2dNativeBackpropFilter(dy, call.shape("filter"), call.out_backprop, **attrs),
-        DepthwiseConv2dNative(dy, call.filter, **attrs),
-    )
+    of_filter = of_output = None
+    if call.wants("filter"):
+        of_filter = DepthwiseConv2dNativeBackpropFilter(dy, call.shape("filter"), call.out_backprop, **attrs)
+    if call.wants("out_backprop"):
+        of_output = DepthwiseConv2dNative(dy, call.filter, **attrs)
+    return None, of_filter, of_output
 
 
 @DepthwiseConv2dNativeBackpropInput.samples
@@ -274,11 +277,12 @@ def DepthwiseConv2dNativeBackpropFilter(
 @DepthwiseConv2dNativeBackpropFilter.gradient(needs="input, out_backprop")
 def _(call: GradientCall, dy: Tensor):
     attrs = _attrs(call)
-    return (
-        DepthwiseConv2dNativeBackpropInput(call.shape("input"), dy, call.out_backprop, **attrs),
-        None,
-        DepthwiseConv2dNative(call.input, dy, **attrs),
-    )
+    of_input = of_output = None
+    if call.wants("input"):
+        of_input = DepthwiseConv2dNativeBackpropInput(call.shape("input"), dy, call.out_backprop, **attrs)
+    if call.wants("out_backprop"):
+        of_output = DepthwiseConv2dNative(call.input, dy, **attrs)
+    return of_input, None, of_output
 
 
 @DepthwiseConv2dNativeBackpropFilter.samples

@@ -266,8 +266,8 @@ Conv2D.batching(batching.folded(0))
 def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, IMAGE_ATTRS)
     return (
-        Conv2DBackpropInput(call.shape("input"), call.filter, dy, **attrs),
-        Conv2DBackpropFilter(call.input, call.shape("filter"), dy, **attrs),
+        Conv2DBackpropInput(call.shape("input"), call.filter, dy, **attrs) if call.wants("input") else None,
+        Conv2DBackpropFilter(call.input, call.shape("filter"), dy, **attrs) if call.wants("filter") else None,
     )
 
 
@@ -402,8 +402,8 @@ def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, IMAGE_ATTRS)
     return (
         None,
-        Conv2DBackpropFilter(dy, call.shape("filter"), call.out_backprop, **attrs),
-        Conv2D(dy, call.filter, **attrs),
+        Conv2DBackpropFilter(dy, call.shape("filter"), call.out_backprop, **attrs) if call.wants("filter") else None,
+        Conv2D(dy, call.filter, **attrs) if call.wants("out_backprop") else None,
     )
 
 
@@ -467,9 +467,9 @@ def Conv2DBackpropFilter(xp: ModuleType, input: Array, filter_sizes: Array, out_
 def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, IMAGE_ATTRS)
     return (
-        Conv2DBackpropInput(call.shape("input"), dy, call.out_backprop, **attrs),
+        Conv2DBackpropInput(call.shape("input"), dy, call.out_backprop, **attrs) if call.wants("input") else None,
         None,
-        Conv2D(call.input, dy, **attrs),
+        Conv2D(call.input, dy, **attrs) if call.wants("out_backprop") else None,
     )
 
 

@@ -58,8 +58,8 @@ Conv3D.batching(batching.folded(0))
 def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, VOLUME_ATTRS)
     return (
-        Conv3DBackpropInputV2(call.shape("input"), call.filter, dy, **attrs),
-        Conv3DBackpropFilterV2(call.input, call.shape("filter"), dy, **attrs),
+        Conv3DBackpropInputV2(call.shape("input"), call.filter, dy, **attrs) if call.wants("input") else None,
+        Conv3DBackpropFilterV2(call.input, call.shape("filter"), dy, **attrs) if call.wants("filter") else None,
     )
 
 
@@ -100,8 +100,8 @@ def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, VOLUME_ATTRS)
     return (
         None,
-        Conv3DBackpropFilterV2(dy, call.shape("filter"), call.out_backprop, **attrs),
-        Conv3D(dy, call.filter, **attrs),
+        Conv3DBackpropFilterV2(dy, call.shape("filter"), call.out_backprop, **attrs) if call.wants("filter") else None,
+        Conv3D(dy, call.filter, **attrs) if call.wants("out_backprop") else None,
     )
 
 
@@ -141,9 +141,9 @@ def Conv3DBackpropFilterV2(xp: ModuleType, input: Array, filter_sizes: Array, ou
 def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, VOLUME_ATTRS)
     return (
-        Conv3DBackpropInputV2(call.shape("input"), dy, call.out_backprop, **attrs),
+        Conv3DBackpropInputV2(call.shape("input"), dy, call.out_backprop, **attrs) if call.wants("input") else None,
         None,
-        Conv3D(call.input, dy, **attrs),
+        Conv3D(call.input, dy, **attrs) if call.wants("out_backprop") else None,
     )
 
 

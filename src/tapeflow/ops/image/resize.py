@@ -218,7 +218,7 @@ def _translated(size, out, scale, translation, kernel_type, antialias: bool) -> 
 def _rule(call: ShapeCall):
     n, _, _, c = shapes.with_rank(call.shape(0), 4)
     shapes.exactly(shapes.vector_length(call, 1), 2)
-    height, width = shapes.vector_value(call, 1) or (None, None)
+    height, width = call.value_as_shape(1) or (None, None)
     return [(n, height, width, c)]
 
 

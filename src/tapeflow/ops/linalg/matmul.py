@@ -222,14 +222,17 @@ BatchMatMulV3 = _stack_row(
 
 def _stack_gradient(call, dy: Tensor):
     x, y = call.x, call.y
-    if call.adj_x:
-        of_x = BatchMatMulV2(y, dy, call.adj_y, True)
-    else:
-        of_x = BatchMatMulV2(dy, y, False, not call.adj_y)
-    if call.adj_y:
-        of_y = BatchMatMulV2(dy, x, True, call.adj_x)
-    else:
-        of_y = BatchMatMulV2(x, dy, not call.adj_x)
+    of_x = of_y = None
+    if call.wants("x"):
+        if call.adj_x:
+            of_x = BatchMatMulV2(y, dy, call.adj_y, True)
+        else:
+            of_x = BatchMatMulV2(dy, y, False, not call.adj_y)
+    if call.wants("y"):
+        if call.adj_y:
+            of_y = BatchMatMulV2(dy, x, True, call.adj_x)
+        else:
+            of_y = BatchMatMulV2(x, dy, not call.adj_x)
     return of_x, of_y
 
 
@@ -240,14 +243,17 @@ BatchMatMulV2.gradient(needs="x, y")(_stack_gradient)
 @BatchMatMulV3.gradient(needs="x, y")
 def _(call: GradientCall, dy: Tensor):
     x, y = call.x, call.y
-    if call.adj_x:
-        of_x = BatchMatMulV3(y, dy, x.dtype, call.adj_y, True)
-    else:
-        of_x = BatchMatMulV3(dy, y, x.dtype, False, not call.adj_y)
-    if call.adj_y:
-        of_y = BatchMatMulV3(dy, x, y.dtype, True, call.adj_x)
-    else:
-        of_y = BatchMatMulV3(x, dy, y.dtype, not call.adj_x)
+    of_x = of_y = None
+    if call.wants("x"):
+        if call.adj_x:
+            of_x = BatchMatMulV3(y, dy, x.dtype, call.adj_y, True)
+        else:
+            of_x = BatchMatMulV3(dy, y, x.dtype, False, not call.adj_y)
+    if call.wants("y"):
+        if call.adj_y:
+            of_y = BatchMatMulV3(dy, x, y.dtype, True, call.adj_x)
+        else:
+            of_y = BatchMatMulV3(x, dy, y.dtype, not call.adj_x)
     return of_x, of_y
 
 

@@ -233,12 +233,8 @@ def _(rng: SampleGenerator):
 
 
 def _appended(call):
-    first, length, second = call.value(0), call.shape(0), call.shape(1)
-    if first is None and length is not None and length[0] is not None:
-        first = [None] * length[0]
-    if first is None or second is None:
-        return [None]
-    return [(*(None if d is None else int(d) for d in first), *second)]
+    first, second = shapes.from_value(call, 0), call.shape(1)
+    return [None if first is None or second is None else (*first, *second)]
 
 
 @op(

@@ -14,13 +14,14 @@ from tapeflow.ops.array.broadcasting import tile
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.math import arithmetic, comparison
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import reduce_min, reduce_sum
 from tapeflow.ops.math.segment import unsorted_segment_sum
 from tapeflow.ops.signal import spectral
 from tapeflow.ops.signal.windows import default_window
-from tapeflow.ops.static import rank_of, size_of, static_value
+from tapeflow.ops.static import as_shape, rank_of, size_of, sizes_of, static_value
 
 
 def _count(value, name: str):
@@ -104,7 +105,12 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     at = np.zeros((0, length), np.int32)  # without frames a huge length takes no memory
     if count:
         at = (np.arange(count)[:, None] * step + np.arange(length)).astype(np.int32)
-    return gather(signal, at, axis=where)
+    return gather(_with_dense_gradient(signal), at, axis=where)
+
+
+def _with_dense_gradient(signal):
+    """The signal, whose gradient is not the slices of a gather: elements are in several frames."""
+    return layout.Reshape(signal, as_shape(sizes_of(signal)) if signal.shape.rank is not None else Shape(signal))
 
 
 def _dynamic_frames(signal, length, step, pad_end, pad_value, where, size):
@@ -119,7 +125,7 @@ def _dynamic_frames(signal, length, step, pad_end, pad_value, where, size):
         signal = padding.PadV2(signal, pads, convert_to_tensor(pad_value, signal.dtype))
     else:
         count = arithmetic.maximum(1 + (size - length) // step, 0)
-    return gather(signal, _places(count, step, length), axis=where)
+    return gather(_with_dense_gradient(signal), _places(count, step, length), axis=where)
 
 
 def _places(count, step, length):

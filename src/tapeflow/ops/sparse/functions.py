@@ -412,8 +412,23 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
         rank = inputs[0].shape.rank
         at = axis % rank if rank is not None else axis
         shapes = [concat_dense([most[:at], s[at : at + 1], most[at + 1 :]], 0) for s in shapes]
-    out = SparseConcat([s.indices for s in inputs], [s.values for s in inputs], shapes, axis)
-    return SparseTensor(*out)
+    out = SparseTensor(*SparseConcat([s.indices for s in inputs], [s.values for s in inputs], shapes, axis))
+    if not is_eager(out.indices):
+        out.set_shape(_shape_of_joined([s.shape for s in inputs], axis, expand_nonconcat_dims))
+    return out
+
+
+def _shape_of_joined(shapes, axis, expand):
+    """What is known of the dense shape of sparse tensors joined along an axis."""
+    if any(shape.rank is None for shape in shapes):
+        return None
+    sizes = list(zip(*[shape.as_list() for shape in shapes], strict=True))
+    known = [sum(each) if None not in each else None for each in sizes]
+    for i, each in enumerate(sizes):
+        if i != axis % len(sizes):
+            there = [size for size in each if size is not None]
+            known[i] = max(there, default=None) if not expand or len(there) == len(each) else None
+    return known
 
 
 @tensor_function

@@ -59,12 +59,8 @@ def sparse_rule(rank_of: int = 2):
 # To a dense tensor
 
 
-def _dense_rule(call: ShapeCall):
-    sizes = call.value(1)
-    if sizes is not None:
-        return [tuple(int(d) for d in np.ravel(sizes))]
-    shape = call.shape(1)
-    return [None if shape is None or shape[0] is None else (None,) * shape[0]]
+def _dense_rule(call):
+    return [call.value_as_shape(1)]
 
 
 @op("SparseToDense",

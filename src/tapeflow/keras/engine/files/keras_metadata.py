@@ -8,8 +8,10 @@ import os
 from tapeflow import protos
 from tapeflow.checkpoint.bundle import BundleReader
 from tapeflow.checkpoint.objects import restore_objects
+from tapeflow.core.tracking.trackable import restorable_children
 from tapeflow.keras.engine.tracking import Node
 from tapeflow.saved_model import reading
+from tapeflow.saved_model.loading import load_partial
 
 _FILE = "keras_metadata.pb"
 _CHECKPOINT = os.path.join("variables", "variables")
@@ -58,20 +60,33 @@ def _value(found):
     return found
 
 
-class MissingStateError(ValueError):
-    """A layer of a model learned something that only the functions of its SavedModel hold."""
-
-
 def restore(model, path):
-    """Set the weights of a model that is not compiled; its optimizer, when it comes, has another layout.
+    """Set the weights of a model that is not compiled, and what its layers learned from data.
 
-    Raises MissingStateError for a layer whose learned vocabulary is only in the graph.
+    The optimizer, when it comes, has another layout.
     """
-    for layer in model.submodules:
-        words = getattr(layer, "get_vocabulary", None)
-        if words is not None and not words(include_special_tokens=False):
-            raise MissingStateError(f"the vocabulary of the layer {layer.name!r} is only in its functions")
     restore_objects(Node(model._restorable_children), os.path.join(path, _CHECKPOINT)).assert_existing_objects_matched()
+    learned = _learning_layers(model, reading.parse(path).meta_graphs[0].object_graph_def.nodes)
+    if learned:
+        saved = load_partial(path, list(learned))
+        for name, layer in learned.items():
+            layer.take_learned(saved[name])
+
+
+def _learning_layers(model, nodes):
+    """The layers that learn from data, by the paths of their objects in the SavedModel."""
+    found = {}
+    todo = [("root", 0, model)]
+    for path, number, owner in todo:
+        if hasattr(owner, "take_learned"):
+            found[path] = owner
+            continue
+        inner = restorable_children(owner)
+        for child in nodes[number].children:
+            # The same layers are there by two names; which of them have weights is not the same in Keras 3.
+            if child.local_name in inner and not child.local_name.startswith("layer_with_weights-"):
+                todo.append((f"{path}.{child.local_name}", child.node_id, inner[child.local_name]))
+    return found
 
 
 def restore_optimizer(model, path):

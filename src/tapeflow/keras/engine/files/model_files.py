@@ -110,7 +110,7 @@ def _load_saved_model(
                     _compile(model, described["training_config"], custom_objects)
                     keras_metadata.restore_optimizer(model, path)
             return model
-        except (UnknownClassError, keras_metadata.MissingStateError) as error:  # its functions are there
+        except UnknownClassError as error:  # its functions are there
             try:
                 loaded = saved_model.load(path, options=options)
             except ValueError as other:

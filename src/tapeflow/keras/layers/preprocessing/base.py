@@ -54,6 +54,9 @@ class AdaptiveLayer(PreprocessingLayer):
     def finalize_state(self):
         """Makes what was learned ready for use."""
 
+    def take_learned(self, saved):
+        """Takes what was learned out of the layer's object in a SavedModel of Keras 2, beyond the layer's variables."""
+
 
 def batches_of(data, steps=None):
     """The batches of data: one for arrays, tensors and lists of plain values, else as iterated."""

@@ -28,6 +28,7 @@ from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.lookup.rows import LookupTableExportV2
 from tapeflow.ops.lookup.tables import KeyValueTensorInitializer, StaticHashTable
 from tapeflow.ops.math.arithmetic import floormod
 from tapeflow.ops.math.casting import cast
@@ -410,6 +411,20 @@ class IndexLookup(AdaptiveLayer):
             while lines and not lines[-1]:
                 lines.pop()
             self.set_vocabulary(lines, None if self._idf is None else self._idf)
+
+    def take_learned(self, saved):
+        """Takes the tokens out of the layer's table in a SavedModel of Keras 2."""
+        if self._given:
+            return
+        if not hasattr(saved, "lookup_table"):
+            raise ValueError(f"The SavedModel has no table of the layer {self.name!r}, which learned its tokens")
+        key, number = self._key_dtype(), dtypes.as_dtype(self.vocabulary_dtype) if self.invert else dtypes.int64
+        parts = LookupTableExportV2(saved.lookup_table.resource_handle, Tkeys=key, Tvalues=number)
+        keys, numbers = reversed(parts) if self.invert else parts
+        order = np.argsort(numbers.numpy())
+        self._use(self._plain(keys.numpy()[order]))
+        if self.output_mode == "tf_idf":
+            self.__dict__["_idf"] = saved.idf_weights.numpy()
 
     def save_own_variables(self, store):
         """Puts the inverse document frequencies into a store."""

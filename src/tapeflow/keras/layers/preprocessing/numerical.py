@@ -12,6 +12,7 @@ from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.layers.preprocessing.base import (
     OUTPUT_MODES,
     AdaptiveLayer,
@@ -303,6 +304,24 @@ class Discretization(AdaptiveLayer):
         """Sets the boundaries from the quantiles."""
         if self.num_bins is not None:
             self.bin_boundaries = _compress(self.summary, 1.0 / self.num_bins)[0, :-1].tolist()
+
+    def _symbolic_outputs(self, inputs, args, kwargs):
+        if self.bin_boundaries is not None:
+            return super()._symbolic_outputs(inputs, args, kwargs)
+        # A model may be made of the layer before it learns, as the models in files are.
+        return KerasTensor.unnamed(self.compute_output_shape(inputs.shape), dtypes.as_dtype(self.output_dtype))
+
+    def load_own_variables(self, store):
+        """Takes the quantiles out of a store, which has them only in a file of Keras 2."""
+        if "0" in store and self.num_bins is not None:
+            self.summary = np.asarray(store["0"])
+            self.finalize_state()
+
+    def take_learned(self, saved):
+        """Takes the quantiles out of the layer's object in a SavedModel of Keras 2."""
+        if self.bin_boundaries is None:
+            self.summary = saved.summary.numpy()
+            self.finalize_state()
 
     def call(self, inputs):
         if self.bin_boundaries is None:

@@ -245,6 +245,10 @@ class TextVectorization(AdaptiveLayer):
         # The functions of a SavedModel look the words up in its table.
         return {**found, "_lookup_layer": self._lookup_layer} if save_type == "savedmodel" else found
 
+    def take_learned(self, saved):
+        """Takes the words out of the layer's object in a SavedModel of Keras 2."""
+        self._lookup_layer.take_learned(vars(saved)["_lookup_layer"])
+
     def save_assets(self, dir_path):
         """Writes the vocabulary into a folder."""
         self._lookup_layer.save_assets(dir_path)
