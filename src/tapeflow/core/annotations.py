@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -31,19 +31,19 @@ class ConvertsItself(Protocol):
 
 
 # What `convert_to_tensor` takes, and the objects that take part in dispatch.
-TensorLike: TypeAlias = Union[
-    Tensor, Variable, Typed, ConvertsItself, np.ndarray, np.generic,
-    bool, int, float, complex, str, bytes, TensorShape, Dimension, Sequence[Any],
-]  # fmt: skip
+TensorLike: TypeAlias = (
+    Tensor | Variable | Typed | ConvertsItself | np.ndarray | np.generic
+    | bool | int | float | complex | str | bytes | TensorShape | Dimension | Sequence[Any]
+)  # fmt: skip
 
 # What `as_dtype` takes.
-DTypeLike: TypeAlias = Union[DType, str, type, np.dtype, int]
+DTypeLike: TypeAlias = DType | str | type | np.dtype | int
 
 # What `TensorShape` takes, or a vector of sizes.
-ShapeLike: TypeAlias = Union[TensorShape, Tensor, Variable, np.ndarray, int, Iterable[Any]]
+ShapeLike: TypeAlias = TensorShape | Tensor | Variable | np.ndarray | int | Iterable[Any]
 
 # One or several axes.
-AxisLike: TypeAlias = Union[int, Sequence[int], Tensor, Variable, np.ndarray]
+AxisLike: TypeAlias = int | Sequence[int] | Tensor | Variable | np.ndarray
 
 
 class Array(Protocol):

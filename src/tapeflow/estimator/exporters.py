@@ -41,7 +41,7 @@ class _Saved(Exporter):
         """The exporter's name, and its folder's."""
         return self._name
 
-    def _write(self, estimator: Estimator, export_path: str, checkpoint_path: str):
+    def _write(self, estimator, export_path, checkpoint_path):
         return estimator.export_saved_model(
             export_path, self._receiver, self._assets, self._as_text, checkpoint_path
         )

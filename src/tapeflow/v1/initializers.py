@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
@@ -34,7 +34,7 @@ class Initializer:
 
     dtype = dtypes.float32
 
-    def __call__(self, shape: ShapeLike, dtype=None, partition_info=None):
+    def __call__(self, shape, dtype=None, partition_info=None):
         dtype = dtypes.as_dtype(self.dtype if dtype is None else dtype)
         sizes = TensorShape(shape).as_list()
         return self._make_part(sizes, dtype, partition_info.full_shape if partition_info else sizes)

@@ -35,7 +35,7 @@ def _clean(name: str | None):
 
 
 @contextlib.contextmanager
-def _tagged(name: str | None, family: str | None, default_name: str | None = None):
+def _tagged(name, family, default_name = None):
     """The tag of a summary: the scope of its ops, with the family before and inside."""
     name, family = _clean(name), _clean(family)
     scope_name = f"{family}/{name}" if family is not None else name

@@ -296,7 +296,7 @@ def backend():
     return "tensorflow"
 
 
-def name_scope(name: str | None):
+def name_scope(name: str):
     """A context that puts a name before the names of operations."""
     return core_name_scope(name)
 

@@ -104,7 +104,7 @@ def _in_brackets(values: np.ndarray, limit: int) -> str:
     return "".join(rows) + ("..." if left < 0 else "")
 
 
-def failed_in_graph(data: Sequence[Tensor], summarize) -> Exception:
+def failed_in_graph(data, summarize) -> Exception:
     """The error of an assertion in a graph, which shows `data` one behind the other."""
     texts = []
     for item in data:

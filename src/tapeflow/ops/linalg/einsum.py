@@ -346,7 +346,7 @@ def einsum(equation: str, *inputs, **kwargs):
     return _in_pairs(list(terms), output, tensors)
 
 
-def _in_pairs(terms: Sequence[str], output: str, tensors: Sequence[Tensor]):
+def _in_pairs(terms, output, tensors):
     """Three and more inputs two at a time, in the order that NumPy finds cheapest."""
     if len(tensors) > 2 and all(x.shape.is_fully_defined() for x in tensors):
         ranks = [x.shape.rank for x in tensors]

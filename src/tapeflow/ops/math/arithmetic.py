@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 BROADCAST: dict[str, Any] = {"shape": shapes.broadcast_all, "broadcast": True}
 
 
-def _add_row(name: str | None, types, **facts):
+def _add_row(name: str, types, **facts):
     @op(name, "x: T, y: T -> z: T", types={"T": types}, promotes="operands", foldable=True, **facts, **BROADCAST)
     def row(xp, x, y):
         return xp.add(x, y)

@@ -27,7 +27,7 @@ ATTRS = {"exclusive": False, "reverse": False}
 
 
 def _scan(
-    name: str | None, types, accumulate: Callable[..., Any], start: float, reference: Callable[..., Any]
+    name: str, types, accumulate: Callable[..., Any], start: float, reference: Callable[..., Any]
 ):
     """The row of a running total: `accumulate(xp, x, axis)` totals it up, `start` is the total of nothing."""
 

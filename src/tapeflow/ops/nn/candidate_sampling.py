@@ -468,7 +468,7 @@ def learned_unigram_candidate_sampler(
 @public
 def fixed_unigram_candidate_sampler(
     true_classes, num_true, num_sampled: int | Tensor, unique: bool, range_max: int | Tensor, vocab_file="",
-    distortion: float | Tensor = 1.0, num_reserved_ids: int | Tensor = 0, num_shards: int | Tensor = 1,
+    distortion: float = 1.0, num_reserved_ids: int | Tensor = 0, num_shards: int | Tensor = 1,
     shard: int | Tensor = 0, unigrams=(), seed=None, name: str | None = None,
 ):
     """Draw classes by given weights.

@@ -66,7 +66,7 @@ def _without(x: Tensor, axes):
     return reduction.reduce_sum(x, axes) if known is None else Squeeze(x, np.ravel(known).tolist())
 
 
-def _axis_set(axes: np.ndarray | None, rank: int):
+def _axis_set(axes, rank: int):
     return {int(a) % rank for a in np.ravel(axes)}
 
 

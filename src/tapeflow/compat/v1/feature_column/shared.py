@@ -6,7 +6,6 @@ from collections import namedtuple
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
@@ -101,7 +100,7 @@ SharedEmbeddingColumnV1: Any = _SharedEmbeddingColumn
 
 @public
 def shared_embedding_columns(
-    categorical_columns, dimension: int | Tensor, combiner="mean", initializer=None,
+    categorical_columns, dimension: int, combiner="mean", initializer=None,
     shared_embedding_collection_name=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None,
     trainable: bool = True, use_safe_embedding_lookup: bool = True,
 ):
