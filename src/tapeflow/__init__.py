@@ -66,8 +66,8 @@ from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.specs.type_specs import type_spec_from_value
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tracking.module import Module
-from tapeflow.ops import node_rows as _node_rows
 from tapeflow.ops import operators as _operators
+from tapeflow.ops import table as _table
 from tapeflow.ops.array.broadcasting import (
     broadcast_dynamic_shape,
     broadcast_static_shape,
@@ -354,11 +354,12 @@ def _find_accelerators() -> None:
 _placement.on_first_look(_find_accelerators)
 
 
-def _load_dataset_nodes() -> None:
-    importlib.import_module("tapeflow.data.nodes.value_nodes")
+def _load_node_rows() -> None:
+    for module in ("tapeflow.data.nodes.value_nodes", "tapeflow.testing.test_ops"):
+        importlib.import_module(module)
 
 
-_node_rows.register_source(_load_dataset_nodes)
+_table.node_sources.append(_load_node_rows)
 
 
 def __getattr__(name: str) -> Any:

@@ -15,9 +15,11 @@ from tapeflow.core.spelling import snake_case
 from tapeflow.function import one_node
 from tapeflow.graph.nodes import raw_nodes
 from tapeflow.ops.all_rows import load_all_rows
+from tapeflow.ops.node_rows import NODES
 from tapeflow.ops.raw_function import RAW_FUNCTIONS
-from tapeflow.ops.state.resource_op import RESOURCE_OPS
-from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.state.resource_op import ResourceOp, row_of
+from tapeflow.ops.table import REGISTRY, Kind, func, type_list
+from tapeflow.ops.table import dtype as dtype_kind
 
 # Arguments that TensorFlow's Python functions call otherwise than the op itself.
 _REDUCTION = {"axis": "reduction_indices"}
@@ -76,18 +78,19 @@ def _function(name: str) -> Callable[..., typing.Any]:
 @cache
 def _resource_function(name: str) -> Callable[..., typing.Any]:
     """The function of an op of objects behind handles."""
-    op = RESOURCE_OPS[name]
+    op = row_of(name)
+    assert op is not None, name
     inputs = [argument.name for argument in op.inputs]
 
     def call(given: dict[str, typing.Any], name: str | None) -> typing.Any:
         tensors = [given.pop(key) for key in inputs]
-        types = {key: _as_kind(op.attrs[key][0], key, value) for key, value in given.items()}
+        types = {key: _as_kind(op.attrs[key], key, value) for key, value in given.items()}
         return _by_output(op, op(*tensors, name=name, **types))
 
     inferred = {argument.type for argument in op.inputs}
     parameters: dict[str, typing.Any] = dict.fromkeys(inputs, ...)
     attrs = {
-        key: kind[1] if len(kind) > 1 else ...
+        key: ... if kind.required else kind.default
         for key, kind in op.attrs.items()
         if key not in inferred
     }
@@ -105,12 +108,12 @@ def _by_output(op: typing.Any, found: typing.Any) -> typing.Any:
     return [*found[:at], list(found[at : at + length]), *found[at + length :]]
 
 
-def _as_kind(kind: str, key: str, value: typing.Any) -> typing.Any:
-    if kind == "func":
+def _as_kind(kind: Kind, key: str, value: typing.Any) -> typing.Any:
+    if kind == func:
         return raw_nodes.body_of(key, value)
-    if kind == "list(type)":
+    if kind.elements == type_list.elements:
         return [as_dtype(each) for each in value]
-    return as_dtype(value) if kind == "type" else value
+    return as_dtype(value) if kind == dtype_kind else value
 
 
 @cache
@@ -205,7 +208,7 @@ def __getattr__(name: str) -> Callable[..., typing.Any]:
         return _composed_function(name)
     if name in REGISTRY:
         return _function(name)
-    if name in RESOURCE_OPS:
+    if row_of(name) is not None:
         return _resource_function(name)
     if name in raw_nodes.names():
         return _node_function(name)
@@ -214,4 +217,5 @@ def __getattr__(name: str) -> Callable[..., typing.Any]:
 
 def __dir__() -> list[str]:
     _load_all()
-    return sorted({*REGISTRY, *RESOURCE_OPS, *RAW_FUNCTIONS, *raw_nodes.names()})
+    resource_ops = {name for name, row in NODES.items() if isinstance(row, ResourceOp)}
+    return sorted({*REGISTRY, *resource_ops, *RAW_FUNCTIONS, *raw_nodes.names()})

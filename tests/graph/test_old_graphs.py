@@ -72,10 +72,10 @@ def test_what_is_written_of_it_runs_as_well(name):
 
 def names_of_references():
     raw = tf.raw_ops
-    from tapeflow.ops.state.resource_op import RESOURCE_OPS
+    from tapeflow.ops.node_rows import NODES
 
     dir(raw)
-    return sorted(name for name, op in RESOURCE_OPS.items() if op.handles == "string_ref")
+    return sorted(name for name, op in NODES.items() if op.handles == "string_ref")
 
 
 @pytest.mark.parametrize("name", names_of_references())

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from tapeflow.graph.nodes import from_node_def as nodes
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.run import planning
 from tapeflow.ops import node_rows
-from tapeflow.ops.state.resource_op import RESOURCE_OPS
+from tapeflow.ops.state.resource_op import row_of
 from tapeflow.ops.table import REGISTRY
 
 v1 = tf.compat.v1
@@ -25,16 +24,16 @@ NOT_WRITTEN = {"RefIdentity": "reference_variables.rewritten makes an Identity o
 def _kinds_that_run():
     nodes.load_all_rows()
     node_rows.load_all()
-    forwarding = {kind for kind, node in op_defs.nodes().items() if node.forwards}
-    kinds = {*planning._EMIT, *forwarding, *REGISTRY, *RESOURCE_OPS}
+    forwarding = {kind for kind, row in node_rows.NODES.items() if row.forwards}
+    resource_ops = {kind for kind in node_rows.NODES if row_of(kind) is not None}
+    kinds = {*planning._EMIT, *forwarding, *REGISTRY, *resource_ops}
     return sorted(kinds - NOT_WRITTEN.keys())
 
 
 def test_no_op_is_defined_twice():
     nodes.load_all_rows()
-    tables = (op_defs._NODES, op_defs._defined(), node_rows.NODES, REGISTRY, RESOURCE_OPS)
-    counts = Counter(name for table in tables for name in table)
-    assert not [name for name, count in counts.items() if count > 1]
+    node_rows.load_all()
+    assert not node_rows.NODES.keys() & REGISTRY.keys()
 
 
 def test_every_kind_of_node_that_runs_is_written_as_one_that_can_be_read():

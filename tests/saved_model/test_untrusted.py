@@ -12,8 +12,8 @@ from tapeflow import protos
 from tapeflow.graph.interchange import trust
 from tapeflow.graph.nodes import from_node_def as nodes
 from tapeflow.graph.op_defs import messages as op_defs
-from tapeflow.ops.state.resource_op import RESOURCE_OPS
-from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.node_rows import NODES
+from tapeflow.ops.state.resource_op import ResourceOp
 
 v1 = tf.compat.v1
 errors = tf.errors
@@ -108,7 +108,7 @@ def test_a_function_that_touches_files_is_refused_when_it_is_loaded(kind, place,
     tf.saved_model.load(path, trusted=True)
 
 
-KINDS = sorted({*op_defs.nodes(), *RESOURCE_OPS, *REGISTRY})
+KINDS = op_defs.names()
 REFUSED = [k for k in KINDS if op_defs.touches(k) not in ("", "streams") and k != "PrintV2"]
 
 
@@ -132,7 +132,7 @@ def _library(node):
 
 
 def test_ops_that_wait_for_others_are_refused():
-    waiting = [k for k, op in RESOURCE_OPS.items() if op.patience]
+    waiting = [k for k, row in NODES.items() if isinstance(row, ResourceOp) and row.patience]
     assert "QueueDequeueV2" in waiting
     for kind in waiting:
         message = v1.GraphDef(node=[protos.NodeDef(name="here", op=kind)])

@@ -15,14 +15,15 @@ from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.run import planning
 from tapeflow.ops.queue import batching
 from tapeflow.ops.state.resource_op import resource_op
+from tapeflow.ops.table import func, integer, ints, type_list
 
 _PRIORITY = {
-    "low_priority_max_batch_size": ("int", 0),
-    "low_priority_batch_timeout_micros": ("int", 0),
-    "low_priority_allowed_batch_sizes": ("list(int)", []),
-    "low_priority_max_enqueued_batches": ("int", 0),
-    "mixed_priority_policy": ("string", "low_priority_padding_with_max_batch_size"),
-    "batch_padding_policy": ("string", "PAD_UP"),
+    "low_priority_max_batch_size": 0,
+    "low_priority_batch_timeout_micros": 0,
+    "low_priority_allowed_batch_sizes": ints([]),
+    "low_priority_max_enqueued_batches": 0,
+    "mixed_priority_policy": "low_priority_padding_with_max_batch_size",
+    "batch_padding_policy": "PAD_UP",
 }
 
 
@@ -33,10 +34,10 @@ def _shapes(attrs: Any, inputs: Any) -> list[Any]:
 
 @resource_op(
     "BatchFunction", "in_tensors: Tin, captured_tensors: Tcaptured -> out_tensors: Tout",
-    {"f": ("func",), "num_batch_threads": ("int",), "max_batch_size": ("int",), "batch_timeout_micros": ("int",),
-     "max_enqueued_batches": ("int", 10), "allowed_batch_sizes": ("list(int)", []), "container": ("string", ""),
-     "shared_name": ("string", ""), "batching_queue": ("string", ""), **_PRIORITY, "Tin": ("list(type)",),
-     "Tcaptured": ("list(type)",), "Tout": ("list(type)",), "enable_large_batch_splitting": ("bool", False)},
+    {"f": func, "num_batch_threads": integer, "max_batch_size": integer, "batch_timeout_micros": integer,
+     "max_enqueued_batches": 10, "allowed_batch_sizes": ints([]), "container": "",
+     "shared_name": "", "batching_queue": "", **_PRIORITY, "Tin": type_list,
+     "Tcaptured": type_list, "Tout": type_list, "enable_large_batch_splitting": False},
     _shapes, patience=1, keeps=batching.Batcher,
 )  # fmt: skip
 def BatchFunction(

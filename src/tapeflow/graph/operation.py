@@ -18,7 +18,7 @@ from tapeflow.graph.op_defs import messages
 from tapeflow.graph.services import services
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
-from tapeflow.ops.state.resource_op import RESOURCE_OPS
+from tapeflow.ops.state.resource_op import row_of
 from tapeflow.ops.table import REGISTRY
 
 PACKAGE = public.PACKAGE_DIRECTORY
@@ -180,7 +180,7 @@ class Operation:
         row = REGISTRY.get(self.type)
         if row is not None:
             return row.stateful
-        return self.type in _STATEFUL or self.type in RESOURCE_OPS or bool(self.attrs.get("stateful"))
+        return self.type in _STATEFUL or row_of(self.type) is not None or bool(self.attrs.get("stateful"))
 
     @property
     def forwards(self) -> bool:
@@ -203,7 +203,7 @@ class Operation:
     @property
     def reads_only(self) -> bool:
         """Whether it leaves resources that it takes as they are."""
-        definition = self.row or RESOURCE_OPS.get(self.type)
+        definition = self.row or row_of(self.type)
         return not self.effects or (definition is not None and definition.reads_only)
 
     @property
@@ -234,7 +234,7 @@ class Operation:
             return extra[name]
         if name in self.attrs and self.type not in _CONTROL_FLOW:
             value = _plain(self.attrs[name])
-            return value.encode() if isinstance(value, str) and self.type in RESOURCE_OPS else value
+            return value.encode() if isinstance(value, str) and row_of(self.type) is not None else value
         row = self.row
         if row is not None:
             if name in row.defaults:

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapeflow.ops.table import Argument, Kind, _kind, arguments, type_list
+from tapeflow.ops.table import Argument, Kind, _kind, node_sources, parsed, type_list
 
 NODES: dict[str, NodeRow] = {}
-# What loads the rows of packages above this one, until it has done so.
-_sources: list[Callable[[], object]] = []
 
 
 class NodeRow:
@@ -31,6 +29,7 @@ class NodeRow:
       less: an attr, values of it (`value*` for every value with that beginning), and what nodes with one of these
         touch.
       forwards: whether the outputs are the inputs.
+      calls: whether it calls a function with exactly its own inputs.
       flattens: whether its function gives datasets, of which the elements are those of its result.
       kernel: runs it on the host: (attrs, *inputs) -> the outputs. None for an op that something else runs, or nothing.
     """
@@ -40,18 +39,16 @@ class NodeRow:
     flattens = False
 
     def __init__(
-        self, name: str, signature: str, attrs: Mapping[str, Kind], stateful: bool, touches: str,
-        less: tuple[str, tuple[str, ...], str] | None, forwards: bool,
+        self, name: str, signature: str, attrs: Mapping[str, Kind], stateful: bool = False, touches: str = "",
+        less: tuple[str, tuple[str, ...], str] | None = None, forwards: bool = False, calls: bool = False,
     ):  # fmt: skip
-        before, _, after = signature.partition("->")
         self.name, self.signature, self.attrs = name, signature, attrs
-        self.inputs: list[Argument] = arguments(before)
-        self.outputs: list[Argument] = arguments(after)
-        self.stateful, self.touches, self.less, self.forwards = stateful, touches, less, forwards
-        self.kernel: Callable[..., Any] | None = None
+        self.inputs, self.outputs = self.arguments = parsed(signature)
+        self.stateful, self.touches, self.less, self.forwards, self.calls = stateful, touches, less, forwards, calls
+        self.kernel: Any = None
 
-    def __call__(self, kernel: Callable[..., Any]) -> NodeRow:
-        """Decorate the kernel."""
+    def runs(self, kernel: Callable[..., Any]) -> NodeRow:
+        """Decorate the kernel, and return the row."""
         self.kernel = kernel
         return self
 
@@ -76,41 +73,37 @@ class NodeRow:
         Its kernel is that of this row, which is decorated already.
         """
         attrs = {key: kind for key, kind in self.attrs.items() if key not in without}
-        made = node(name, self.signature, attrs, self.stateful, self.touches, self.less, self.forwards)
+        made = node(name, self.signature, attrs, stateful=self.stateful, touches=self.touches)
         made.kernel, made.flattens = self.kernel, self.flattens
         return made
 
 
-def node(
-    name: str, signature: str, attrs: Mapping[str, Any] | None = None, stateful: bool = False, touches: str = "",
-    less: tuple[str, tuple[str, ...], str] | None = None, forwards: bool = False,
-) -> NodeRow:  # fmt: skip
-    """Make the row of a node; a kernel that it decorates runs it. See `NodeRow`."""
-    kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
-    row = NODES[name] = NodeRow(name, signature, kinds, stateful, touches, less, forwards)
+def kinds_of(attrs: Mapping[str, Any]) -> dict[str, Kind]:
+    """The kinds of attrs of which some are given by their defaults."""
+    return {key: _kind(value) for key, value in attrs.items()}
+
+
+def node(name: str, signature: str, attrs: Mapping[str, Any] | None = None, **facts: Any) -> NodeRow:
+    """Make the row of a node, with what else `NodeRow` takes; `@node(...).runs` decorates a kernel that runs it."""
+    row = NODES[name] = NodeRow(name, signature, kinds_of(attrs or {}), **facts)
     return row
-
-
-def register_source(load: Callable[[], object]) -> None:
-    """Say what loads rows of a package above this one, when a name is looked up that is not known yet."""
-    _sources.append(load)
 
 
 def load_all() -> None:
     """Load the rows of all packages."""
-    while _sources:
-        _sources.pop()()
+    while node_sources:
+        node_sources.pop()()
 
 
-def runs(name: str) -> bool:
-    """Whether nodes of this name run on the host."""
-    return name in NODES and NODES[name].kernel is not None
+def has_kernel(name: str) -> bool:
+    """Whether the kernel of their row runs nodes of this name."""
+    return type(NODES.get(name)) is NodeRow and NODES[name].kernel is not None
 
 
 def find(name: str) -> NodeRow | None:
     """The row of a node, or None if there is no such op."""
     row = NODES.get(name)
-    if row is None and _sources:
+    if row is None and node_sources:
         load_all()
         row = NODES.get(name)
     return row

@@ -15,7 +15,6 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.ops import partial_values
-from tapeflow.ops.table import arguments
 
 Shape = tuple[int | None, ...] | None
 
@@ -132,14 +131,13 @@ def schema(row: Any) -> Schema:
 
 
 def _parse(row: Any) -> Schema:
-    before, _, after = row.signature.partition("->")
     inputs = []
-    for a in arguments(before):
+    for a in row.arguments[0]:
         known = a.type in row.types
         fixed = None if known else dtypes.as_dtype(a.type)
         inputs.append(_Input(a.name, a.type if known else "", fixed, bool(a.times), a.least))
     outputs = []
-    for a in arguments(after):
+    for a in row.arguments[1]:
         variable = a.type if a.type in row.types else ""
         attr = a.type if not variable and a.type in row.attrs else ""
         fixed = None if variable or attr else dtypes.as_dtype(a.type)

@@ -44,6 +44,8 @@ ANY = (
 
 # Every row by the name of its op.
 REGISTRY: dict[str, Any] = {}
+# What loads the rows of nodes in packages above this one, until it has done so.
+node_sources: list[Callable[[], object]] = []
 
 
 class Kind(NamedTuple):
@@ -149,6 +151,12 @@ def arguments(text: str) -> list[Argument]:
     return parsed
 
 
+def parsed(signature: str) -> tuple[list[Argument], list[Argument]]:
+    """The inputs and the outputs of a signature."""
+    before, _, after = signature.partition("->")
+    return arguments(before), arguments(after)
+
+
 def _native_row(
     name: str,
     types: Mapping[str, tuple[DType, ...]],
@@ -216,13 +224,12 @@ def op(
       **facts: see `row_facts.Facts`.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
-    before, _, after = signature.partition("->")
-    inputs, outputs = arguments(before), arguments(after)
+    inputs, outputs = parsed(signature)
     row = _native_row(name, types or {}, kinds, inputs, outputs, broadcast)
     row.inputs = tuple(a.name for a in inputs)
     row.outputs = tuple(a.name for a in outputs)
     row.types = types or {}
-    row.signature = signature
+    row.signature, row.arguments = signature, (inputs, outputs)
     row.attrs = kinds
     row.defaults = {key: kind.default for key, kind in kinds.items() if not kind.required}
     if ranks:

@@ -12,11 +12,13 @@ D = tf.data.Dataset
 _OPTIONS = tf.data.Options()
 _OPTIONS.deterministic = False
 CASES = {
+    "AssertCardinalityDataset": lambda: D.range(3).apply(tf.data.experimental.assert_cardinality(3)),
     "BatchDatasetV2": lambda: D.range(10).batch(3),
     "CacheDataset": lambda: D.range(3).cache(),
     "ConcatenateDataset": lambda: D.range(3).concatenate(D.range(2)),
     "FilterDataset": lambda: D.range(9).filter(lambda x: x % 3 == 0),
     "FlatMapDataset": lambda: D.range(4).flat_map(lambda x: D.range(x).map(lambda y: (x, y))),
+    "IgnoreErrorsDataset": lambda: D.range(3).map(lambda x: tf.debugging.check_numerics(1 / x, "")).ignore_errors(),
     "InterleaveDataset": lambda: D.range(4).interleave(lambda x: D.from_tensors(x).repeat(2), cycle_length=2),
     "MapDataset": lambda: D.from_tensor_slices({"b": [1, 2], "a": [3, 4]}).map(lambda d: {"z": d["a"], "c": d["b"]}),
     "OptionsDataset": lambda: D.range(3).with_options(_OPTIONS),

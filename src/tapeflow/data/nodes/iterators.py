@@ -56,7 +56,7 @@ for _name, _signature, _attrs in (
         {"num_threads": integer, "max_intra_op_parallelism": 1, "display_name": string, **_NAMED},
     ),
 ):
-    _row = node(_name, _signature, _attrs, stateful=True)(_anonymous)
+    _row = node(_name, _signature, _attrs, stateful=True).runs(_anonymous)
     if _name in ("StatsAggregatorHandle", "ThreadPoolHandle"):
         _row.also(f"Experimental{_name}")
 for _name, _signature, _attrs in (
@@ -65,9 +65,9 @@ for _name, _signature, _attrs in (
     ("AnonymousRandomSeedGenerator", f"seed: int64, seed2: int64 {_DELETED}", {}),
     ("AnonymousMemoryCache", _DELETED, {}),
 ):
-    node(_name, _signature, _attrs, stateful=True)(_with_deleter)
+    node(_name, _signature, _attrs, stateful=True).runs(_with_deleter)
 for _name in ("DeleteIterator", "DeleteSeedGenerator", "DeleteRandomSeedGenerator", "DeleteMemoryCache"):
-    node(_name, "handle: resource, deleter: variant ->", stateful=True)(_nothing)
+    node(_name, "handle: resource, deleter: variant ->", stateful=True).runs(_nothing)
 
 
 # Iterators.
@@ -112,7 +112,7 @@ def pass_of(handle: Any) -> _Pass:
     return expect(object_of(handle), _Pass, "iterator")
 
 
-@node("MakeIterator", "dataset: variant, iterator: resource ->", stateful=True)
+@node("MakeIterator", "dataset: variant, iterator: resource ->", stateful=True).runs
 def _begin(attrs: Attrs, dataset: Any, handle: Any) -> list[Any]:
     state, made = pass_of(handle), leaves.unboxed(dataset)
     with state.lock:
@@ -129,10 +129,10 @@ def _next(attrs: Attrs, handle: Any) -> list[Any]:
 
 
 for _name in ("IteratorGetNext", "IteratorGetNextSync"):
-    node(_name, "iterator: resource -> components: output_types", ELEMENTS, stateful=True)(_next)
+    node(_name, "iterator: resource -> components: output_types", ELEMENTS, stateful=True).runs(_next)
 
 
-@node("IteratorGetNextAsOptional", "iterator: resource -> optional: variant", ELEMENTS, stateful=True)
+@node("IteratorGetNextAsOptional", "iterator: resource -> optional: variant", ELEMENTS, stateful=True).runs
 def _next_if_any(attrs: Attrs, handle: Any) -> list[Any]:
     try:
         return [leaves.boxed(unpacked(pass_of(handle).next()))]
@@ -140,7 +140,7 @@ def _next_if_any(attrs: Attrs, handle: Any) -> list[Any]:
         return [leaves.boxed(None)]
 
 
-@node("IteratorToStringHandle", "resource_handle: resource -> string_handle: string", stateful=True)
+@node("IteratorToStringHandle", "resource_handle: resource -> string_handle: string", stateful=True).runs
 def _to_string(attrs: Attrs, handle: Any) -> list[Any]:
     return [convert_to_tensor(pass_of(handle).name)]
 
@@ -153,10 +153,10 @@ for _name in ("IteratorFromStringHandle", "IteratorFromStringHandleV2"):
     node(
         _name, "string_handle: string -> resource_handle: resource",
         {"output_types": type_list([]), "output_shapes": shape_list([])}, stateful=True, touches="process",
-    )(_from_string)  # fmt: skip
+    ).runs(_from_string)  # fmt: skip
 
 
-@node("IteratorGetDevice", "resource: resource -> device: string", stateful=True)
+@node("IteratorGetDevice", "resource: resource -> device: string", stateful=True).runs
 def _device(attrs: Attrs, handle: Any) -> list[Any]:
     pass_of(handle)
     return [convert_to_tensor("/job:localhost/replica:0/task:0/device:CPU:0")]
@@ -168,12 +168,12 @@ _device.also("ExperimentalIteratorGetDevice")
 # Optionals.
 
 
-@node("OptionalFromValue", "components: Toutput_types -> optional: variant", {"Toutput_types": type_list})
+@node("OptionalFromValue", "components: Toutput_types -> optional: variant", {"Toutput_types": type_list}).runs
 def _some(attrs: Attrs, *values: Any) -> list[Any]:
     return [leaves.boxed(list(values))]
 
 
-@node("OptionalNone", "-> optional: variant")
+@node("OptionalNone", "-> optional: variant").runs
 def _none(attrs: Attrs) -> list[Any]:
     return [leaves.boxed(None)]
 
@@ -182,12 +182,12 @@ with context.init_scope(), context.eager_mode():
     _NO, _YES = [convert_to_tensor(False)], [convert_to_tensor(True)]
 
 
-@node("OptionalHasValue", "optional: variant -> has_value: bool")
+@node("OptionalHasValue", "optional: variant -> has_value: bool").runs
 def _has_value(attrs: Attrs, optional: Any) -> list[Any]:
     return _NO if leaves.unboxed(optional) is None else _YES
 
 
-@node("OptionalGetValue", "optional: variant -> components: output_types", ELEMENTS)
+@node("OptionalGetValue", "optional: variant -> components: output_types", ELEMENTS).runs
 def _value(attrs: Attrs, optional: Any) -> list[Any]:
     found = leaves.unboxed(optional)
     if found is None:

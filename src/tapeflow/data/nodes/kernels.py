@@ -26,22 +26,24 @@ def _same(attrs: Any, fn: Any, dataset: Any, *rest: Any) -> Any:
 
 
 _OLD = "Experimental"
-node("FinalizeDataset", "input_dataset: variant -> handle: variant", {"has_captured_ref": False, **ELEMENTS})(_same)
+node(
+    "FinalizeDataset", "input_dataset: variant -> handle: variant", {"has_captured_ref": False, **ELEMENTS}
+).runs(_same)
 node(
     "ModelDataset", "input_dataset: variant -> handle: variant",
     {"algorithm": 0, "cpu_budget": 0, "ram_budget": 0, **ELEMENTS},
-)(_same)  # fmt: skip
+).runs(_same)  # fmt: skip
 node(
     "OptimizeDataset", "input_dataset: variant, optimizations: string -> handle: variant",
     {**ELEMENTS, "optimization_configs": strings([])},
-)(_same)  # fmt: skip
+).runs(_same)  # fmt: skip
 node(
     "OptimizeDatasetV2",
     "input_dataset: variant, optimizations_enabled: string, optimizations_disabled: string, "
     "optimizations_default: string -> handle: variant",
     {**ELEMENTS, "optimization_configs": strings([])}, forwards=True,
-)(_same)  # fmt: skip
-node("RewriteDataset", "input_dataset: variant, rewrite_name: string -> handle: variant", ELEMENTS)(_same)
+).runs(_same)  # fmt: skip
+node("RewriteDataset", "input_dataset: variant, rewrite_name: string -> handle: variant", ELEMENTS).runs(_same)
 for _name, _inputs, _stateful in (
     ("MaxIntraOpParallelismDataset", ", max_intra_op_parallelism: int64", False),
     ("BytesProducedStatsDataset", ", tag: string", False),
@@ -51,10 +53,10 @@ for _name, _inputs, _stateful in (
     ("ThreadPoolDataset", ", thread_pool: resource", True),
 ):
     _row = node(_name, f"input_dataset: variant{_inputs} -> handle: variant", ELEMENTS, stateful=_stateful)
-    _row(_same).also(_OLD + _name)
+    _row.runs(_same).also(_OLD + _name)
 
 
-@node("MatchingFilesDataset", "patterns: string -> handle: variant", stateful=True, touches="files")
+@node("MatchingFilesDataset", "patterns: string -> handle: variant", stateful=True, touches="files").runs
 def _matching(attrs: Any, fn: Any, patterns: Any) -> Any:
     texts = [text.decode() for text in np.ravel(patterns.numpy())]
     return build(("TensorSlice", lambda: Counted(lambda: matching(texts)), TensorSpec([], dtypes.string), -2))
@@ -71,7 +73,7 @@ _matching.also("ExperimentalMatchingFilesDataset")
     "input_dataset: variant, other_arguments: Targuments, batch_size: int64, num_parallel_calls: int64, "
     "drop_remainder: bool -> handle: variant",
     {"f": func, "Targuments": type_list, **ELEMENTS, "preserve_cardinality": False, "metadata": ""},
-)
+).runs
 def _map_and_batch(attrs: Any, fn: Any, dataset: Any, size: Any, calls: Any, drop: Any) -> Any:
     return batching.batched_whole(mapping.mapped(dataset, fn, plain(calls)), plain(size), plain(drop))
 
@@ -91,11 +93,11 @@ _INPUTS = "input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64
 node(
     "ShuffleAndRepeatDataset", f"{_INPUTS} -> handle: variant",
     {**ELEMENTS, "reshuffle_each_iteration": True, "metadata": ""},
-)(_shuffle_and_repeat)  # fmt: skip
+).runs(_shuffle_and_repeat)  # fmt: skip
 node(
     "ShuffleAndRepeatDatasetV2", f"{_INPUTS}, seed_generator: resource -> handle: variant",
     {"reshuffle_each_iteration": True, **ELEMENTS, "metadata": ""}, stateful=True,
-)(_shuffle_and_repeat)  # fmt: skip
+).runs(_shuffle_and_repeat)  # fmt: skip
 
 
 # Windows of early releases.
@@ -105,7 +107,7 @@ node(
     "SlidingWindowDataset",
     "input_dataset: variant, window_size: int64, window_shift: int64, window_stride: int64 -> handle: variant",
     {"drop_remainder": True, **ELEMENTS},
-)
+).runs
 def _sliding(attrs: Any, fn: Any, dataset: Any, size: Any, shift: Any, stride: Any) -> Any:
     number, by, step = plain(size), plain(shift), plain(stride)
     if min(number, by, step) <= 0:
@@ -155,7 +157,7 @@ class _Sliding(Over):
 @node(
     "AutoShardDataset", "input_dataset: variant, num_workers: int64, index: int64 -> handle: variant",
     {"auto_shard_policy": 0, **ELEMENTS, "num_replicas": 0},
-)  # fmt: skip
+).runs  # fmt: skip
 def _auto_shard(attrs: Any, fn: Any, dataset: Any, workers: Any, index: Any) -> Any:
     """By number; files are not given out one by one."""
     policy = attrs["auto_shard_policy"]
@@ -172,7 +174,7 @@ _auto_shard.also("ExperimentalAutoShardDataset", without=("num_replicas",))
 @node(
     "ChooseFastestDataset", "input_datasets: N>=2*variant -> handle: variant",
     {"N": integer, "num_experiments": integer, **ELEMENTS},
-)  # fmt: skip
+).runs  # fmt: skip
 def _fastest(attrs: Any, fn: Any, datasets: Any) -> Any:
     """All of them have the same elements."""
     if not datasets:
@@ -183,7 +185,7 @@ def _fastest(attrs: Any, fn: Any, datasets: Any) -> Any:
 _fastest.also("ExperimentalChooseFastestDataset")
 
 
-@node("SleepDataset", "input_dataset: variant, sleep_microseconds: int64 -> handle: variant", ELEMENTS)
+@node("SleepDataset", "input_dataset: variant, sleep_microseconds: int64 -> handle: variant", ELEMENTS).runs
 def _slow(attrs: Any, fn: Any, dataset: Any, microseconds: Any) -> Any:
     seconds = plain(microseconds) / 1e6
     if seconds < 0:

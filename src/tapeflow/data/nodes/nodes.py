@@ -279,6 +279,6 @@ def register(row: NodeRow, make: _Maker, emit: Any = python_ops.emit) -> None:
 def register_kernels(begins_bare: str) -> None:
     """Register the rows that have kernels. Nodes whose names begin so compute nothing, and need no mode around them."""
     for row in list(NODES.values()):
-        if row.kernel is not None and row.name not in _MAKERS:
+        if node_rows.has_kernel(row.name) and row.name not in _MAKERS:
             emit = _emit_bare if row.name.startswith(begins_bare) else python_ops.emit
             register(row, _dataset if is_dataset(row) else _computed, emit)

@@ -56,12 +56,12 @@ register(
 @node(
     "DatasetToSingleElement", "dataset: variant -> components: output_types", {**ELEMENTS, "metadata": ""},
     stateful=True,
-)  # fmt: skip
+).runs  # fmt: skip
 def _single(attrs: Attrs, dataset: Any) -> list[Any]:
     return unpacked(dataset_of(dataset).get_single_element())
 
 
-@node("DatasetCardinality", "input_dataset: variant -> cardinality: int64", {"cardinality_options": ""})
+@node("DatasetCardinality", "input_dataset: variant -> cardinality: int64", {"cardinality_options": ""}).runs
 def _cardinality(attrs: Attrs, dataset: Any) -> list[Any]:
     return [dataset_of(dataset).cardinality()]
 
@@ -69,22 +69,22 @@ def _cardinality(attrs: Attrs, dataset: Any) -> list[Any]:
 _cardinality.also("ExperimentalDatasetCardinality", without=("cardinality_options",))
 
 
-@node("ComputeBatchSize", "input_dataset: variant -> batch_size: int64")
+@node("ComputeBatchSize", "input_dataset: variant -> batch_size: int64").runs
 def _batch_size(attrs: Attrs, dataset: Any) -> list[Any]:
     return [compute_batch_size(dataset_of(dataset))]
 
 
-@node("DatasetFingerprint", "input_dataset: variant -> fingerprint: uint64")
+@node("DatasetFingerprint", "input_dataset: variant -> fingerprint: uint64").runs
 def _fingerprint(attrs: Attrs, dataset: Any) -> list[Any]:
     return [fingerprint(dataset_of(dataset))]
 
 
-@node("GetOptions", "input_dataset: variant -> serialized_options: string")
+@node("GetOptions", "input_dataset: variant -> serialized_options: string").runs
 def _options(attrs: Attrs, dataset: Any) -> list[Any]:
     return [convert_to_tensor(np.array(written_options(dataset_of(dataset).options()), object), dtypes.string)]
 
 
-@node("GetElementAtIndex", "dataset: variant, index: int64 -> components: output_types", ELEMENTS)
+@node("GetElementAtIndex", "dataset: variant, index: int64 -> components: output_types", ELEMENTS).runs
 def _at(attrs: Attrs, dataset: Any, index: Any) -> list[Any]:
     if index.shape.rank:
         raise InvalidArgumentError(None, None, "index must be a scalar")
@@ -94,7 +94,7 @@ def _at(attrs: Attrs, dataset: Any, index: Any) -> list[Any]:
 @node(
     "DatasetToTFRecord", "input_dataset: variant, filename: string, compression_type: string ->", stateful=True,
     touches="files",
-)  # fmt: skip
+).runs  # fmt: skip
 def _write(attrs: Attrs, dataset: Any, filename: Any, compression: Any) -> list[Any]:
     values = dataset_of(dataset)
     if getattr(values.element_spec, "dtype", None) != dtypes.string:
@@ -112,7 +112,7 @@ def _write(attrs: Attrs, dataset: Any, filename: Any, compression: Any) -> list[
 _write.also("ExperimentalDatasetToTFRecord")
 
 
-@node("InitializeTableFromDataset", "table_handle: resource, dataset: variant ->", stateful=True)
+@node("InitializeTableFromDataset", "table_handle: resource, dataset: variant ->", stateful=True).runs
 def _fill_table(attrs: Attrs, handle: Any, dataset: Any) -> list[Any]:
     table = expect(object_of(handle), Table, "lookup table")
     pairs = [unpacked(value) for value in dataset_of(dataset)._start()]
@@ -130,12 +130,12 @@ def _column(tensors: list[Any]) -> np.ndarray:
 # An element in a box. Nothing is gained by making it smaller where it never leaves the process.
 
 
-@node("CompressElement", "components: input_types -> compressed: variant", {"input_types": type_list})
+@node("CompressElement", "components: input_types -> compressed: variant", {"input_types": type_list}).runs
 def _compress(attrs: Attrs, *components: Any) -> list[Any]:
     return [leaves.boxed(list(components))]
 
 
-@node("UncompressElement", "compressed: variant -> components: output_types", ELEMENTS)
+@node("UncompressElement", "compressed: variant -> components: output_types", ELEMENTS).runs
 def _uncompress(attrs: Attrs, box: Any) -> list[Any]:
     found = leaves.unboxed(box)
     if not isinstance(found, list) or [x.dtype for x in found] != list(attrs["output_types"]):
@@ -149,5 +149,5 @@ def _same_box(attrs: Attrs, box: Any) -> list[Any]:
 
 
 for _name in ("WrapDatasetVariant", "UnwrapDatasetVariant"):
-    node(_name, "input_handle: variant -> output_handle: variant")(_same_box)
+    node(_name, "input_handle: variant -> output_handle: variant").runs(_same_box)
 register_kernels("Optional")

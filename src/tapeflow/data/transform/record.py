@@ -177,7 +177,7 @@ class Record:
           written: whether datasets are written as it at all.
           absent: the values that stand for arguments which are None.
         """
-        row = node(kind, signature, attrs, stateful, touches)
+        row = node(kind, signature, attrs, stateful=stateful, touches=touches)
         function = next(iter(self.functions), None)
         accepted = self._signature.parameters.keys()
 

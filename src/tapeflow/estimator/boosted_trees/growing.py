@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tapeflow.core.annotations import TensorLike
-
 # Columns of `Ensemble.nodes`.
 FEATURE, BUCKET, LEFT, RIGHT = range(4)
 NO_FEATURE = -1
@@ -183,7 +181,7 @@ def _centered(ensemble, gradients, hessians, settings):
     return ensemble
 
 
-def _extended(ensemble: Ensemble, count, active: TensorLike, settings: Settings, **more):
+def _extended(ensemble, count, active, settings, **more):
     """The ensemble with more leaves, and other leaves to be split next."""
     leaves = np.tile(np.int32([NO_FEATURE, 0, 0, 0]), (count, 1))
     none = np.zeros((0, settings.features, settings.buckets, 2, settings.outputs), np.float32)

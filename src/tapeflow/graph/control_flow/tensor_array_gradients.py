@@ -6,13 +6,15 @@ from typing import Any
 
 from tapeflow.graph.build.gradients import gradient_of
 from tapeflow.graph.operation import Operation
-from tapeflow.ops.state.resource_op import RESOURCE_OPS
+from tapeflow.ops.state.resource_op import row_of
 
 _SOURCE = "gradients"
 
 
 def _call(name: str, *inputs: Any, **attrs: Any) -> Any:
-    return RESOURCE_OPS[name](*inputs, **attrs)
+    row = row_of(name)
+    assert row is not None, name
+    return row(*inputs, **attrs)
 
 
 def _array(op: Operation, flow: Any) -> Any:

@@ -16,7 +16,7 @@ from tapeflow.core.errors import NotFoundError, PermissionDeniedError
 from tapeflow.core.public import public
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.ops.all_rows import load_all_rows
-from tapeflow.ops.state.resource_op import RESOURCE_OPS
+from tapeflow.ops.state.resource_op import row_of
 from tapeflow.ops.table import REGISTRY
 
 
@@ -170,7 +170,8 @@ def _check(node: Any, files: frozenset[int], where: str) -> None:
     touched = op_defs.touches_of(node)
     if touched == "files" and _reads_only(node, files):
         return
-    waits = node.op in RESOURCE_OPS and RESOURCE_OPS[node.op].patience > 0
+    row = row_of(node.op)
+    waits = row is not None and row.patience > 0
     if touched in ("", "streams") and not waits:
         return
     what = f"touches {touched}" if touched not in ("", "streams") else "may wait for ever"

@@ -8,10 +8,10 @@ from tapeflow.core import dtypes
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.graph.nodes import python_ops
 from tapeflow.graph.nodes.node_kinds import SPECIAL
-from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import planning
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.node_rows import NODES
 from tapeflow.ops.ragged import cross as ragged_cross
 from tapeflow.ops.ragged.tensor import RaggedTensor
 
@@ -22,7 +22,7 @@ def _sparse(indices: Any, values: Any, shapes: Any) -> list[Any]:
 
 def _ragged_cross(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     def run(*given: Any) -> list[Any]:
-        values, splits, indices, sparse, shapes, dense = op_defs.grouped("RaggedCross", attrs, given)
+        values, splits, indices, sparse, shapes, dense = NODES["RaggedCross"].grouped(attrs, given)
         ragged = [
             RaggedTensor.from_row_splits(*parts, validate=False)
             for parts in zip(values, splits, strict=True)
@@ -44,7 +44,7 @@ def _hashing(attrs: Any) -> dict[str, Any]:
 
 def _sparse_cross(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     def run(*given: Any) -> list[Any]:
-        indices, values, shapes, dense, *sep = op_defs.grouped(node.op, attrs, given)
+        indices, values, shapes, dense, *sep = NODES[node.op].grouped(attrs, given)
         how = {"separator": sep[0][0].numpy().decode()} if sep else _hashing(attrs)
         made = ragged_cross.crossed([*_sparse(indices, values, shapes), *dense], **how).to_sparse()
         return [made.indices, made.values, made.dense_shape]

@@ -33,7 +33,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import node_rows
 from tapeflow.ops.all_rows import load_all_rows
-from tapeflow.ops.state.resource_op import RESOURCE_OPS, handle_of
+from tapeflow.ops.state.resource_op import handle_of, row_of
 from tapeflow.ops.table import REGISTRY
 
 # Nodes of loops and conditions as TensorFlow wrote them before these were functions.
@@ -105,7 +105,7 @@ class NodeMaker:
                 values = self._attrs(node, definition, inputs, name)
                 _check_inputs(definition, values, inputs, name, node)
                 _check_outputs(definition, values, name)
-                if node_rows.runs(kind) and kind not in SPECIAL:
+                if node_rows.has_kernel(kind) and kind not in SPECIAL:
                     node_rows.load_all()
                 special = SPECIAL.get(kind)
                 if special is not None:
@@ -323,7 +323,7 @@ def _defined(
 ) -> Operation:
     """An operation that can be in a graph, but not run."""
     op = graph.add(kind, None, tuple(inputs), (None,) * len(inputs), values, name + "/")
-    if kind in RESOURCE_OPS:
+    if row_of(kind) is not None:
         return resource_nodes.finish(op)
     for argument in definition.output_arg:
         for dtype in op_defs.dtypes_of(argument, values):

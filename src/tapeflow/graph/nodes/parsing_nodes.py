@@ -25,6 +25,7 @@ from tapeflow.ops.io.example_rows import (
     ParseSequenceDenseList,
     ParseSequenceSparseList,
 )
+from tapeflow.ops.node_rows import NODES
 
 _Features = Callable[[dict[str, list[Any]], dict[str, Any]], dict[str, Any]]
 
@@ -181,7 +182,7 @@ def make(
 
     def run(*given: Any) -> list[Any]:
         by_name = dict(
-            zip((a.name for a in definition.input_arg), op_defs.grouped(kind, attrs, given), strict=True)
+            zip((a.name for a in definition.input_arg), NODES[kind].grouped(attrs, given), strict=True)
         )
         found = features(by_name, attrs)
         return [y for a in definition.output_arg for y in found.get(a.name, ())]

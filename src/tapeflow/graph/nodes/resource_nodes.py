@@ -13,14 +13,14 @@ from tapeflow.core.threads import waiting
 from tapeflow.graph.build import building
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.program import Instruction
-from tapeflow.ops.state.resource_op import RESOURCE_OPS, ResourceOp, object_of
+from tapeflow.ops.state.resource_op import ResourceOp, object_of, row_of
 
 
 def build(kind: ResourceOp, flat: list[Any], attrs: dict[str, Any], name: str | None) -> Operation:
     """A node of the graph being built."""
     graph = context.current_graph() or building.graph_of(flat)
     inputs = tuple(building.as_symbolic(graph, x) for x in flat)
-    known = {key: spec[1] for key, spec in kind.attrs.items() if len(spec) > 1}
+    known: dict[str, Any] = {key: own.default for key, own in kind.attrs.items() if not own.required}
     known.update((key, value) for key, value in attrs.items() if value is not None)
     if "container" in kind.attrs:
         known["container"] = graph._container
@@ -29,9 +29,15 @@ def build(kind: ResourceOp, flat: list[Any], attrs: dict[str, Any], name: str | 
     )
 
 
+def _row(op: Operation) -> ResourceOp:
+    row = row_of(op.type)
+    assert row is not None, op.type
+    return row
+
+
 def finish(op: Operation) -> Operation:
     """Gives a node its outputs."""
-    kind = RESOURCE_OPS[op.type]
+    kind = _row(op)
     shapes = kind.output_shapes(op.attrs, op.inputs)
     for dtype, shape in zip(kind.output_types(op.attrs), shapes, strict=True):
         op.add_output(dtype, shape)
@@ -40,7 +46,7 @@ def finish(op: Operation) -> Operation:
 
 def emit(emitter: Any, op: Operation) -> None:
     """The instruction of a node, or the handle of what it makes."""
-    kind = RESOURCE_OPS[op.type]
+    kind = _row(op)
     if kind.makes:
         handle = kept(op) if emitter.resolve is None else emitter.resolve(op)
         emitter.constant(op.outputs[0], kept(op) if handle is None else handle)
@@ -75,7 +81,7 @@ def kept(op: Operation) -> Any:
 
 def copied(op: Operation, copy: Operation) -> None:
     """Lets the copy of a function's node that makes something stand for the same object."""
-    kind = RESOURCE_OPS.get(op.type)
+    kind = row_of(op.type)
     if kind is not None and (kind.makes or kind.keeps) and op.graph.building_function:
         copy.graph.__dict__.setdefault("_handles", {})[copy] = kept(op)
 
@@ -85,7 +91,7 @@ def found(op: Operation, resources: dict[tuple[str, str], Any]) -> Any:
 
     Raises InvalidArgumentError where another node of this shared name makes another kind of object.
     """
-    kind = RESOURCE_OPS[op.type]
+    kind = _row(op)
     key = key_of(op)
     name = key[1]
     if key not in resources:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.graph.interchange import attributes
-from tapeflow.graph.op_defs import definitions, reference_definitions
+from tapeflow.graph.op_defs import reference_definitions
 from tapeflow.ops import node_rows
 from tapeflow.ops.all_rows import load_all_rows
+from tapeflow.ops.control import node_definitions as _of_control  # noqa: F401 (their rows)
+from tapeflow.ops.io import node_definitions as _of_records  # noqa: F401
 from tapeflow.ops.node_rows import NodeRow
-from tapeflow.ops.state.resource_op import RESOURCE_OPS
-from tapeflow.ops.table import REGISTRY, Preferring, arguments
+from tapeflow.ops.sparse import node_definitions as _of_sparse  # noqa: F401
+from tapeflow.ops.state import node_definitions as _of_references  # noqa: F401
+from tapeflow.ops.table import REGISTRY, Preferring, parsed
 from tapeflow.ops.table import _kind as _kind_of
 
 _KINDS = {
@@ -34,155 +36,16 @@ _KINDS = {
 _ELEMENTS = {float: "list(float)", str: "list(string)", DType: "list(type)", int: "list(int)"}
 
 
-class _Attr(NamedTuple):
-    kind: str
-    default: Any = ...
-
-
-class _Node(NamedTuple):
-    """A node without a row: its signature as rows write theirs, its attrs; types of lists are attrs too.
-
-    `touches` is what outside of the program it may read, write or run: "files", "process" (its objects that are no
-    inputs), "python", "streams", or "". `less` is an attr, values of it (`value*` for every value with
-    that beginning), and what nodes with one of these touch. `forwards`: whether the outputs are the inputs.
-    """
-
-    signature: str
-    attrs: dict[str, _Attr]
-    stateful: bool = False
-    touches: str = ""
-    less: tuple[str, tuple[str, ...], str] | None = None
-    handles: str = "resource"
-    forwards: bool = False
-
-
-_TYPE, _TYPES, _FUNC = _Attr("type"), _Attr("list(type)"), _Attr("func")
-_SHAPES = _Attr("list(shape)", [])
-_IF = _Node(
-    "cond: Tcond, input: Tin -> output: Tout",
-    {
-        "Tcond": _TYPE,
-        "Tin": _TYPES,
-        "Tout": _TYPES,
-        "then_branch": _FUNC,
-        "else_branch": _FUNC,
-        "output_shapes": _SHAPES,
-    },
-)
-_CASE = _Node(
-    "branch_index: int32, input: Tin -> output: Tout",
-    {"Tin": _TYPES, "Tout": _TYPES, "branches": _Attr("list(func)"), "output_shapes": _SHAPES},
-)
-_WHILE = _Node(
-    "input: T -> output: T",
-    {
-        "T": _TYPES,
-        "cond": _FUNC,
-        "body": _FUNC,
-        "output_shapes": _SHAPES,
-        "parallel_iterations": _Attr("int", 10),
-    },
-)
-_CALL = _Node(
-    "args: Tin -> output: Tout",
-    {"Tin": _TYPES, "Tout": _TYPES, "f": _FUNC, "config": _Attr("string", ""), "config_proto": _Attr("string", ""),
-     "executor_type": _Attr("string", "")},
-)  # fmt: skip
-_PYTHON = _Node(
-    "input: Tin -> output: Tout",
-    {"token": _Attr("string"), "Tin": _TYPES, "Tout": _TYPES},
-    touches="python",
-)
-_EAGER_PYTHON = _PYTHON._replace(attrs={**_PYTHON.attrs, "is_async": _Attr("bool", False)})
-_STREAMS = ("stderr", "stdout", "log(info)", "log(warning)", "log(error)")
-_SAVED = "prefix: string, tensor_names: string, shape_and_slices: string"
-_NODES = {
-    "SaveV2": _Node(f"{_SAVED}, tensors: dtypes ->", {"dtypes": _TYPES}, stateful=True, touches="files"),
-    "RestoreV2": _Node(f"{_SAVED} -> tensors: dtypes", {"dtypes": _TYPES}, stateful=True, touches="files"),
-    "Const": _Node("-> output: dtype", {"value": _Attr("tensor"), "dtype": _TYPE}),
-    "Placeholder": _Node("-> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape", None)}),
-    "PlaceholderV2": _Node("-> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape")}),
-    "PlaceholderWithDefault": _Node(
-        "input: dtype -> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape")}, forwards=True
-    ),
-    "ControlTrigger": _Node("->", {}),
-    "IdentityN": _Node("input: T -> output: T", {"T": _TYPES}, forwards=True),
-    "If": _IF._replace(stateful=True),
-    "StatelessIf": _IF,
-    "Case": _CASE._replace(stateful=True),
-    "StatelessCase": _CASE,
-    "While": _WHILE._replace(stateful=True),
-    "StatelessWhile": _WHILE,
-    "StatefulPartitionedCall": _CALL._replace(stateful=True),
-    "PartitionedCall": _CALL,
-    "Assert": _Node("condition: bool, data: T ->", {"T": _TYPES, "summarize": _Attr("int", 3)}, stateful=True),
-    "EagerPyFunc": _EAGER_PYTHON._replace(stateful=True),
-    "PyFunc": _PYTHON._replace(stateful=True),
-    "PyFuncStateless": _PYTHON,
-    "StringFormat": _Node(
-        "inputs: T -> output: string",
-        {"T": _TYPES, "template": _Attr("string", "%s"), "placeholder": _Attr("string", "%s"),
-         "summarize": _Attr("int", 3)},
-    ),
-    "PrintV2": _Node(
-        "input: string ->",
-        {"output_stream": _Attr("string", "stderr"), "end": _Attr("string", "\n")},
-        stateful=True,
-        touches="files",
-        less=("output_stream", _STREAMS, "streams"),
-    ),
-    "Print": _Node(
-        "input: T, data: U -> output: T",
-        {"T": _TYPE, "U": _TYPES, "message": _Attr("string", ""), "first_n": _Attr("int", -1),
-         "summarize": _Attr("int", 3)},
-        stateful=True,
-        touches="streams",
-    ),
-}  # fmt: skip
-
-
-_DEFAULTS: dict[str, Callable[[str], Any]] = {
-    "int": int,
-    "float": float,
-    "string": lambda text: text.strip('"'),
-    "list(int)": lambda text: [],
-    "list(shape)": lambda text: [],
-    "list(string)": lambda text: [],
-    "list(type)": lambda text: [],
-    "bool": lambda text: text == "true",
-}
-
-
-@functools.cache
-def _defined() -> dict[str, _Node]:
-    """The ops of the tables of definitions."""
-    found = {}
-    for line in definitions.TABLE.strip().splitlines():
-        signature, *parts = line.split("; ")
-        name, _, signature = signature.rstrip(";").partition(" ")
-        name, _, touches = name.partition("@")
-        touches, _, unless = touches.partition("?")
-        attr, _, value = unless.partition("=")
-        less = (attr, tuple(value.split("|")), "") if attr else None
-        attrs = {}
-        for part in parts:
-            key, kind, *default = part.split(" ")
-            attrs[key] = _Attr(kind, _DEFAULTS[kind](default[0]) if default else ...)
-        stateful, forwards = name.endswith("!"), name.endswith("=")
-        found[name.rstrip("!=")] = _Node(signature, attrs, stateful, touches, less, forwards=forwards)
-    return found
-
-
 def known(kind: str) -> bool:
     """Whether an op of this name can be in a graph."""
-    tables = (_NODES, REGISTRY, RESOURCE_OPS, _defined(), reference_definitions.UPDATES)
-    return any(kind in table for table in tables) or node_rows.find(kind) is not None
+    return kind in REGISTRY or kind in reference_definitions.UPDATES or node_rows.find(kind) is not None
 
 
-def nodes() -> dict[str, Any]:
-    """All ops that are only nodes, by name, with what their rows say."""
+def names() -> list[str]:
+    """All ops that can be in a graph, except updates of references to variables."""
+    load_all_rows()
     node_rows.load_all()
-    return {**_NODES, **_defined(), **node_rows.NODES}
+    return sorted({*REGISTRY, *node_rows.NODES})
 
 
 def has_row(kind: str) -> bool:
@@ -191,31 +54,23 @@ def has_row(kind: str) -> bool:
 
 def forwards(kind: str) -> bool:
     """Whether the outputs of a node without a row are its inputs."""
-    node = _node(kind) if kind not in RESOURCE_OPS and kind not in REGISTRY else None
-    return node is not None and node.forwards
+    row = node_rows.find(kind) if kind not in REGISTRY else None
+    return row is not None and row.forwards
 
 
 def touches(kind: str) -> str:
     """What outside of the program an op may read, write or run: "files", "process", "python", "streams", or ""."""
-    for table in (_NODES, REGISTRY, RESOURCE_OPS):
-        if kind in table:
-            return table[kind].touches
     if kind in reference_definitions.UPDATES:
         return ""
-    node = _node(kind)
-    if node is None:
+    row = REGISTRY.get(kind) or node_rows.find(kind)
+    if row is None:
         raise KeyError(kind)
-    return node.touches
-
-
-def _node(kind: str) -> Any:
-    """The row of an op that is only a node, or None."""
-    return _NODES.get(kind) or _defined().get(kind) or node_rows.find(kind)
+    return row.touches
 
 
 def touches_of(node: Any) -> str:
     """The same of a `NodeDef`, whose attrs may say that it touches less than others of its op."""
-    own = _node(node.op)
+    own = node_rows.find(node.op)
     if own is not None and own.less is not None:
         attr, values, touched = own.less
         given = node.attr[attr].s.decode(errors="replace") if attr in node.attr else own.attrs[attr].default
@@ -226,39 +81,21 @@ def touches_of(node: Any) -> str:
 
 def is_call(kind: str) -> bool:
     """Whether an op calls a function with exactly its own inputs."""
-    return kind in _NODES and _NODES[kind].attrs is _CALL.attrs
+    row = node_rows.NODES.get(kind)
+    return row is not None and row.calls
 
 
 @functools.cache
 def op_def(kind: str) -> Any:
     """The `OpDef` of an op. Not to be changed. Raises KeyError for an unknown one."""
-    node = _NODES.get(kind)
     if kind in reference_definitions.UPDATES:
         return _of_reference(kind)
-    if node is None and kind in RESOURCE_OPS:
-        made = RESOURCE_OPS[kind]
-        attrs = {k: _Attr(*v) for k, v in made.attrs.items()}
-        stateful = made.handles == "resource" or all(a.type != "resource" for a in made.inputs)
-        node = _Node(made.signature, attrs, stateful, handles=made.handles)
-    elif node is None and kind not in REGISTRY:
-        node = _node(kind)
-        if node is None:
-            raise KeyError(kind)
-    if node is None or isinstance(node, NodeRow):
-        return _of_row(node or REGISTRY[kind])
-    return _of_node(kind, node)
-
-
-def _of_node(kind: str, node: _Node) -> Any:
-    made = protos.OpDef(name=kind, is_stateful=node.stateful)
-    lists = {name for name, attr in node.attrs.items() if attr.kind == "list(type)"}
-    _add_arguments(made, node.signature, node.attrs, lists)
-    if node.handles != "resource":
-        _name_handles(made, dtypes.as_dtype(node.handles))
-    for name, attr in node.attrs.items():
-        own = made.attr.add(name=name, type=attr.kind)
-        if attr.default is not ...:
-            own.default_value.CopyFrom(attributes.of(attr.default, attr.kind))
+    row = REGISTRY.get(kind) or node_rows.find(kind)
+    if row is None:
+        raise KeyError(kind)
+    made = _of_row(row)
+    if isinstance(row, NodeRow) and row.handles != "resource":
+        _name_handles(made, dtypes.as_dtype(row.handles))
     return made
 
 
@@ -280,20 +117,20 @@ def _of_reference(kind: str) -> Any:
     row = REGISTRY[reference_definitions.counterpart(kind)]
     signature, types, attrs = reference_definitions.signature_and_types(kind, row)
     attrs = {key: _kind_of(value) for key, value in attrs.items()}
-    return _of_row(SimpleNamespace(name=kind, stateful=False, signature=signature, types=types, attrs=attrs))
+    return _of_row(SimpleNamespace(name=kind, stateful=False, arguments=parsed(signature), types=types, attrs=attrs))
 
 
 def _of_row(row: Any) -> Any:
     made = protos.OpDef(name=row.name, is_stateful=row.stateful)
     variables = {**row.types, **row.attrs}
     lists = {name for name, kind in row.attrs.items() if kind.elements == "type"}
-    _add_arguments(made, row.signature, variables, lists)
+    _add_arguments(made, row.arguments, variables, lists)
     for name, allowed in row.types.items():
         own = made.attr.add(name=name, type="type")
         own.allowed_values.list.type.extend(sorted(int(t) for t in allowed))
         if isinstance(allowed, Preferring):
             own.default_value.type = allowed[0].as_datatype_enum
-    least = {a.times: a.least for text in row.signature.split("->") for a in arguments(text) if a.times}
+    least = {a.times: a.least for part in row.arguments for a in part if a.times}
     for name, minimum in least.items():
         if name not in row.attrs:
             made.attr.add(name=name, type="int", has_minimum=True, minimum=minimum)
@@ -322,10 +159,9 @@ def _default(value: Any, kind: str) -> Any:
     return attributes.of("" if value is None and kind == "string" else value, kind)
 
 
-def _add_arguments(made: Any, signature: str, variables: Any, lists: set[str]) -> None:
-    before, _, after = signature.partition("->")
-    for target, text in ((made.input_arg, before), (made.output_arg, after)):
-        for argument in arguments(text):
+def _add_arguments(made: Any, parts: Any, variables: Any, lists: set[str]) -> None:
+    for target, part in zip((made.input_arg, made.output_arg), parts, strict=True):
+        for argument in part:
             kind = argument.type.removeprefix("&")
             own = target.add(name=argument.name, is_ref=kind != argument.type)
             if kind in lists:
@@ -363,16 +199,6 @@ def defaults(kind: str) -> dict[str, Any]:
         for attr in op_def(kind).attr
         if attr.HasField("default_value")
     }
-
-
-def grouped(kind: str, attrs: dict[str, Any], values: Sequence[Any]) -> list[list[Any]]:
-    """The inputs of a node without a row by the arguments of its op."""
-    found, at = [], 0
-    for argument in op_def(kind).input_arg:
-        count = len(dtypes_of(argument, attrs))
-        found.append(list(values[at : at + count]))
-        at += count
-    return found
 
 
 def short(definition: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.state.resource_op import RESOURCE_OPS
+from tapeflow.ops.state.resource_op import row_of
 
 
 def needed(
@@ -49,7 +49,7 @@ def needed(
 
 def _patience(op: Operation) -> int:
     """How long an operation should let others go first that it does not need: it may have to wait for them."""
-    kind = RESOURCE_OPS.get(op.type)
+    kind = row_of(op.type)
     return 0 if kind is None else kind.patience
 
 

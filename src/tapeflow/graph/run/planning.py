@@ -16,7 +16,7 @@ from tapeflow.graph.run.order import needed
 from tapeflow.graph.run.program import Instruction, Program
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.control.flow import NoOp
-from tapeflow.ops.state.resource_op import RESOURCE_OPS
+from tapeflow.ops.state.resource_op import row_of
 
 # Gives the instructions of nodes without a row: type -> f(emitter, operation).
 _EMIT: dict[str, Callable[[Any, Operation], None]] = {}
@@ -92,7 +92,7 @@ class Emitter:
         if special is not None:
             special(self, op)
             return
-        if op.row is None and kind in RESOURCE_OPS:
+        if op.row is None and row_of(kind) is not None:
             resource_nodes.emit(self, op)
             return
         if self.resolve is not None:

@@ -24,7 +24,7 @@ from tapeflow.graph.run.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.run.program import Instruction
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.state.resource import VarHandleOp
-from tapeflow.ops.state.resource_op import RESOURCE_OPS
+from tapeflow.ops.state.resource_op import row_of
 from tapeflow.ops.state.variable import Variable
 
 _Eager = _native.EagerTensor
@@ -299,7 +299,7 @@ class BaseSession:
         """The eager tensor of a node that stands for a resource of this session."""
         if op.type == VarHandleOp.name:
             return self._variable(op).handle
-        if op.type in RESOURCE_OPS:
+        if row_of(op.type) is not None:
             with self._lock:
                 return resource_nodes.found(op, self._resources)
         make = op.attrs.get("resource")

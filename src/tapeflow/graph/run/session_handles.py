@@ -13,6 +13,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, public_methods
 from tapeflow.graph.build import building
 from tapeflow.ops.state.resource_op import handle_of, resource_op
+from tapeflow.ops.table import dtype
 
 _numbers = itertools.count()
 # The tensors by the names of their handles.
@@ -77,12 +78,12 @@ def _name_of(handle: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-@resource_op("GetSessionHandleV2", "value: T -> handle: resource", {"T": ("type",)}, lambda attrs, inputs: [()])
+@resource_op("GetSessionHandleV2", "value: T -> handle: resource", {"T": dtype}, lambda attrs, inputs: [()])
 def GetSessionHandleV2(value, T):
     return handle_of(TensorHandle(value))
 
 
-@resource_op("GetSessionTensor", "handle: string -> value: dtype", {"dtype": ("type",)}, touches="process")
+@resource_op("GetSessionTensor", "handle: string -> value: dtype", {"dtype": dtype}, touches="process")
 def GetSessionTensor(handle, dtype):
     found = _found(_name_of(handle))
     if found.dtype != dtype:

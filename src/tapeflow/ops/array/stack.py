@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core.annotations import Tensor
-from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.state.resource_op import expect, handle_of, resource_op
+from tapeflow.ops.table import dtype
 
 
 class Stack:
@@ -57,30 +56,30 @@ def _stack(handle: Any) -> Stack:
     return expect(handle, Stack, "stack")
 
 
-@resource_op("StackV2", "max_size: int32 -> handle: resource", {"elem_type": ("type",), "stack_name": ("string", "")},
+@resource_op("StackV2", "max_size: int32 -> handle: resource", {"elem_type": dtype, "stack_name": ""},
              lambda attrs, inputs: [()])  # fmt: skip
-def StackV2(max_size, elem_type: DType, stack_name: str):
+def StackV2(max_size, elem_type, stack_name):
     """A new stack. Raises InvalidArgumentError unless `max_size` is a scalar."""
     if max_size.shape.rank:
         raise InvalidArgumentError(None, None, f"Stack size must be a scalar, got shape {max_size.shape}")
     return handle_of(Stack(stack_name or "Stack", elem_type, int(max_size.numpy())))
 
 
-@resource_op("StackPushV2", "handle: resource, elem: T -> output: T", {"T": ("type",), "swap_memory": ("bool", False)},
+@resource_op("StackPushV2", "handle: resource, elem: T -> output: T", {"T": dtype, "swap_memory": False},
              lambda attrs, inputs: [inputs[1].shape_tuple])  # fmt: skip
-def StackPushV2(handle: Stack, elem: Tensor, T: DType, swap_memory: bool):
+def StackPushV2(handle, elem, T, swap_memory):
     """Puts `elem` on top, and gives it back."""
     _stack(handle).push(elem)
     return elem
 
 
-@resource_op("StackPopV2", "handle: resource -> elem: elem_type", {"elem_type": ("type",)})
-def StackPopV2(handle: Stack, elem_type: DType):
+@resource_op("StackPopV2", "handle: resource -> elem: elem_type", {"elem_type": dtype})
+def StackPopV2(handle, elem_type):
     """Takes the element on top."""
     return _stack(handle).pop(elem_type)
 
 
 @resource_op("StackCloseV2", "handle: resource ->")
-def StackCloseV2(handle: Stack):
+def StackCloseV2(handle):
     """Drops the elements."""
     _stack(handle).close()

@@ -10,18 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core.annotations import ShapeLike
-from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.tensor_array_state import ArrayOfTensors
 from tapeflow.ops.state.resource_op import expect, handle_of, resource_op
+from tapeflow.ops.table import dtype, shape, string
 from tapeflow.ops.validate import invalid
 
-_ELEMENT = {"element_shape": ("shape", None)}
-_ATTRS: dict[str, tuple[Any, ...]] = {
-    "dtype": ("type",), **_ELEMENT, "dynamic_size": ("bool", False), "clear_after_read": ("bool", True),
-    "identical_element_shapes": ("bool", False), "tensor_array_name": ("string", ""),
+_ELEMENT = {"element_shape": shape(None)}
+_ATTRS: dict[str, Any] = {
+    "dtype": dtype, **_ELEMENT, "dynamic_size": False, "clear_after_read": True,
+    "identical_element_shapes": False, "tensor_array_name": "",
 }  # fmt: skip
 # The handles of the ops by their versions.
 _HANDLES = {"": "string_ref", "V2": "string", "V3": "resource"}
@@ -56,10 +55,7 @@ def _scalar(tensor: Any, what: str) -> int:
     return int(tensor.numpy())
 
 
-def _new(
-    size, dtype: DType, element_shape: ShapeLike, dynamic_size, clear_after_read, tensor_array_name,
-    identical_element_shapes: bool = False,
-):
+def _new(size, dtype, element_shape, dynamic_size, clear_after_read, tensor_array_name, identical_element_shapes=False):
     """A new array of `size` elements that were not written yet."""
     count = _scalar(size, "TensorArray size")
     return handle_of(
@@ -79,7 +75,7 @@ def TensorArrayV3(size, **attrs):
 
 
 @_in_versions("TensorArrayWrite", "handle: resource, index: int32, value: T, flow_in: float32 -> flow_out: float32",
-              {"T": ("type",)})  # fmt: skip
+              {"T": dtype})  # fmt: skip
 def _write(handle, index, value, flow_in, T):
     """Puts an element."""
     _array(handle).write(_scalar(index, "TensorArray index"), value)
@@ -87,8 +83,8 @@ def _write(handle, index, value, flow_in, T):
 
 
 @_in_versions("TensorArrayRead", "handle: resource, index: int32, flow_in: float32 -> value: dtype",
-              {"dtype": ("type",)}, _unknown_shape)  # fmt: skip
-def _read(handle, index, flow_in, dtype: DType):
+              {"dtype": dtype}, _unknown_shape)  # fmt: skip
+def _read(handle, index, flow_in, dtype):
     """An element, which goes unless the array keeps what was read."""
     return _array(handle).read(_scalar(index, "TensorArray index"), dtype)
 
@@ -120,17 +116,17 @@ def _stacked(array: ArrayOfTensors, indices: list[int], dtype: Any, shape: Any) 
 
 
 @_in_versions("TensorArrayGather", "handle: resource, indices: int32, flow_in: float32 -> value: dtype",
-              {"dtype": ("type",), **_ELEMENT}, _unknown_shape)  # fmt: skip
-def _gather(handle, indices, flow_in, dtype: DType, element_shape: ShapeLike):
+              {"dtype": dtype, **_ELEMENT}, _unknown_shape)  # fmt: skip
+def _gather(handle, indices, flow_in, dtype, element_shape):
     """The elements at `indices`, one below the other."""
     if indices.shape.rank != 1:
         raise invalid(f"Expected indices to be a vector, but received shape: {indices.shape}")
     return _stacked(_array(handle), indices.numpy().tolist(), dtype, TensorShape(element_shape))
 
 
-@_in_versions("TensorArrayPack", "handle: resource, flow_in: float32 -> value: dtype", {"dtype": ("type",), **_ELEMENT},
+@_in_versions("TensorArrayPack", "handle: resource, flow_in: float32 -> value: dtype", {"dtype": dtype, **_ELEMENT},
               _unknown_shape, ("",))  # fmt: skip
-def _pack(handle, flow_in, dtype: DType, element_shape: ShapeLike):
+def _pack(handle, flow_in, dtype, element_shape):
     """All elements, one below the other."""
     array = _array(handle)
     return _stacked(array, list(range(len(array.elements()))), dtype, TensorShape(element_shape))
@@ -147,7 +143,7 @@ def _scattered(array: ArrayOfTensors, indices: list[int], value: Any) -> None:
 
 
 @_in_versions("TensorArrayScatter", "handle: resource, indices: int32, value: T, flow_in: float32 -> flow_out: float32",
-              {"T": ("type",)})  # fmt: skip
+              {"T": dtype})  # fmt: skip
 def _scatter(handle, indices, value, flow_in, T):
     """Puts the rows of a tensor at `indices`."""
     if indices.shape.rank != 1:
@@ -157,7 +153,7 @@ def _scatter(handle, indices, value, flow_in, T):
 
 
 @_in_versions("TensorArrayUnpack", "handle: resource, value: T, flow_in: float32 -> flow_out: float32",
-              {"T": ("type",)}, versions=("",))  # fmt: skip
+              {"T": dtype}, versions=("",))  # fmt: skip
 def _unpack(handle, value, flow_in, T):
     """Puts the rows of a tensor."""
     _scattered(_array(handle), list(range(value.shape[0] if value.shape.rank else 0)), value)
@@ -165,7 +161,7 @@ def _unpack(handle, value, flow_in, T):
 
 
 @_in_versions("TensorArrayConcat", "handle: resource, flow_in: float32 -> value: dtype, lengths: int64",
-              {"dtype": ("type",), "element_shape_except0": ("shape", None)},
+              {"dtype": dtype, "element_shape_except0": shape(None)},
               lambda attrs, inputs: [None, (None,)])  # fmt: skip
 def _concat(handle, flow_in, dtype, element_shape_except0):
     """All elements joined along their first axis, and their lengths."""
@@ -192,7 +188,7 @@ def _concat(handle, flow_in, dtype, element_shape_except0):
 
 
 @_in_versions("TensorArraySplit", "handle: resource, value: T, lengths: int64, flow_in: float32 -> flow_out: float32",
-              {"T": ("type",)})  # fmt: skip
+              {"T": dtype})  # fmt: skip
 def _split(handle, value, lengths, flow_in, T):
     """Puts consecutive parts of a tensor, which have these lengths."""
     array = _array(handle)
@@ -235,7 +231,7 @@ def _grad(handle, flow_in, source):
     return handle_of(_array(handle).gradient(source))
 
 
-_SOURCE = {"source": ("string",)}
+_SOURCE = {"source": string}
 _in_versions("TensorArrayGrad", "handle: resource, flow_in: float32 -> grad_handle: resource", _SOURCE,
              versions=("", "V2"))(_grad)  # fmt: skip
 

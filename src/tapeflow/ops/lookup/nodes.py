@@ -10,16 +10,17 @@ import numpy as np
 from tapeflow.ops.lookup.dense import DenseTable
 from tapeflow.ops.lookup.rows import Table
 from tapeflow.ops.state.resource_op import handle_of, resource_op
+from tapeflow.ops.table import dtype, shape
 from tapeflow.ops.validate import invalid
 
 _NAMED = {
-    "container": ("string", ""),
-    "shared_name": ("string", ""),
-    "use_node_name_sharing": ("bool", False),
-    "key_dtype": ("type",),
-    "value_dtype": ("type",),
+    "container": "",
+    "shared_name": "",
+    "use_node_name_sharing": False,
+    "key_dtype": dtype,
+    "value_dtype": dtype,
 }
-_SHAPED = {**_NAMED, "value_shape": ("shape", ())}
+_SHAPED = {**_NAMED, "value_shape": shape(())}
 
 
 def _scalar(attrs: dict[str, Any], inputs: Sequence[Any]):
@@ -45,7 +46,7 @@ def MutableHashTableOfTensorsV2(name: str, key_dtype, value_dtype, use_node_name
     return Table(key_dtype, value_dtype, (), _sizes(value_shape))
 
 
-DENSE = {**_SHAPED, "initial_num_buckets": ("int", 131072), "max_load_factor": ("float", 0.8)}
+DENSE = {**_SHAPED, "initial_num_buckets": 131072, "max_load_factor": 0.8}
 
 
 @resource_op("MutableDenseHashTableV2", "empty_key: key_dtype, deleted_key: key_dtype -> table_handle: resource", DENSE,
@@ -59,7 +60,7 @@ def MutableDenseHashTableV2(
 
 # Tables without a name: each call makes one.
 
-_PLAIN = {"key_dtype": ("type",), "value_dtype": ("type",)}
+_PLAIN = {"key_dtype": dtype, "value_dtype": dtype}
 
 
 @resource_op("AnonymousHashTable", "-> table_handle: resource", _PLAIN, _scalar)
@@ -75,7 +76,7 @@ def AnonymousMutableHashTable(key_dtype, value_dtype):
 
 
 @resource_op("AnonymousMutableHashTableOfTensors", "-> table_handle: resource",
-             {**_PLAIN, "value_shape": ("shape", ())}, _scalar)  # fmt: skip
+             {**_PLAIN, "value_shape": shape(())}, _scalar)  # fmt: skip
 def AnonymousMutableHashTableOfTensors(key_dtype, value_dtype, value_shape):
     """A new table whose values have a shape."""
     return handle_of(Table(key_dtype, value_dtype, (), _sizes(value_shape)))
@@ -83,7 +84,7 @@ def AnonymousMutableHashTableOfTensors(key_dtype, value_dtype, value_shape):
 
 @resource_op(
     "AnonymousMutableDenseHashTable", "empty_key: key_dtype, deleted_key: key_dtype -> table_handle: resource",
-    {**_PLAIN, "value_shape": ("shape", ()), "initial_num_buckets": ("int", 131072), "max_load_factor": ("float", 0.8)},
+    {**_PLAIN, "value_shape": shape(()), "initial_num_buckets": 131072, "max_load_factor": 0.8},
     _scalar,
 )  # fmt: skip
 def AnonymousMutableDenseHashTable(

@@ -15,7 +15,7 @@ from tapeflow.ops.lookup import rows as lookup_rows
 from tapeflow.ops.queue import reader  # noqa: F401 (likewise)
 from tapeflow.ops.queue import rows as queue_rows  # noqa: F401 (its ops have old forms)
 from tapeflow.ops.state.resource_op import handle_of, old_handles, resource_op
-from tapeflow.ops.table import arguments
+from tapeflow.ops.table import dtype
 
 _QUEUES = ("Enqueue", "EnqueueMany", "Dequeue", "DequeueMany", "DequeueUpTo", "Close", "Size", "IsClosed")
 _READERS = (
@@ -41,7 +41,7 @@ resource_op("MutableDenseHashTable", "empty_key: key_dtype -> table_handle: reso
 
 def _old_row(row: Any, name: str) -> None:
     """Makes the op `name`, which does what a row with a resource for a handle does."""
-    takes = [a.type for a in arguments(row.signature.partition("->")[0])]
+    takes = [a.type for a in row.arguments[0]]
 
     def run(*inputs: Any, **attrs: Any) -> Any:
         known = {key: value for key, value in attrs.items() if key in row.attrs}
@@ -50,14 +50,8 @@ def _old_row(row: Any, name: str) -> None:
         return list(found) if isinstance(found, tuple) else found
 
     run.__doc__ = row.__doc__
-    attrs: dict[str, Any] = dict.fromkeys(row.types, ("type",))
-    for key, kind in row.attrs.items():
-        attrs[key] = (_ATTR_KINDS[kind.number], *(() if kind.required else (kind.default,)))
+    attrs = {**dict.fromkeys(row.types, dtype), **row.attrs}
     resource_op(name, row.signature, attrs, touches=row.touches, handles="string_ref")(run)
-
-
-# As rows number the kinds of their attrs.
-_ATTR_KINDS = {0: "int", 3: "type", 4: "string"}
 
 
 def _kind(value: Any) -> Any:
@@ -72,7 +66,7 @@ for _row in (
     _old_row(_row, _row.name.removesuffix("V2"))
 
 
-@resource_op("Stack", "-> handle: resource", {"elem_type": ("type",), "stack_name": ("string", "")},
+@resource_op("Stack", "-> handle: resource", {"elem_type": dtype, "stack_name": ""},
              lambda attrs, inputs: [()], handles="string_ref")  # fmt: skip
 def Stack(elem_type, stack_name):
     """A new stack, for any number of elements."""

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
@@ -15,13 +14,14 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.queue.accumulator_state import Accumulator, SparseAccumulator
 from tapeflow.ops.state.resource_op import expect, old_handles, resource_op
+from tapeflow.ops.table import boolean, dtype, shape
 
 _NEW = {
-    "dtype": ("type",),
-    "shape": ("shape",),
-    "container": ("string", ""),
-    "shared_name": ("string", ""),
-    "reduction_type": ("string", "MEAN"),
+    "dtype": dtype,
+    "shape": shape,
+    "container": "",
+    "shared_name": "",
+    "reduction_type": "MEAN",
 }
 
 
@@ -34,18 +34,18 @@ def _accumulator(handle: Any, cls: type = Accumulator) -> Any:
 
 
 @resource_op("ResourceConditionalAccumulator", "-> handle: resource", _NEW, _scalar, makes=True)
-def ResourceConditionalAccumulator(name: str, dtype: DTypeLike, shape: ShapeLike, reduction_type):
+def ResourceConditionalAccumulator(name, dtype, shape, reduction_type):
     return Accumulator(name, dtype, shape, reduction_type)
 
 
 @resource_op("SparseConditionalAccumulator", "-> handle: resource", _NEW, _scalar, makes=True, handles="string")
-def SparseConditionalAccumulator_(name: str, dtype: DTypeLike, shape: ShapeLike, reduction_type):
+def SparseConditionalAccumulator_(name, dtype, shape, reduction_type):
     return SparseAccumulator(name, dtype, shape, reduction_type)
 
 
 @resource_op("ResourceAccumulatorApplyGradient", "handle: resource, local_step: int64, gradient: dtype ->",
-             {"dtype": ("type",)})  # fmt: skip
-def ResourceAccumulatorApplyGradient(handle, local_step, gradient, dtype: DTypeLike):
+             {"dtype": dtype})  # fmt: skip
+def ResourceAccumulatorApplyGradient(handle, local_step, gradient, dtype):
     _accumulator(handle).apply(int(local_step.numpy()), gradient.numpy())
 
 
@@ -60,18 +60,18 @@ def ResourceAccumulatorSetGlobalStep(handle, new_global_step):
 
 
 @resource_op("ResourceAccumulatorTakeGradient", "handle: resource, num_required: int32 -> average: dtype",
-             {"dtype": ("type",)}, patience=2)  # fmt: skip
-def ResourceAccumulatorTakeGradient(handle, num_required, dtype: DTypeLike):
+             {"dtype": dtype}, patience=2)  # fmt: skip
+def ResourceAccumulatorTakeGradient(handle, num_required, dtype):
     return _accumulator(handle).take(int(num_required.numpy()))
 
 
 @resource_op(
     "SparseAccumulatorApplyGradient",
     "handle: resource, local_step: int64, gradient_indices: int64, gradient_values: dtype, gradient_shape: int64 ->",
-    {"dtype": ("type",), "has_known_shape": ("bool",)}, handles="string",
+    {"dtype": dtype, "has_known_shape": boolean}, handles="string",
 )  # fmt: skip
 def SparseAccumulatorApplyGradient(
-    handle, local_step, gradient_indices, gradient_values, gradient_shape, dtype: DTypeLike, has_known_shape
+    handle, local_step, gradient_indices, gradient_values, gradient_shape, dtype, has_known_shape
 ):
     _accumulator(handle, SparseAccumulator).apply(
         int(local_step.numpy()), gradient_indices.numpy(), gradient_values.numpy(),
@@ -81,8 +81,8 @@ def SparseAccumulatorApplyGradient(
 
 @resource_op("SparseAccumulatorTakeGradient",
              "handle: resource, num_required: int32 -> indices: int64, values: dtype, shape: int64",
-             {"dtype": ("type",)}, patience=2, handles="string")  # fmt: skip
-def SparseAccumulatorTakeGradient(handle, num_required, dtype: DTypeLike):
+             {"dtype": dtype}, patience=2, handles="string")  # fmt: skip
+def SparseAccumulatorTakeGradient(handle, num_required, dtype):
     return list(_accumulator(handle, SparseAccumulator).take(int(num_required.numpy())))
 
 
@@ -101,7 +101,7 @@ class ConditionalAccumulatorBase:
       accumulator_ref: the resource tensor of the accumulator.
     """
 
-    def __init__(self, dtype: DTypeLike, shape: ShapeLike | None, accumulator_ref):
+    def __init__(self, dtype, shape, accumulator_ref):
         self._dtype = dtypes.as_dtype(dtype)
         self._shape = TensorShape(shape)
         self._accumulator_ref = accumulator_ref
@@ -123,13 +123,13 @@ class ConditionalAccumulatorBase:
         """The dtype of the gradients."""
         return self._dtype
 
-    def num_accumulated(self, name: str | None = None):
+    def num_accumulated(self, name=None):
         """How many gradients were summed: an int32 tensor."""
         return ResourceAccumulatorNumAccumulated(
             self._accumulator_ref, name=name or f"{self._name}_NumAccumulated"
         )
 
-    def set_global_step(self, new_global_step, name: str | None = None):
+    def set_global_step(self, new_global_step, name=None):
         """Says which step is being summed; gradients of older ones are dropped."""
         return ResourceAccumulatorSetGlobalStep(
             self._accumulator_ref, cast(new_global_step, dtypes.int64), name=name or f"{self._name}_SetGlobalStep"
@@ -157,8 +157,12 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     """
 
     def __init__(
-        self, dtype: DTypeLike, shape: ShapeLike | None = None, shared_name=None,
-        name: str = "conditional_accumulator", reduction_type: str = "MEAN",
+        self,
+        dtype,
+        shape=None,
+        shared_name=None,
+        name="conditional_accumulator",
+        reduction_type="MEAN",
     ):
         ref = ResourceConditionalAccumulator(
             dtype=dtypes.as_dtype(dtype), shape=TensorShape(shape), shared_name=shared_name or "",
@@ -166,7 +170,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         )  # fmt: skip
         super().__init__(dtype, shape, ref)
 
-    def apply_grad(self, grad, local_step=0, name: str | None = None):
+    def apply_grad(self, grad, local_step=0, name=None):
         """Adds a gradient; it is dropped if `local_step` is behind the accumulator's step."""
         grad = convert_to_tensor(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
@@ -174,7 +178,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             self._accumulator_ref, cast(local_step, dtypes.int64), grad, dtype=self._dtype, name=name
         )
 
-    def take_grad(self, num_required, name: str | None = None):
+    def take_grad(self, num_required, name=None):
         """The mean, or sum, of the gradients, once there are `num_required`. Begins the next step."""
         out = ResourceAccumulatorTakeGradient(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
@@ -194,8 +198,12 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     """
 
     def __init__(
-        self, dtype: DTypeLike, shape: ShapeLike | None = None, shared_name=None,
-        name: str = "sparse_conditional_accumulator", reduction_type: str = "MEAN",
+        self,
+        dtype,
+        shape=None,
+        shared_name=None,
+        name="sparse_conditional_accumulator",
+        reduction_type="MEAN",
     ):
         ref = SparseConditionalAccumulator_(
             dtype=dtypes.as_dtype(dtype), shape=TensorShape(shape), shared_name=shared_name or "",
@@ -203,14 +211,14 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         )  # fmt: skip
         super().__init__(dtype, shape, ref)
 
-    def apply_indexed_slices_grad(self, grad, local_step=0, name: str | None = None):
+    def apply_indexed_slices_grad(self, grad, local_step=0, name=None):
         """Adds a gradient, an `IndexedSlices`."""
         return self.apply_grad(
             grad_indices=grad.indices, grad_values=grad.values, grad_shape=grad.dense_shape,
             local_step=local_step, name=name,
         )  # fmt: skip
 
-    def apply_grad(self, grad_indices, grad_values, grad_shape=None, local_step=0, name: str | None = None):
+    def apply_grad(self, grad_indices, grad_values, grad_shape=None, local_step=0, name=None):
         """Adds a gradient: rows `grad_values` with numbers `grad_indices` of a tensor of shape `grad_shape`.
 
         Its run raises InvalidArgumentError for shapes that do not fit.
@@ -224,7 +232,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             dtype=self._dtype, has_known_shape=known, name=name,
         )  # fmt: skip
 
-    def take_grad(self, num_required, name: str | None = None):
+    def take_grad(self, num_required, name=None):
         """(indices, values, shape) of the mean, or sum, once there are `num_required` gradients."""
         return tuple(
             SparseAccumulatorTakeGradient(
@@ -232,7 +240,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             )
         )
 
-    def take_indexed_slices_grad(self, num_required, name: str | None = None):
+    def take_indexed_slices_grad(self, num_required, name=None):
         """As `take_grad`, as an `IndexedSlices`."""
         indices, values, shape = self.take_grad(num_required, name)
         return IndexedSlices(values, indices, shape)

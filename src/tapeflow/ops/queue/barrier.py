@@ -17,6 +17,7 @@ from tapeflow.core.errors import CancelledError, InvalidArgumentError, OutOfRang
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.queue.waiting_lines import Lines
 from tapeflow.ops.state.resource_op import expect, resource_op
+from tapeflow.ops.table import dtype, integer, shape_list, type_list
 
 _FIRST = -(2**63)
 
@@ -183,8 +184,8 @@ def _scalar(attrs: Any, inputs: Any) -> list[Any]:
 
 @resource_op(
     "Barrier", "-> handle: resource",
-    {"component_types": ("list(type)",), "shapes": ("list(shape)", []), "capacity": ("int", -1),
-     "container": ("string", ""), "shared_name": ("string", "")}, _scalar, makes=True, handles="string_ref",
+    {"component_types": type_list, "shapes": shape_list([]), "capacity": -1,
+     "container": "", "shared_name": ""}, _scalar, makes=True, handles="string_ref",
 )  # fmt: skip
 def _new(name: str, component_types, shapes, capacity):
     """A new barrier. Raises InvalidArgumentError for shapes that do not fit the types, and for a capacity."""
@@ -192,7 +193,7 @@ def _new(name: str, component_types, shapes, capacity):
 
 
 @resource_op("BarrierInsertMany", "handle: resource, keys: string, values: T ->",
-             {"T": ("type",), "component_index": ("int",)}, handles="string_ref")  # fmt: skip
+             {"T": dtype, "component_index": integer}, handles="string_ref")  # fmt: skip
 def BarrierInsertMany(handle, keys, values, T, component_index):
     """Adds a component to the tuples of keys."""
     array = values.numpy()
@@ -205,8 +206,8 @@ def BarrierInsertMany(handle, keys, values, T, component_index):
 @resource_op(
     "BarrierTakeMany",
     "handle: resource, num_elements: int32 -> indices: int64, keys: string, values: component_types",
-    {"component_types": ("list(type)",), "allow_small_batch": ("bool", False), "wait_for_incomplete": ("bool", False),
-     "timeout_ms": ("int", -1)}, patience=2, handles="string_ref",
+    {"component_types": type_list, "allow_small_batch": False, "wait_for_incomplete": False,
+     "timeout_ms": -1}, patience=2, handles="string_ref",
 )  # fmt: skip
 def BarrierTakeMany(handle, num_elements, component_types, allow_small_batch, wait_for_incomplete, timeout_ms):
     """Takes whole tuples, once there are so many."""
@@ -224,7 +225,7 @@ def BarrierTakeMany(handle, num_elements, component_types, allow_small_batch, wa
     return barrier.take(int(num_elements.numpy()), allow_small_batch, wait_for_incomplete)
 
 
-@resource_op("BarrierClose", "handle: resource ->", {"cancel_pending_enqueues": ("bool", False)},
+@resource_op("BarrierClose", "handle: resource ->", {"cancel_pending_enqueues": False},
              handles="string_ref")  # fmt: skip
 def BarrierClose(handle, cancel_pending_enqueues):
     """Takes no new keys from now on."""

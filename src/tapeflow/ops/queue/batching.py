@@ -16,8 +16,9 @@ from tapeflow.core.errors import DeadlineExceededError, InvalidArgumentError, Op
 from tapeflow.core.threads.waiting import Wait
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.state.resource_op import resource_op
+from tapeflow.ops.table import dtype, integer, ints, type_list
 
-_NAMED = {"container": ("string", ""), "shared_name": ("string", "")}
+_NAMED = {"container": "", "shared_name": ""}
 _numbers = itertools.count(1)
 _CANCELLED = "Batching was cancelled"
 
@@ -194,9 +195,9 @@ def _batch_shapes(attrs: Any, inputs: Any) -> list[Any]:
 
 @resource_op(
     "Batch", "in_tensors: T -> batched_tensors: T, batch_index: int64, id: int64",
-    {"num_batch_threads": ("int",), "max_batch_size": ("int",), "max_enqueued_batches": ("int", 10),
-     "batch_timeout_micros": ("int",), "allowed_batch_sizes": ("list(int)", []), "grad_timeout_micros": ("int",),
-     **_NAMED, "batching_queue": ("string", ""), "T": ("list(type)",)},
+    {"num_batch_threads": integer, "max_batch_size": integer, "max_enqueued_batches": 10,
+     "batch_timeout_micros": integer, "allowed_batch_sizes": ints([]), "grad_timeout_micros": integer,
+     **_NAMED, "batching_queue": "", "T": type_list},
     _batch_shapes, patience=1, keeps=Batcher,
 )  # fmt: skip
 def Batch(batcher, in_tensors, max_batch_size, batch_timeout_micros, allowed_batch_sizes, batching_queue, **unused):
@@ -224,7 +225,7 @@ def _extents_in(batch_index: Any) -> list[list[int]]:
 
 @resource_op(
     "Unbatch", "batched_tensor: T, batch_index: int64, id: int64 -> unbatched_tensor: T",
-    {"timeout_micros": ("int",), **_NAMED, "T": ("type",)}, _unbatched_shape, patience=2, keeps=Unbatcher,
+    {"timeout_micros": integer, **_NAMED, "T": dtype}, _unbatched_shape, patience=2, keeps=Unbatcher,
 )  # fmt: skip
 def Unbatch(unbatcher, batched_tensor, batch_index, id, timeout_micros, T):
     """The rows that belong to the call `id`, which may come with the call that has the batch."""
@@ -238,7 +239,7 @@ def Unbatch(unbatcher, batched_tensor, batch_index, id, timeout_micros, T):
 
 @resource_op(
     "UnbatchGrad", "original_input: T, batch_index: int64, grad: T, id: int64 -> batched_grad: T",
-    {**_NAMED, "T": ("type",)}, _unbatched_shape, patience=2, keeps=Unbatcher,
+    {**_NAMED, "T": dtype}, _unbatched_shape, patience=2, keeps=Unbatcher,
 )  # fmt: skip
 def UnbatchGrad(unbatcher, original_input, batch_index, grad, id, T):
     """The joined gradients for the call that has the batch; no rows for the others."""

@@ -22,8 +22,9 @@ from tapeflow.ops.queue.reader_state import (
     WorkReader,
 )
 from tapeflow.ops.state.resource_op import expect, resource_op
+from tapeflow.ops.table import integer
 
-_NAMED = {"container": ("string", ""), "shared_name": ("string", "")}
+_NAMED = {"container": "", "shared_name": ""}
 _EAGER = (
     "Readers are not supported when eager execution is enabled. Instead, please use tf.data to get data into your "
     "model."
@@ -48,13 +49,13 @@ def IdentityReaderV2(name: str):
     return WorkReader(name)
 
 
-@resource_op("TextLineReaderV2", "-> reader_handle: resource", {"skip_header_lines": ("int", 0), **_NAMED}, _scalar,
+@resource_op("TextLineReaderV2", "-> reader_handle: resource", {"skip_header_lines": 0, **_NAMED}, _scalar,
              makes=True, touches="files")  # fmt: skip
 def TextLineReaderV2(name: str, skip_header_lines):
     return LineReader(name, skip_header_lines)
 
 
-@resource_op("TFRecordReaderV2", "-> reader_handle: resource", {**_NAMED, "compression_type": ("string", "")}, _scalar,
+@resource_op("TFRecordReaderV2", "-> reader_handle: resource", {**_NAMED, "compression_type": ""}, _scalar,
              makes=True, touches="files")  # fmt: skip
 def TFRecordReaderV2(name: str, compression_type):
     return ExampleReader(name, compression_type)
@@ -62,8 +63,8 @@ def TFRecordReaderV2(name: str, compression_type):
 
 @resource_op(
     "FixedLengthRecordReaderV2", "-> reader_handle: resource",
-    {"header_bytes": ("int", 0), "record_bytes": ("int",), "footer_bytes": ("int", 0), "hop_bytes": ("int", 0),
-     **_NAMED, "encoding": ("string", "")}, _scalar, makes=True, touches="files",
+    {"header_bytes": 0, "record_bytes": integer, "footer_bytes": 0, "hop_bytes": 0,
+     **_NAMED, "encoding": ""}, _scalar, makes=True, touches="files",
 )  # fmt: skip
 def FixedLengthRecordReaderV2(name: str, header_bytes, record_bytes, footer_bytes, hop_bytes, encoding):
     return FixedReader(name, header_bytes, record_bytes, footer_bytes, hop_bytes, encoding)

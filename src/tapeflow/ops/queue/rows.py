@@ -7,10 +7,11 @@ from typing import Any
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.queue.queue_state import PaddingQueue, PriorityQueue, Queue, RandomQueue
 from tapeflow.ops.state.resource_op import expect, resource_op
+from tapeflow.ops.table import shape_list, type_list
 
-_NAMED = {"container": ("string", ""), "shared_name": ("string", "")}
-_TYPES = {"component_types": ("list(type)",)}
-_SHAPES: dict[str, Any] = {"shapes": ("list(shape)", [])}
+_NAMED = {"container": "", "shared_name": ""}
+_TYPES = {"component_types": type_list}
+_SHAPES: dict[str, Any] = {"shapes": shape_list([])}
 
 
 def _scalar(attrs: Any, inputs: Any) -> list[Any]:
@@ -21,13 +22,13 @@ def _queue(handle: Any) -> Queue:
     return expect(handle, Queue, "queue")
 
 
-@resource_op("FIFOQueueV2", "-> handle: resource", {**_TYPES, **_SHAPES, "capacity": ("int", -1), **_NAMED},
+@resource_op("FIFOQueueV2", "-> handle: resource", {**_TYPES, **_SHAPES, "capacity": -1, **_NAMED},
              _scalar, makes=True)  # fmt: skip
 def FIFOQueueV2(name: str, component_types, shapes, capacity):
     return Queue(name, component_types, shapes, capacity)
 
 
-@resource_op("PaddingFIFOQueueV2", "-> handle: resource", {**_TYPES, **_SHAPES, "capacity": ("int", -1), **_NAMED},
+@resource_op("PaddingFIFOQueueV2", "-> handle: resource", {**_TYPES, **_SHAPES, "capacity": -1, **_NAMED},
              _scalar, makes=True)  # fmt: skip
 def PaddingFIFOQueueV2(name: str, component_types, shapes, capacity):
     return PaddingQueue(name, component_types, shapes, capacity)
@@ -35,8 +36,8 @@ def PaddingFIFOQueueV2(name: str, component_types, shapes, capacity):
 
 @resource_op(
     "RandomShuffleQueueV2", "-> handle: resource",
-    {**_TYPES, **_SHAPES, "capacity": ("int", -1), "min_after_dequeue": ("int", 0), "seed": ("int", 0),
-     "seed2": ("int", 0), **_NAMED}, _scalar, makes=True,
+    {**_TYPES, **_SHAPES, "capacity": -1, "min_after_dequeue": 0, "seed": 0,
+     "seed2": 0, **_NAMED}, _scalar, makes=True,
 )  # fmt: skip
 def RandomShuffleQueueV2(name: str, component_types, shapes, capacity, min_after_dequeue, seed: int, seed2):
     return RandomQueue(name, component_types, shapes, capacity, min_after_dequeue, seed, seed2)
@@ -44,14 +45,14 @@ def RandomShuffleQueueV2(name: str, component_types, shapes, capacity, min_after
 
 @resource_op(
     "PriorityQueueV2", "-> handle: resource",
-    {"component_types": ("list(type)", []), "shapes": ("list(shape)",), "capacity": ("int", -1), **_NAMED},
+    {"component_types": type_list([]), "shapes": shape_list, "capacity": -1, **_NAMED},
     _scalar, makes=True,
 )  # fmt: skip
 def PriorityQueueV2(name: str, component_types, shapes, capacity):
     return PriorityQueue(name, component_types, shapes, capacity)
 
 
-_WAIT = {"timeout_ms": ("int", -1)}
+_WAIT = {"timeout_ms": -1}
 
 
 def _without_timeout(timeout_ms):
@@ -60,14 +61,14 @@ def _without_timeout(timeout_ms):
 
 
 @resource_op("QueueEnqueueV2", "handle: resource, components: Tcomponents ->",
-             {"Tcomponents": ("list(type)",), **_WAIT}, patience=1)  # fmt: skip
+             {"Tcomponents": type_list, **_WAIT}, patience=1)  # fmt: skip
 def QueueEnqueueV2(handle, components, timeout_ms, **types):
     _without_timeout(timeout_ms)
     _queue(handle).enqueue(components)
 
 
 @resource_op("QueueEnqueueManyV2", "handle: resource, components: Tcomponents ->",
-             {"Tcomponents": ("list(type)",), **_WAIT}, patience=1)  # fmt: skip
+             {"Tcomponents": type_list, **_WAIT}, patience=1)  # fmt: skip
 def QueueEnqueueManyV2(handle, components, timeout_ms, **types):
     _without_timeout(timeout_ms)
     _queue(handle).enqueue_many(components)
@@ -94,7 +95,7 @@ def QueueDequeueUpToV2(handle, n, component_types, timeout_ms):
     return _queue(handle).dequeue_many(int(n.numpy()), True)
 
 
-@resource_op("QueueCloseV2", "handle: resource ->", {"cancel_pending_enqueues": ("bool", False)},
+@resource_op("QueueCloseV2", "handle: resource ->", {"cancel_pending_enqueues": False},
              patience=1)  # fmt: skip
 def QueueCloseV2(handle, cancel_pending_enqueues):
     _queue(handle).close(cancel_pending_enqueues)

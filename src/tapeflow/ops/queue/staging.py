@@ -7,11 +7,12 @@ from typing import Any
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.queue.staging_state import OrderedStagingMap, StagingArea, StagingMap
 from tapeflow.ops.state.resource_op import resource_op
+from tapeflow.ops.table import type_list
 
-_TYPES = {"dtypes": ("list(type)",)}
-_LIMITS = {"capacity": ("int", 0), "memory_limit": ("int", 0)}
-_NAMED = {"container": ("string", ""), "shared_name": ("string", "")}
-_ATTRS: dict[str, tuple[Any, ...]] = {**_LIMITS, **_TYPES, **_NAMED}
+_TYPES = {"dtypes": type_list}
+_LIMITS = {"capacity": 0, "memory_limit": 0}
+_NAMED = {"container": "", "shared_name": ""}
+_ATTRS: dict[str, Any] = {**_LIMITS, **_TYPES, **_NAMED}
 
 
 def _scalar(attrs: Any, inputs: Any) -> list[Any]:
@@ -67,7 +68,7 @@ def _define(prefix: str, keeps: type[StagingMap]) -> None:
     """Makes the ops of one kind of map."""
 
     @resource_op(f"{prefix}Stage", "key: int64, indices: int32, values: fake_dtypes ->",
-                 {**_LIMITS, **_TYPES, "fake_dtypes": ("list(type)",), **_NAMED}, patience=1, keeps=keeps)  # fmt: skip
+                 {**_LIMITS, **_TYPES, "fake_dtypes": type_list, **_NAMED}, patience=1, keeps=keeps)  # fmt: skip
     def stage(area, key, indices, values, capacity, memory_limit, dtypes, fake_dtypes):
         """Puts parts of the tuple of a key, once there is room."""
         area.put(_key(key), _indices(indices, len(values)), values, len(dtypes), capacity, memory_limit)

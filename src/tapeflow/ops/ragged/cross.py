@@ -74,7 +74,7 @@ def _hashed(parts, key, buckets, joined):
            "early_hash": False},
     shape=lambda call: [(None,), (None,)])  # fmt: skip
 def RaggedCrossColumns(
-    xp: ModuleType, texts: Sequence[Array], numbers: Sequence[Array], row_splits: Sequence[Array],
+    xp: ModuleType, texts, numbers, row_splits: Sequence[Array],
     input_order, hashed_output: bool, num_buckets: int, hash_key, separator: str, out_values_type: DType,
     early_hash: bool,
 ):  # fmt: skip

@@ -67,7 +67,7 @@ class Held:
             self.release()
 
 
-_NAMED = {"container": ("string", ""), "shared_name": ("string", "")}
+_NAMED = {"container": "", "shared_name": ""}
 
 
 @resource_op("MutexV2", "-> resource: resource", _NAMED, lambda attrs, inputs: [()], makes=True)

@@ -1,7 +1,7 @@
 """Ops of objects behind handles, such as queues: their inputs and outputs may be lists of several dtypes.
 
-`resource_op` makes one of a signature and a Python kernel; `RESOURCE_OPS` holds all by name. Eagerly a call runs
-the kernel; while a graph is built, `build`, which the `graph` package provides, makes a node of it.
+`resource_op` makes the row of one of a signature and a Python kernel. Eagerly a call runs the kernel; while a graph is
+built, `build`, which the `graph` package provides, makes a node of it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InternalError, InvalidArgumentError
 from tapeflow.core.spelling import snake_case
 from tapeflow.ops.control import flow as control
-from tapeflow.ops.table import Argument, arguments
+from tapeflow.ops.node_rows import NODES, NodeRow, kinds_of
+from tapeflow.ops.table import Argument, Kind
 
-RESOURCE_OPS: dict[str, ResourceOp] = {}
 _kept_of_process: dict[tuple[str, ...], Any] = {}
 # Objects by the names that GraphDefs were written with: a converter asks for what is behind such a name.
 WRITTEN: WeakValueDictionary[str, Any] = WeakValueDictionary()
@@ -35,19 +35,15 @@ def register_build(function: Callable[..., Any]) -> None:
     build = function
 
 
-class ResourceOp:
-    """An op whose kernel works on objects.
+class ResourceOp(NodeRow):
+    """The row of an op whose kernel works on objects.
 
     Attributes:
-      signature: "handle: resource, components: Tcomponents -> size: int32"; a type that is an attr of kind
-        "list(type)" makes a list.
-      attrs: (kind,) or (kind, default) of each attr.
       shapes: (attrs, inputs) -> the shapes of the outputs, as tuples, or None where not known.
       makes: whether the result is a handle that a session keeps, by its name.
       keeps: makes the object that a node keeps for its runs and that the kernel takes first; nodes of one
         `shared_name` share it. None for an op without one.
       patience: 0 for an op that does not wait; else it runs after those with less, where the order is free.
-      touches: what outside of the program a run may read or write, as in rows.
       reads_only: whether it leaves the object as it is, as in rows.
       handles: what its definition says that handles are: "resource", "string", or "string_ref" for an op of the first
         versions that only graphs have.
@@ -57,7 +53,7 @@ class ResourceOp:
         self,
         name: str,
         signature: str,
-        attrs: Mapping[str, tuple[Any, ...]],
+        attrs: Mapping[str, Kind],
         kernel: Callable[..., Any],
         shapes: Callable[..., Any] | None,
         makes: bool,
@@ -67,18 +63,12 @@ class ResourceOp:
         handles: str = "resource",
         reads_only: bool = False,
     ):
-        before, _, after = signature.partition("->")
-        self.name, self.signature, self.attrs = name, signature, dict(attrs)
-        self.inputs: list[Argument] = arguments(before)
-        self.outputs: list[Argument] = arguments(after)
+        super().__init__(name, signature, attrs, touches=touches)
+        self.stateful = handles == "resource" or all(a.type != "resource" for a in self.inputs)
         self.kernel, self.shapes, self.makes, self.patience = kernel, shapes, makes, patience
-        self.touches, self.keeps, self.handles = touches, keeps, handles
+        self.keeps, self.handles = keeps, handles
         self.reads_only = reads_only
         self.__doc__ = kernel.__doc__
-
-    def is_list(self, argument: Argument) -> bool:
-        """Whether an input or output is a list, with an attr of its dtypes."""
-        return self.attrs.get(argument.type, ("",))[0] == "list(type)"
 
     def dtype_of(self, argument: Argument, attrs: Mapping[str, Any]) -> Any:
         """The dtype of an input or output that is no list; None if the attr was not given."""
@@ -116,9 +106,9 @@ class ResourceOp:
                 given.append(object_of(x) if x.dtype == dtypes.resource else x)
                 at += 1
         known = {
-            key: attrs[key] if key in attrs else kind[1]
+            key: attrs.get(key, kind.default)
             for key, kind in self.attrs.items()
-            if key in attrs or len(kind) > 1
+            if key in attrs or not kind.required
         }
         if kept is not None:
             known.pop("container", None)
@@ -141,7 +131,7 @@ class ResourceOp:
         """A handle of a new object."""
         if self.keeps is not None:
             return handle_of(self.keeps())
-        known = {key: kind[1] for key, kind in self.attrs.items() if len(kind) > 1}
+        known = {key: kind.default for key, kind in self.attrs.items() if not kind.required}
         known.update({key: value for key, value in attrs.items() if key in self.attrs})
         known.pop("container", None)
         known.pop("shared_name", None)
@@ -215,7 +205,8 @@ def old_handles(kind: str, name: str, **attrs: Any) -> ResourceOp:
     Args:
       attrs: those that the old op lacks, with the values that it has for them.
     """
-    new = RESOURCE_OPS[kind]
+    new = row_of(kind)
+    assert new is not None, kind
     kernel = functools.partial(new.kernel, **attrs) if attrs else new.kernel
     own = {key: spec for key, spec in new.attrs.items() if key not in attrs}
     made = ResourceOp(
@@ -223,14 +214,20 @@ def old_handles(kind: str, name: str, **attrs: Any) -> ResourceOp:
         new.reads_only,
     )  # fmt: skip
     made.__doc__ = new.__doc__
-    RESOURCE_OPS[name] = made
+    NODES[name] = made
     return made
+
+
+def row_of(kind: str) -> ResourceOp | None:
+    """The row of an op of objects; None for any other op."""
+    row = NODES.get(kind)
+    return row if isinstance(row, ResourceOp) else None
 
 
 def resource_op(
     name: str,
     signature: str,
-    attrs: Mapping[str, tuple[Any, ...]] | None = None,
+    attrs: Mapping[str, Any] | None = None,
     shapes: Callable[..., Any] | None = None,
     makes: bool = False,
     patience: int = 0,
@@ -245,8 +242,8 @@ def resource_op(
     """
 
     def register(kernel: Callable[..., Any]) -> ResourceOp:
-        RESOURCE_OPS[name] = made = ResourceOp(
-            name, signature, attrs or {}, kernel, shapes, makes, patience, touches, keeps, handles, reads_only
+        NODES[name] = made = ResourceOp(
+            name, signature, kinds_of(attrs or {}), kernel, shapes, makes, patience, touches, keeps, handles, reads_only
         )
         return made
 

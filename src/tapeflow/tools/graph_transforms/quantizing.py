@@ -13,7 +13,7 @@ from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.math.reduction import Max, Min
 from tapeflow.ops.quantize.arithmetic import RequantizationRange, Requantize
 from tapeflow.ops.quantize.rows import Dequantize, QuantizeV2
-from tapeflow.ops.table import REGISTRY, arguments
+from tapeflow.ops.table import REGISTRY
 from tapeflow.tools.graph_transforms.registry import Call, invalid, transform
 from tapeflow.tools.graph_transforms.stripping import merge_duplicate_nodes
 from tapeflow.tools.nodes import Nodes, constant, data_inputs, made, parts_of
@@ -31,7 +31,7 @@ class _Counterpart(NamedTuple):
 
 def _counterpart(row: Any) -> _Counterpart:
     """What its signature says of a row on integers."""
-    inputs, outputs = map(arguments, row.signature.split("->"))
+    inputs, outputs = row.arguments
     types = {name: quint8 for name, allowed in row.types.items() if quint8 in allowed}
     floats = sum(argument.type in types for argument in inputs)
     copied = tuple(name for name in (*row.types, *row.attrs) if name not in types)

@@ -1,0 +1,30 @@
+"""Rows of the ops that TensorFlow's own tests define: their graphs can be built and read, but not run."""
+
+from tapeflow.ops.node_rows import node
+from tapeflow.ops.table import dtype, integer, number, string, strings, type_list
+
+node("FiveFloatOutputs", "-> a: float32, b: float32, c: float32, d: float32, e: float32")
+node("FloatInput", "a: float32 ->")
+node("FloatOutput", "-> a: float32")
+node("FloatOutputStringOutput", "-> a: float32, b: string")
+node("IntInput", "a: int32 ->")
+node("IntInputFloatInput", "a: int32, b: float32 ->")
+node("IntInputIntOutput", "a: int32 -> b: int32")
+node("IntOutput", "-> a: int32")
+node("IntOutputFloatOutput", "-> a: int32, b: float32")
+node("KernelLabel", "-> result: string")
+node("ListInput", "a: N>=1*T ->", {"N": integer, "T": dtype})
+node("ListOutput", "-> a: T", {"T": type_list})
+node("OpWithDefaultAttr", "-> a: int32", {"default_float": number(123.0)})
+node("OpWithFutureDefaultAttr", "->")
+node("RefInputIntInput", "a: int32, b: int32 ->")
+node("RefOutput", "-> a: int32")
+node("RefOutputFloatOutput", "-> a: float32, b: float32")
+node("StringListAttr", "->", {"a": strings, "b": string})
+node("TwoFloatInputs", "a: float32, b: float32 ->")
+node("TwoFloatInputsFloatOutput", "a: float32, b: float32 -> c: float32")
+node("TwoFloatInputsIntOutput", "a: float32, b: float32 -> c: int32")
+node("TwoFloatOutputs", "-> a: float32, b: float32")
+node("TwoIntInputs", "a: int32, b: int32 ->")
+node("TwoIntOutputs", "-> a: int32, b: int32")
+node("TypeList", "a: T ->", {"T": type_list})
