@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.structures import nest
@@ -23,7 +24,7 @@ def _takes_variables(grad_fn) -> bool:
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def _flat_gradients(gradients):
+def _flat_gradients(gradients: Tensor):
     """A list of tensors, slices and None, from one of them or a structure."""
     if gradients is None or isinstance(gradients, IndexedSlices):
         return [gradients]
@@ -31,7 +32,7 @@ def _flat_gradients(gradients):
 
 
 @api("custom_gradient")
-def custom_gradient(f=None):
+def custom_gradient(f: Callable[..., Any] | None = None):
     """Define the gradient of a function; a decorator.
 
     Args:
@@ -112,7 +113,9 @@ def _called(f, args, kwargs):
     return result
 
 
-def _backward(grad_fn, outputs, inputs, variables):
+def _backward(
+    grad_fn: Callable[..., Any], outputs: Sequence[Tensor], inputs: Sequence[Tensor], variables: Sequence[Any]
+):
     """The function from the gradients of `outputs` to those of `inputs` and `variables`."""
 
     def backward(*upstream):
@@ -140,7 +143,9 @@ def _backward(grad_fn, outputs, inputs, variables):
     return backward
 
 
-def _in_graph(result, grad_fn, inputs, variables):
+def _in_graph(
+    result: Tensor, grad_fn: Callable[..., Any], inputs: Sequence[Tensor], variables: Sequence[Any]
+):
     """The result as a node whose gradient is the function's own."""
     graph = context.current_graph()
     flat = [graph.as_tensor(x) for x in nest.flatten(result)]

@@ -50,7 +50,7 @@ def _returned(f, result):
     return result
 
 
-def make_vjp(f, params=None, persistent=True):
+def make_vjp(f, params=None, persistent: bool = True):
     """A function that returns `f`'s result and `vjp(dy=None)`, the gradients weighted with `dy`.
 
     Args:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import enum
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.autodiff import explaining, jacobians
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -71,7 +73,7 @@ class GradientTape(_native.Tape):
     # What was recorded while a graph was built; see graph/build/recording.py.
     _in_graph: Any = None
 
-    def watch(self, tensor):
+    def watch(self, tensor: TensorLike):
         """Record what is computed from now on from tensors.
 
         Args:
@@ -119,7 +121,10 @@ class GradientTape(_native.Tape):
         self._spent = False
         self._kept = None
 
-    def gradient(self, target, sources, output_gradients=None, unconnected_gradients=_NONE):
+    def gradient(
+        self, target: TensorLike, sources: TensorLike, output_gradients: Sequence[Tensor] | None = None,
+        unconnected_gradients: UnconnectedGradients = _NONE,
+    ):
         """Compute the gradients of the sum of `target` by `sources`.
 
         Args:
@@ -180,7 +185,7 @@ class GradientTape(_native.Tape):
             known = {id(v): v for v in (*known, *self._in_graph.variables())}.values()
         return tuple(sorted(known, key=lambda v: v._id))
 
-    def _derived(self, targets, sources, weights, zero, again=False):
+    def _derived(self, targets: Sequence[Tensor], sources, weights, zero: bool, again: bool = False):
         """The gradients of flat targets by flat sources: played back at once, or as nodes of a graph.
 
         `again`: what was recorded is asked once more after this.
@@ -189,7 +194,9 @@ class GradientTape(_native.Tape):
             return self._in_graph.gradient(targets, sources, weights, zero)
         return self._gradient(targets, sources, weights, zero, again)
 
-    def _computed(self, target, sources, output_gradients, zero):
+    def _computed(
+        self, target: TensorLike, sources: TensorLike, output_gradients: Sequence[Tensor] | None, zero: bool
+    ):
         if self._in_graph is not None:
             return self._structured(target, sources, output_gradients, zero)
         if output_gradients is None and isinstance(target, _Tensor):
@@ -199,7 +206,7 @@ class GradientTape(_native.Tape):
                 return self._gradient([target], sources, None, zero)
         return self._structured(target, sources, output_gradients, zero)
 
-    def _structured(self, target, sources, output_gradients, zero):
+    def _structured(self, target, sources, output_gradients: Sequence[Tensor] | None, zero: bool):
         flat_sources, composites = _flat_sources(sources)
         targets = _flat_targets(target)
         weights = None
@@ -243,12 +250,8 @@ class GradientTape(_native.Tape):
             )
 
     def jacobian(
-        self,
-        target,
-        sources,
-        unconnected_gradients=_NONE,
-        parallel_iterations=None,
-        experimental_use_pfor=True,
+        self, target, sources, unconnected_gradients=_NONE, parallel_iterations=None,
+        experimental_use_pfor: bool = True,
     ):
         """Compute the derivatives of each element of `target` by each element of `sources`.
 
@@ -284,12 +287,8 @@ class GradientTape(_native.Tape):
         return nest.pack_sequence_as(sources, results)
 
     def batch_jacobian(
-        self,
-        target,
-        source,
-        unconnected_gradients=_NONE,
-        parallel_iterations=None,
-        experimental_use_pfor=True,
+        self, target, source, unconnected_gradients=_NONE, parallel_iterations=None,
+        experimental_use_pfor: bool = True,
     ):
         """Compute the derivatives of each `target[i]` by `source[i]`.
 
@@ -379,7 +378,7 @@ def _flat_sources(sources):
     return flat, composites
 
 
-def _flat_targets(target):
+def _flat_targets(target: TensorLike):
     flat = []
     for each in nest.flatten(target):
         if isinstance(each, IndexedSlices):

@@ -50,7 +50,7 @@ def _text(name: Any) -> str:
 
 
 @public
-def load_checkpoint(ckpt_dir_or_file):
+def load_checkpoint(ckpt_dir_or_file: str):
     """A CheckpointReader of a checkpoint, or of the latest one of a folder."""
     path = os.fspath(ckpt_dir_or_file)
     if os.path.isdir(path):

@@ -187,7 +187,7 @@ def save_model(obj, filename, metadata=None):
 
 
 @public
-def load_model(obj, filename, strict=True):
+def load_model(obj, filename, strict: bool = True):
     """Set the variables of an object from a file; the names that only one of both has: (missing, unexpected).
 
     Raises ValueError for a variable of another shape, and with `strict` if there are such names; nothing is set then.

@@ -6,7 +6,8 @@ import collections
 import logging
 import os
 import time
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +34,9 @@ from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.flow import control_dependencies, group
 
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
+
 _logger = logging.getLogger("tensorflow")
 # The fields of a SaverDef that name nodes.
 _NODES = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
@@ -53,22 +57,11 @@ class Saver:
     """
 
     def __init__(
-        self,
-        var_list=None,
-        reshape=False,
-        sharded=False,
-        max_to_keep=5,
-        keep_checkpoint_every_n_hours=10000.0,
-        name=None,
-        restore_sequentially=False,
-        saver_def=None,
-        builder=None,
-        defer_build=False,
-        allow_empty=False,
-        write_version=2,
-        pad_step_number=False,
-        save_relative_paths=False,
-        filename=None,
+        self, var_list=None, reshape: bool = False, sharded: bool = False, max_to_keep: int = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0, name: str | None = None,
+        restore_sequentially: bool = False, saver_def=None, builder=None, defer_build: bool = False,
+        allow_empty: bool = False, write_version: int = 2, pad_step_number: bool = False,
+        save_relative_paths: bool = False, filename=None,
     ):
         if context.executing_eagerly() and var_list is None:
             raise RuntimeError(
@@ -171,7 +164,7 @@ class Saver:
         return made
 
     @staticmethod
-    def from_proto(saver_def, import_scope=None):
+    def from_proto(saver_def, import_scope: str | None = None):
         """A Saver of the nodes that a SaverDef names, which are in the default graph."""
         copy = protos.SaverDef()
         copy.CopyFrom(saver_def)
@@ -181,15 +174,10 @@ class Saver:
         return Saver(saver_def=copy, name=import_scope)
 
     def export_meta_graph(
-        self,
-        filename=None,
-        collection_list=None,
-        as_text=False,
-        export_scope=None,
-        clear_devices=False,
-        clear_extraneous_savers=False,
-        strip_default_attrs=False,
-        save_debug_info=False,
+        self, filename: str | None = None, collection_list: Sequence[str] | None = None,
+        as_text: bool = False, export_scope=None, clear_devices: bool = False,
+        clear_extraneous_savers: bool = False, strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
     ):
         """Return the MetaGraphDef of the default graph, with this saver, and write it to `filename` if that is given.
 
@@ -218,7 +206,7 @@ class Saver:
         """The prefixes of the checkpoints that are kept, the newest last."""
         return list(self._kept)
 
-    def set_last_checkpoints(self, last_checkpoints):
+    def set_last_checkpoints(self, last_checkpoints: Sequence[str]):
         """Says which checkpoints there are."""
         self._kept = collections.OrderedDict((path, 0.0) for path in last_checkpoints)
 
@@ -226,7 +214,7 @@ class Saver:
         """Says which checkpoints there are, and when they were written."""
         self._kept = collections.OrderedDict(last_checkpoints_with_time)
 
-    def recover_last_checkpoints(self, checkpoint_paths):
+    def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]):
         """Takes those of the checkpoints that there are as kept ones."""
         self.set_last_checkpoints([path for path in checkpoint_paths if checkpoint_exists(path)])
 
@@ -284,7 +272,7 @@ class Saver:
                 )
         return None if self._empty else path
 
-    def _record(self, path, latest_filename):
+    def _record(self, path: str, latest_filename):
         if self._max_to_keep:  # without a limit none is ever removed, and none remembered
             self._kept.pop(path, None)
             self._kept[path] = time.time()
@@ -301,7 +289,7 @@ class Saver:
             else:
                 remove_checkpoint(gone)
 
-    def restore(self, sess, save_path):
+    def restore(self, sess: Session, save_path: str):
         """Sets the variables from a checkpoint. Raises ValueError for no checkpoint, NotFoundError for no name."""
         if self._empty:
             return

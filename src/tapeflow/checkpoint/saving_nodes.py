@@ -66,7 +66,7 @@ def restore_node(
 
 
 @raw_function("SaveV2")
-def save_v2(prefix, tensor_names, shape_and_slices, tensors, name=None):
+def save_v2(prefix, tensor_names, shape_and_slices, tensors, name: str | None = None):
     """Writes tensors, or slices of tensors, to the checkpoint of a prefix."""
     names, specs = _listed(tensor_names), _listed(shape_and_slices)
     if len(names) != len(tensors) or len(specs) != len(names):
@@ -81,7 +81,7 @@ def save_v2(prefix, tensor_names, shape_and_slices, tensors, name=None):
 
 
 @raw_function("RestoreV2")
-def restore_v2(prefix, tensor_names, shape_and_slices, dtypes, name=None):
+def restore_v2(prefix, tensor_names, shape_and_slices, dtypes, name: str | None = None):
     """The tensors of those names in the checkpoint of a prefix, or slices of them."""
     names, specs = _listed(tensor_names), _listed(shape_and_slices)
     kinds = [as_dtype(each) for each in dtypes]
@@ -104,7 +104,8 @@ def restore_v2(prefix, tensor_names, shape_and_slices, dtypes, name=None):
 
 @raw_function("MergeV2Checkpoints")
 def merge_v2_checkpoints(
-    checkpoint_prefixes, destination_prefix, delete_old_dirs=True, allow_missing_files=False, name=None
+    checkpoint_prefixes, destination_prefix, delete_old_dirs: bool = True, allow_missing_files: bool = False,
+    name: str | None = None,
 ):
     """Joins the checkpoints of several prefixes under one."""
     inputs = [convert_to_tensor(checkpoint_prefixes), convert_to_tensor(destination_prefix)]

@@ -82,7 +82,7 @@ class TrackableView:
         self._root = root
 
     @classmethod
-    def children(cls, obj, save_type="checkpoint", **kwargs):
+    def children(cls, obj, save_type: str = "checkpoint", **kwargs):
         """The objects that an object holds, by name."""
         return dict(children(obj, save_type, **kwargs))
 
@@ -109,7 +109,7 @@ class ObjectGraphView(TrackableView):
         super().__init__(root)
         self._attached_dependencies = attached_dependencies
 
-    def list_children(self, obj, save_type="checkpoint", **kwargs):
+    def list_children(self, obj, save_type: str = "checkpoint", **kwargs):
         """The objects that an object holds, as a list of `TrackableReference`."""
         found = [TrackableReference(name, ref) for name, ref in children(obj, save_type, **kwargs).items()]
         return found + list(self.attached_dependencies or ()) if obj is self.root else found

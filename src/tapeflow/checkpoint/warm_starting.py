@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import re
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from tapeflow.checkpoint.saved_items import keys_by_name
 from tapeflow.checkpoint.saving_nodes import restore_node
 from tapeflow.checkpoint.state import latest_checkpoint
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
@@ -24,13 +26,13 @@ from tapeflow.ops.state.variable import Variable
 class _Whole:
     """A variable, or all parts of a partitioned one, which a checkpoint has as one."""
 
-    def __init__(self, name, parts):
+    def __init__(self, name: str, parts):
         self.name, self.parts = name, list(parts)
         slice_info = _slice(self.parts[0])
         self.shape = self.parts[0].shape if slice_info is None else TensorShape(slice_info.full_shape)
         self.dtype = self.parts[0].dtype.base_dtype
 
-    def begin_with_tensor(self, path, tensor_name):
+    def begin_with_tensor(self, path: str, tensor_name: str):
         """Lets the initializers read the checkpoint; eager variables are set at once."""
         for part in self.parts:
             where = _slice(part)
@@ -80,7 +82,7 @@ def _graph_variables():
     return _wholes(graph.get_collection("variables") + graph.get_collection("local_variables"))
 
 
-def _prefix(path):
+def _prefix(path: str):
     return latest_checkpoint(path) or path
 
 
@@ -88,14 +90,14 @@ def _apart():
     return get_default_graph().control_dependencies(None)
 
 
-def _begin_with_value(variable, value):
+def _begin_with_value(variable, value: Tensor):
     # The assignment stays the same operation: what begins with this variable's value, as averages do, follows it.
     value = building.as_symbolic(variable.graph, value, variable.dtype.base_dtype)
     variable._parts.initializer._update_input(1, value)
     variable._parts.initial_value = value
 
 
-def _check(whole, tensor_name, shapes, path):
+def _check(whole, tensor_name: str, shapes: dict[str, Any], path: str):
     if tensor_name not in shapes:
         raise ValueError(f"Tensor {tensor_name} is not found in {path} checkpoint {shapes}")
     if not whole.shape.is_compatible_with(shapes[tensor_name]):
@@ -106,7 +108,7 @@ def _check(whole, tensor_name, shapes, path):
 
 
 @public
-def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
+def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: dict[str, Any]):
     """Lets the initializers of variables take their values from a checkpoint.
 
     Args:
@@ -189,7 +191,7 @@ def _remapped(whole, old, info):
     return new
 
 
-def _wanted(vars_to_warm_start):
+def _wanted(vars_to_warm_start: str):
     """The variables that are meant, by regular expressions of names, or themselves."""
     if vars_to_warm_start is None:
         return []
@@ -210,9 +212,7 @@ def _wanted(vars_to_warm_start):
 
 @public
 def warm_start(
-    ckpt_to_initialize_from,
-    vars_to_warm_start=".*",
-    var_name_to_vocab_info=None,
+    ckpt_to_initialize_from: str, vars_to_warm_start: str = ".*", var_name_to_vocab_info=None,
     var_name_to_prev_var_name=None,
 ):
     """Lets variables begin with the values of a checkpoint, also where their vocabularies changed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 
-def as_bytes(bytes_or_text, encoding="utf-8"):
+def as_bytes(bytes_or_text, encoding: str = "utf-8"):
     """Make bytes of bytes or str.
 
     Args:
@@ -30,7 +30,7 @@ def as_bytes(bytes_or_text, encoding="utf-8"):
     raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
 
 
-def as_text(bytes_or_text, encoding="utf-8"):
+def as_text(bytes_or_text, encoding: str = "utf-8"):
     """Make a str of bytes or str.
 
     Args:
@@ -56,7 +56,7 @@ def as_text(bytes_or_text, encoding="utf-8"):
 as_str = as_text
 
 
-def as_str_any(value, encoding="utf-8"):
+def as_str_any(value, encoding: str = "utf-8"):
     """Make a str of anything.
 
     Args:

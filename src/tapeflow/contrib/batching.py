@@ -11,13 +11,9 @@ __all__ = ["batch_function", "batch_function_v1"]
 
 
 def batch_function_v1(
-    num_batch_threads,
-    max_batch_size,
-    batch_timeout_micros,
-    allowed_batch_sizes=None,
-    grad_timeout_micros=60 * 1000 * 1000,
-    unbatch_timeout_micros=60 * 1000 * 1000,
-    max_enqueued_batches=10,
+    num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes=None,
+    grad_timeout_micros=60 * 1000 * 1000, unbatch_timeout_micros=60 * 1000 * 1000,
+    max_enqueued_batches: int = 10,
 ):
     """Decorate a function of tensors whose calls are to be computed in batches, by ops `Batch` and `Unbatch`.
 

@@ -12,6 +12,7 @@ from tapeflow.compat.v1.rnn.base import RNNCell
 from tapeflow.compat.v1.rnn.loops import dynamic_rnn
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.ops.array.construction import fill, sequence_mask, zeros_like
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.gather import gather_nd
@@ -69,7 +70,7 @@ def crf_multitag_sequence_score(inputs, tag_bitmap, sequence_lengths, transition
     return crf_log_norm(allowed, sequence_lengths, transition_params)
 
 
-def _unrolled(cell, inputs, lengths, state, dtype):
+def _unrolled(cell, inputs, lengths, state, dtype: DType):
     return dynamic_rnn(cell, inputs, sequence_length=lengths, initial_state=state, dtype=dtype)
 
 

@@ -17,26 +17,26 @@ def _collected(summary, collections):
     return summary
 
 
-def scalar_summary(tags, values, collections=None, name=None):
+def scalar_summary(tags, values, collections=None, name: str | None = None):
     """A summary of numbers, each with its tag; it goes into `collections`, or else into that of all summaries."""
     with tf.name_scope(name, rows.ScalarSummary.name, [tags, values]) as scope:
         return _collected(tf.raw_ops.ScalarSummary(tags=tags, values=values, name=scope), collections)
 
 
-def histogram_summary(tag, values, collections=None, name=None):
+def histogram_summary(tag, values, collections=None, name: str | None = None):
     """A summary of the distribution of `values`."""
     with tf.name_scope(name, rows.HistogramSummary.name, [tag, values]) as scope:
         return _collected(tf.raw_ops.HistogramSummary(tag=tag, values=values, name=scope), collections)
 
 
-def image_summary(tag, tensor, max_images=3, collections=None, name=None):
+def image_summary(tag, tensor, max_images: int = 3, collections=None, name: str | None = None):
     """A summary of at most `max_images` of the images [batch, height, width, 1, 3 or 4], of uint8 or floating dtype."""
     with tf.name_scope(name, rows.ImageSummary.name, [tag, tensor]) as scope:
         summary = tf.raw_ops.ImageSummary(tag=tag, tensor=tensor, max_images=max_images, name=scope)
         return _collected(summary, collections)
 
 
-def audio_summary(tag, tensor, sample_rate, max_outputs=3, collections=None, name=None):
+def audio_summary(tag, tensor, sample_rate, max_outputs: int = 3, collections=None, name: str | None = None):
     """A summary of at most `max_outputs` sounds [batch, frames] or [batch, frames, channels], between -1 and 1."""
     with tf.name_scope(name, AudioSummary.name, [tag, tensor]) as scope:
         rate = tf.convert_to_tensor(sample_rate, tf.float32, name="sample_rate")
@@ -46,7 +46,7 @@ def audio_summary(tag, tensor, sample_rate, max_outputs=3, collections=None, nam
         return _collected(summary, collections)
 
 
-def merge_summary(inputs, collections=None, name=None):
+def merge_summary(inputs, collections=None, name: str | None = None):
     """One summary of several; it goes into `collections`, if any."""
     with tf.name_scope(name, rows.MergeSummary.name, inputs):
         return _collected(tf.summary.merge(inputs), collections or [])

@@ -62,7 +62,8 @@ class AllReduceCrossDeviceOps(CrossDeviceOps):
     """
 
     def __init__(
-        self, all_reduce_alg="nccl", num_packs=1, agg_small_grads_max_bytes=0, agg_small_grads_max_group=10
+        self, all_reduce_alg: str = "nccl", num_packs: int = 1, agg_small_grads_max_bytes: int = 0,
+        agg_small_grads_max_group: int = 10,
     ):  # fmt: skip
         super().__init__(num_packs)
         self.all_reduce_alg = all_reduce_alg
@@ -74,8 +75,8 @@ class MultiWorkerAllReduce(AllReduceCrossDeviceOps):
     """AllReduceCrossDeviceOps for several machines."""
 
     def __init__(
-        self, worker_devices, num_gpus_per_worker, all_reduce_spec=("pscpu/pscpu", 2, -1), num_packs=0,
-        agg_small_grads_max_bytes=0, agg_small_grads_max_group=10,
+        self, worker_devices, num_gpus_per_worker, all_reduce_spec=("pscpu/pscpu", 2, -1), num_packs: int = 0,
+        agg_small_grads_max_bytes: int = 0, agg_small_grads_max_group: int = 10,
     ):  # fmt: skip
         super().__init__(
             all_reduce_spec, num_packs, agg_small_grads_max_bytes, agg_small_grads_max_group
@@ -97,7 +98,7 @@ class MirroredStrategy(_MirroredStrategy):
 
     def __init__(
         self, devices=None, num_gpus=None, num_gpus_per_worker=None, cross_device_ops=None,
-        auto_shard_dataset=False, cross_tower_ops=None,
+        auto_shard_dataset: bool = False, cross_tower_ops=None,
     ):  # fmt: skip
         if cross_device_ops is not None and cross_tower_ops is not None:
             raise ValueError("Specify only one of `cross_device_ops` and `cross_tower_ops`.")
@@ -127,7 +128,7 @@ class CollectiveAllReduceStrategy(_MultiWorkerMirroredStrategy):
       communication: how values would travel.
     """
 
-    def __init__(self, num_gpus_per_worker=0, communication=None):
+    def __init__(self, num_gpus_per_worker: int = 0, communication=None):
         super().__init__()
         self.num_gpus_per_worker, self.communication = num_gpus_per_worker, communication
 
@@ -139,6 +140,6 @@ class ParameterServerStrategy(_ParameterServerStrategy):
       num_gpus_per_worker: how many GPUs a worker would use.
     """
 
-    def __init__(self, num_gpus_per_worker=0):
+    def __init__(self, num_gpus_per_worker: int = 0):
         super().__init__()
         self.num_gpus_per_worker = num_gpus_per_worker

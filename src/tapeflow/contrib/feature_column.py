@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def sequence_input_layer(features, feature_columns, weight_collections=None, trainable=True):
+def sequence_input_layer(features, feature_columns, weight_collections=None, trainable: bool = True):
     """(a tensor [batch, time, n] of all columns, side by side in the order of their names, the lengths of sequences).
 
     Args:

@@ -10,6 +10,7 @@ from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.compat.v1.rnn.loops import static_rnn
 from tapeflow.contrib.rnn.cells import EmbeddingWrapper, OutputProjectionWrapper
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
@@ -50,7 +51,7 @@ def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=N
     return outputs, state
 
 
-def basic_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, dtype=dtypes.float32, scope=None):
+def basic_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, dtype: DTypeLike = dtypes.float32, scope=None):
     """Reads one sequence, and decodes another one from the state that this leaves; two cells, alike."""
     with variable_scope(scope or "basic_rnn_seq2seq"):
         _, state = static_rnn(copy.deepcopy(cell), encoder_inputs, dtype=dtype)
@@ -58,7 +59,7 @@ def basic_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, dtype=dtypes.float32
 
 
 def tied_rnn_seq2seq(
-    encoder_inputs, decoder_inputs, cell, loop_function=None, dtype=dtypes.float32, scope=None
+    encoder_inputs, decoder_inputs, cell, loop_function=None, dtype: DTypeLike = dtypes.float32, scope=None
 ):
     """As basic_rnn_seq2seq, with one cell for both."""
     with variable_scope("combined_tied_rnn_seq2seq"):
@@ -82,7 +83,7 @@ def _embedded_best(embedding: Any, projection: Any, update: bool) -> Callable[[A
 
 def embedding_rnn_decoder(
     decoder_inputs, initial_state, cell, num_symbols, embedding_size, output_projection=None,
-    feed_previous=False, update_embedding_for_previous=True, scope=None,
+    feed_previous: bool = False, update_embedding_for_previous: bool = True, scope=None,
 ):  # fmt: skip
     """rnn_decoder on numbers of symbols; with `feed_previous` each step reads what the last one found most likely.
 
@@ -104,7 +105,7 @@ def embedding_rnn_decoder(
 
 def embedding_rnn_seq2seq(
     encoder_inputs, decoder_inputs, cell, num_encoder_symbols, num_decoder_symbols, embedding_size,
-    output_projection=None, feed_previous=False, dtype=None, scope=None,
+    output_projection=None, feed_previous: bool = False, dtype: DTypeLike | None = None, scope=None,
 ):  # fmt: skip
     """basic_rnn_seq2seq on numbers of symbols. `feed_previous` is a bool, or a bool tensor that decides at run time."""
     with variable_scope(scope or "embedding_rnn_seq2seq") as scope:
@@ -139,7 +140,8 @@ def embedding_rnn_seq2seq(
 
 
 def sequence_loss_by_example(
-    logits, targets, weights, average_across_timesteps=True, softmax_loss_function=None, name=None
+    logits, targets, weights, average_across_timesteps: bool = True, softmax_loss_function=None,
+    name: str | None = None,
 ):
     """The weighted cross-entropy of each sequence, [batch]; lists of one tensor a step.
 
@@ -167,8 +169,8 @@ def sequence_loss_by_example(
 
 
 def sequence_loss(
-    logits, targets, weights, average_across_timesteps=True, average_across_batch=True,
-    softmax_loss_function=None, name=None,
+    logits, targets, weights, average_across_timesteps: bool = True, average_across_batch: bool = True,
+    softmax_loss_function=None, name: str | None = None,
 ):  # fmt: skip
     """sequence_loss_by_example, summed over the batch or averaged: a scalar."""
     with name_scope(name, "sequence_loss", [*logits, *targets, *weights]):
@@ -184,7 +186,7 @@ def sequence_loss(
 
 def model_with_buckets(
     encoder_inputs, decoder_inputs, targets, weights, buckets, seq2seq, softmax_loss_function=None,
-    per_example_loss=False, name=None,
+    per_example_loss: bool = False, name: str | None = None,
 ):  # fmt: skip
     """Outputs and losses of `seq2seq(encoder inputs, decoder inputs)` for each bucket, a pair of lengths.
 

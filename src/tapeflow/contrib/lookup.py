@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.rows import size
 from tapeflow.ops.lookup.buckets import (
@@ -36,7 +40,7 @@ __all__ = [
 class HashTable(StaticHashTable):
     """A table that is set once, by its initializer."""
 
-    def __init__(self, initializer, default_value, shared_name=None, name=None):
+    def __init__(self, initializer, default_value, shared_name=None, name: str | None = None):
         super().__init__(initializer, default_value, name=name)
 
     @property
@@ -47,7 +51,8 @@ class HashTable(StaticHashTable):
 
 def TextFileIdTableInitializer(
     filename, key_column_index=TextFileIndex.WHOLE_LINE, value_column_index=TextFileIndex.LINE_NUMBER,
-    vocab_size=None, delimiter="\t", name="text_file_id_table_init", key_dtype=dtypes.string,
+    vocab_size=None, delimiter: str = "\t", name: str = "text_file_id_table_init",
+    key_dtype: DTypeLike = dtypes.string,
 ):  # fmt: skip
     """Words of a file to the numbers of their lines."""
     return TextFileInitializer(
@@ -57,7 +62,7 @@ def TextFileIdTableInitializer(
 
 def TextFileStringTableInitializer(
     filename, key_column_index=TextFileIndex.LINE_NUMBER, value_column_index=TextFileIndex.WHOLE_LINE,
-    vocab_size=None, delimiter="\t", name="text_file_string_table_init",
+    vocab_size=None, delimiter: str = "\t", name: str = "text_file_string_table_init",
 ):  # fmt: skip
     """Numbers of lines to the words of a file."""
     return TextFileInitializer(
@@ -66,7 +71,10 @@ def TextFileStringTableInitializer(
     )  # fmt: skip
 
 
-def _indexed(initializer, num_oov_buckets, default_value, hasher_spec, key_dtype, name):
+def _indexed(
+    initializer, num_oov_buckets: int, default_value: int, hasher_spec: HasherSpec, key_dtype: DType,
+    name: str | None,
+):
     if num_oov_buckets < 0:
         raise ValueError(f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}.")
     if not num_oov_buckets:
@@ -76,7 +84,8 @@ def _indexed(initializer, num_oov_buckets, default_value, hasher_spec, key_dtype
 
 
 def index_table_from_tensor(
-    mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, dtype=dtypes.string, name=None
+    mapping: Sequence[str], num_oov_buckets: int = 0, default_value: int = -1,
+    hasher_spec: HasherSpec = FastHashSpec, dtype: DTypeLike = dtypes.string, name: str | None = None,
 ):  # fmt: skip
     """A table from the elements of a vector to their places; `hasher_spec` is the hash of all other keys.
 
@@ -98,9 +107,10 @@ def index_table_from_tensor(
 
 
 def index_table_from_file(
-    vocabulary_file=None, num_oov_buckets=0, vocab_size=None, default_value=-1, hasher_spec=FastHashSpec,
-    key_dtype=dtypes.string, name=None, key_column_index=TextFileIndex.WHOLE_LINE,
-    value_column_index=TextFileIndex.LINE_NUMBER, delimiter="\t",
+    vocabulary_file=None, num_oov_buckets: int = 0, vocab_size=None, default_value=-1,
+    hasher_spec=FastHashSpec, key_dtype: DTypeLike = dtypes.string, name: str | None = None,
+    key_column_index=TextFileIndex.WHOLE_LINE, value_column_index=TextFileIndex.LINE_NUMBER,
+    delimiter: str = "\t",
 ):  # fmt: skip
     """A table from the words of a file to the numbers of their lines; `hasher_spec` is the hash of all others.
 
@@ -118,7 +128,7 @@ def index_table_from_file(
     return _indexed(made, num_oov_buckets, default_value, hasher_spec, key_dtype, name)
 
 
-def index_to_string_table_from_tensor(mapping, default_value="UNK", name=None):
+def index_to_string_table_from_tensor(mapping, default_value: str = "UNK", name: str | None = None):
     """A table from places to the elements of a vector. Raises ValueError without one."""
     if mapping is None:
         raise ValueError("mapping must be specified.")
@@ -128,8 +138,9 @@ def index_to_string_table_from_tensor(mapping, default_value="UNK", name=None):
 
 
 def index_to_string_table_from_file(
-    vocabulary_file, vocab_size=None, default_value="UNK", name=None, key_column_index=TextFileIndex.LINE_NUMBER,
-    value_column_index=TextFileIndex.WHOLE_LINE, delimiter="\t",
+    vocabulary_file, vocab_size=None, default_value: str = "UNK", name: str | None = None,
+    key_column_index=TextFileIndex.LINE_NUMBER, value_column_index=TextFileIndex.WHOLE_LINE,
+    delimiter: str = "\t",
 ):  # fmt: skip
     """A table from the numbers of lines to the words of a file. Raises ValueError without a file."""
     if not vocabulary_file:
@@ -144,17 +155,17 @@ string_to_index_table_from_file = index_table_from_file
 
 
 def string_to_index_table_from_tensor(
-    mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, name=None
+    mapping, num_oov_buckets: int = 0, default_value=-1, hasher_spec=FastHashSpec, name: str | None = None
 ):
     """`index_table_from_tensor` of strings."""
     return index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, name=name)
 
 
-def string_to_index(tensor, mapping, default_value=-1, name=None):
+def string_to_index(tensor, mapping, default_value=-1, name: str | None = None):
     """The places of strings in a vector."""
     return index_table_from_tensor(mapping, default_value=default_value).lookup(tensor, name=name)
 
 
-def index_to_string(tensor, mapping, default_value="UNK", name=None):
+def index_to_string(tensor, mapping, default_value: str = "UNK", name: str | None = None):
     """The elements of a vector at places."""
     return index_to_string_table_from_tensor(mapping, default_value).lookup(tensor, name=name)

@@ -43,7 +43,7 @@ __all__ = [
 
 
 @add_arg_scope
-def add_loss(loss, loss_collection="losses"):
+def add_loss(loss, loss_collection: str = "losses"):
     """Puts a loss into a collection, unless that is None."""
     if loss_collection:
         _add_loss(loss, loss_collection)
@@ -80,7 +80,7 @@ def _present(values, weights):
 
 
 @add_arg_scope
-def compute_weighted_loss(losses, weights=1.0, scope=None):
+def compute_weighted_loss(losses, weights: float = 1.0, scope=None):
     """The weighted sum of losses by the number of those with a weight; it joins the collection.
 
     Raises ValueError for tensors of unknown rank.
@@ -102,7 +102,7 @@ def _floats(predictions, labels):
 
 
 @add_arg_scope
-def absolute_difference(predictions, labels=None, weights=1.0, scope=None):
+def absolute_difference(predictions, labels=None, weights: float = 1.0, scope=None):
     """The weighted mean of |predictions - labels|."""
     with name_scope(scope or "absolute_difference") as scope:
         predictions, labels = _floats(predictions, labels)
@@ -110,7 +110,7 @@ def absolute_difference(predictions, labels=None, weights=1.0, scope=None):
 
 
 @add_arg_scope
-def cosine_distance(predictions, labels=None, axis=None, weights=1.0, scope=None, dim=None):
+def cosine_distance(predictions, labels=None, axis=None, weights: float = 1.0, scope=None, dim=None):
     """1 - the cosines of unit vectors along an axis. Raises ValueError without one."""
     axis = dim if axis is None else axis
     if axis is None:
@@ -129,7 +129,7 @@ def hinge_loss(logits, labels=None, scope=None):
 
 
 @add_arg_scope
-def log_loss(predictions, labels=None, weights=1.0, epsilon=1e-7, scope=None):
+def log_loss(predictions, labels=None, weights: float = 1.0, epsilon: float = 1e-7, scope=None):
     """The weighted mean of the surprise at labels 0 and 1."""
     with name_scope(scope or "log_loss") as scope:
         predictions, labels = _floats(predictions, labels)
@@ -138,7 +138,7 @@ def log_loss(predictions, labels=None, weights=1.0, epsilon=1e-7, scope=None):
 
 
 @add_arg_scope
-def mean_squared_error(predictions, labels=None, weights=1.0, scope=None):
+def mean_squared_error(predictions, labels=None, weights: float = 1.0, scope=None):
     """The weighted mean of (predictions - labels)^2."""
     with name_scope(scope or "mean_squared_error") as scope:
         predictions, labels = _floats(predictions, labels)
@@ -146,7 +146,7 @@ def mean_squared_error(predictions, labels=None, weights=1.0, scope=None):
 
 
 @add_arg_scope
-def mean_pairwise_squared_error(predictions, labels=None, weights=1.0, scope=None):
+def mean_pairwise_squared_error(predictions, labels=None, weights: float = 1.0, scope=None):
     """The sum over examples of the mean, over pairs of their elements, of the squared difference of differences.
 
     Raises ValueError for tensors of unknown rank.
@@ -164,7 +164,7 @@ def mean_pairwise_squared_error(predictions, labels=None, weights=1.0, scope=Non
 
 
 @add_arg_scope
-def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothing=0, scope=None):
+def sigmoid_cross_entropy(logits, multi_class_labels, weights: float = 1.0, label_smoothing=0, scope=None):
     """The weighted mean of the cross-entropy of independent classes."""
     with name_scope(scope or "sigmoid_cross_entropy_loss") as scope:
         logits, labels = convert_to_tensor(logits), convert_to_tensor(multi_class_labels)
@@ -177,7 +177,7 @@ def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothi
 
 
 @add_arg_scope
-def softmax_cross_entropy(logits, onehot_labels, weights=1.0, label_smoothing=0, scope=None):
+def softmax_cross_entropy(logits, onehot_labels, weights: float = 1.0, label_smoothing=0, scope=None):
     """The weighted mean of the cross-entropy of exclusive classes."""
     with name_scope(scope or "softmax_cross_entropy_loss") as scope:
         logits, labels = convert_to_tensor(logits), convert_to_tensor(onehot_labels)
@@ -191,7 +191,7 @@ def softmax_cross_entropy(logits, onehot_labels, weights=1.0, label_smoothing=0,
 
 
 @add_arg_scope
-def sparse_softmax_cross_entropy(logits, labels, weights=1.0, scope=None):
+def sparse_softmax_cross_entropy(logits, labels, weights: float = 1.0, scope=None):
     """`softmax_cross_entropy` of class numbers."""
     with name_scope(scope or "sparse_softmax_cross_entropy_loss") as scope:
         labels = convert_to_tensor(labels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tapeflow.compat.v1 as tf
+from tapeflow.core.annotations import ShapeLike
 
 __all__ = ["periodic_resample"]
 
@@ -53,7 +54,7 @@ def _places(sizes, wanted):
     return sum(s * stride for s, stride in zip(source, strides, strict=True)).astype(np.int64)
 
 
-def periodic_resample(values, shape, name=None):
+def periodic_resample(values, shape: ShapeLike, name: str | None = None):
     """`values` with other sizes, of which one axis shrinks as the others grow.
 
     Args:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
 from tapeflow.estimator import Estimator, ModeKeys
 from tapeflow.estimator.export import PredictOutput
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+    from tapeflow.graph.run.session import Session
 
 __all__ = ["Predictor", "from_estimator", "from_saved_model"]
 
@@ -21,7 +26,9 @@ class Predictor:
       feed_tensors, fetch_tensors: dicts of tensors.
     """
 
-    def __init__(self, graph, session, feed_tensors, fetch_tensors):
+    def __init__(
+        self, graph: Graph, session: Session, feed_tensors: dict[str, Any], fetch_tensors: dict[str, Any]
+    ):
         self._graph, self._session = graph, session
         self._feed_tensors, self._fetch_tensors = feed_tensors, fetch_tensors
 
@@ -50,7 +57,7 @@ class Predictor:
             f"{type(self).__name__} with feed tensors {self._feed_tensors} and fetch_tensors {self._fetch_tensors}"
         )
 
-    def __call__(self, input_dict):
+    def __call__(self, input_dict: dict[str, Any]):
         """The outputs for inputs. Raises ValueError for names that the inputs do not have."""
         others = set(input_dict) - set(self._feed_tensors)
         if others:
@@ -65,11 +72,11 @@ class Predictor:
         return self._session.run(self._fetch_tensors, feeds)
 
 
-def _named(graph, infos):
+def _named(graph: Graph, infos):
     return {name: graph.get_tensor_by_name(info.name) for name, info in infos.items()}
 
 
-def _check(signature_def_key, signature_def, input_names, output_names):
+def _check(signature_def_key: str | None, signature_def, input_names, output_names):
     if (input_names is None) != (output_names is None):
         raise ValueError("input_names and output_names must both be specified or both be unspecified.")
     if sum(x is not None for x in (signature_def_key, signature_def, input_names)) > 1:
@@ -78,7 +85,7 @@ def _check(signature_def_key, signature_def, input_names, output_names):
         )
 
 
-def _signature(meta_graph, key):
+def _signature(meta_graph, key: str):
     known = meta_graph.signature_def
     for name in (key, f"default_input_alternative:{key}"):
         if name in known:
@@ -89,8 +96,8 @@ def _signature(meta_graph, key):
 
 
 def from_saved_model(
-    export_dir, signature_def_key=None, signature_def=None, input_names=None, output_names=None, tags=None,
-    graph=None, config=None,
+    export_dir: str, signature_def_key: str | None = None, signature_def=None, input_names=None,
+    output_names=None, tags=None, graph=None, config=None,
 ):  # fmt: skip
     """A Predictor of a SavedModel.
 

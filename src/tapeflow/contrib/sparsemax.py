@@ -7,7 +7,7 @@ import tapeflow.compat.v1 as tf
 __all__ = ["sparsemax", "sparsemax_loss"]
 
 
-def sparsemax(logits, name=None):
+def sparsemax(logits, name: str | None = None):
     """The point of the simplex nearest to each row of `logits` [batch, classes], of a floating dtype.
 
     A row with a NaN or with no finite maximum becomes NaN.
@@ -26,7 +26,7 @@ def sparsemax(logits, name=None):
         return tf.where(lost, tf.fill([rows, classes], tf.constant(float("nan"), logits.dtype)), out)
 
 
-def sparsemax_loss(logits, sparsemax, labels, name=None):
+def sparsemax_loss(logits, sparsemax, labels, name: str | None = None):
     """The loss of each row [batch] whose gradient is `sparsemax(logits) - labels`.
 
     Args:

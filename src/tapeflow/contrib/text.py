@@ -8,6 +8,7 @@ import numpy as np
 
 import tapeflow.compat.v1 as tf
 from tapeflow.contrib import lookup
+from tapeflow.core.dtypes import DType
 
 __all__ = ["skip_gram_sample", "skip_gram_sample_with_text_vocab"]
 
@@ -40,7 +41,9 @@ def _check_vocabulary(table, min_count, subsampling, corpus_size):
         )
 
 
-def _filter_input(input_tensor, vocab_freq_table, vocab_min_count, vocab_subsampling, corpus_size, seed):
+def _filter_input(
+    input_tensor, vocab_freq_table, vocab_min_count, vocab_subsampling, corpus_size, seed: int | None
+):
     """The tokens that the vocabulary has often enough, without some of those that it has too often."""
     if vocab_freq_table is None:
         return input_tensor
@@ -66,20 +69,9 @@ def _filter_input(input_tensor, vocab_freq_table, vocab_min_count, vocab_subsamp
 
 
 def skip_gram_sample(
-    input_tensor,
-    min_skips=1,
-    max_skips=5,
-    start=0,
-    limit=-1,
-    emit_self_as_target=False,
-    vocab_freq_table=None,
-    vocab_min_count=None,
-    vocab_subsampling=None,
-    corpus_size=None,
-    batch_size=None,
-    batch_capacity=None,
-    seed=None,
-    name=None,
+    input_tensor, min_skips: int = 1, max_skips: int = 5, start=0, limit=-1,
+    emit_self_as_target: bool = False, vocab_freq_table=None, vocab_min_count=None, vocab_subsampling=None,
+    corpus_size=None, batch_size=None, batch_capacity=None, seed: int | None = None, name: str | None = None,
 ):
     """(tokens, labels): every token of a text with each of its neighbours, in windows of random width.
 
@@ -119,7 +111,7 @@ def skip_gram_sample(
         return found
 
 
-def _counted(file, token_index, count_index, dtype, delimiter):
+def _counted(file, token_index, count_index, dtype: DType, delimiter):
     """(tokens in the file, how often they occur together)."""
     size, total = 0, 0.0
     with tf.gfile.GFile(file, mode="r") as lines:
@@ -137,25 +129,11 @@ def _counted(file, token_index, count_index, dtype, delimiter):
 
 
 def skip_gram_sample_with_text_vocab(
-    input_tensor,
-    vocab_freq_file,
-    vocab_token_index=0,
-    vocab_token_dtype=tf.string,
-    vocab_freq_index=1,
-    vocab_freq_dtype=tf.float64,
-    vocab_delimiter=",",
-    vocab_min_count=0,
-    vocab_subsampling=None,
-    corpus_size=None,
-    min_skips=1,
-    max_skips=5,
-    start=0,
-    limit=-1,
-    emit_self_as_target=False,
-    batch_size=None,
-    batch_capacity=None,
-    seed=None,
-    name=None,
+    input_tensor, vocab_freq_file, vocab_token_index=0, vocab_token_dtype=tf.string, vocab_freq_index=1,
+    vocab_freq_dtype=tf.float64, vocab_delimiter: str = ",", vocab_min_count: int = 0, vocab_subsampling=None,
+    corpus_size=None, min_skips: int = 1, max_skips: int = 5, start=0, limit=-1,
+    emit_self_as_target: bool = False, batch_size=None, batch_capacity=None, seed: int | None = None,
+    name: str | None = None,
 ):
     """`skip_gram_sample` with a vocabulary from a text file, whose lines hold a token and how often it occurs.
 

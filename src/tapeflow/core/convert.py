@@ -76,7 +76,7 @@ def is_registered(value: Any) -> bool:
 @tensor_function
 def convert_to_tensor(
     value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
-) -> Any:
+) -> _native.Tensor:
     """Make a tensor of a value; a tensor stays as it is.
 
     Args:

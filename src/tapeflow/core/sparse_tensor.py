@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api, api_value
 from tapeflow.core import dtypes, stand_ins, tensor_shape
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.specs import type_spec_registry
@@ -42,7 +43,7 @@ class SparseTensor:
 
     __slots__ = ("__weakref__", "_dense_shape", "_given_shape", "_indices", "_values")
 
-    def __init__(self, indices, values, dense_shape):
+    def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: TensorLike):
         self._indices = convert_to_tensor(indices, dtypes.int64, name="indices")
         self._values = convert_to_tensor(values, name="values")
         self._dense_shape = convert_to_tensor(dense_shape, dtypes.int64, name="dense_shape")
@@ -50,7 +51,7 @@ class SparseTensor:
         rank = self._dense_shape.shape.with_rank(1)
         self._values.shape.with_rank(1)[0:1].assert_is_compatible_with(places[0:1])
         rank.assert_is_compatible_with(places[1:2])
-        self._given_shape = None
+        self._given_shape: tensor_shape.TensorShape | None = None
 
     @classmethod
     def from_value(cls, sparse_tensor_value):

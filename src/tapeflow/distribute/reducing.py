@@ -110,7 +110,7 @@ class OwnValue(DistributedValues):
         x = convert_to_tensor(self.own)
         sent = cast(x, dtypes.int32) if x.dtype == dtypes.bool else x
         mine = one_hot(XlaReplicaId(), self._count, dtype=sent.dtype)
-        everyone = _over_replicas(reshape(mine, [-1] + [1] * x.shape.rank) * sent)
+        everyone = _over_replicas(reshape(mine, [-1] + [1] * len(x.shape)) * sent)
         return tuple(unstack(cast(everyone, x.dtype), self._count))
 
     def reduced(self, reduce_op: ReduceOp, axis: Any = None) -> Any:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor, Variable
 from tapeflow.core.public import boundaries
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.heads import Classes, Numbers
 from tapeflow.estimator.spec import ModeKeys
+
+if TYPE_CHECKING:
+    from tapeflow.estimator.run_config import RunConfig
+    from tapeflow.keras.optimizers.rules import SGD
 
 _OPTIMIZERS = {
     "Adagrad": v1.train.AdagradOptimizer,
@@ -22,7 +29,7 @@ DEEP_RATE, LINEAR_RATE = 0.05, 0.005
 SUM, MEAN = v1.losses.Reduction.SUM, v1.losses.Reduction.SUM_OVER_BATCH_SIZE
 
 
-def _optimizer(given, rate):
+def _optimizer(given, rate: float):
     """An optimizer: one, a function that makes one, or its name. Raises ValueError for unknown names."""
     if isinstance(given, str):
         if given not in _OPTIMIZERS:
@@ -35,7 +42,7 @@ def _optimizer(given, rate):
     return given() if callable(given) else given
 
 
-def _step(optimizer, loss, variables):
+def _step(optimizer, loss: Tensor, variables: Sequence[Variable]):
     """What changes the variables; the optimizer may be Keras's too."""
     if isinstance(optimizer, v1.train.Optimizer):
         return optimizer.minimize(loss, var_list=variables)
@@ -43,7 +50,7 @@ def _step(optimizer, loss, variables):
     return optimizer.apply_gradients([(g, v) for g, v in pairs if g is not None])
 
 
-def _trained(parts, loss):
+def _trained(parts: Sequence[Any], loss: Tensor):
     """One operation for the steps of all (optimizer, scope), after the updates of normalizations; counts the step."""
     graph = v1.get_default_graph()
     with v1.control_dependencies(graph.get_collection("update_ops")):
@@ -58,13 +65,16 @@ def _trained(parts, loss):
 class Deep:
     """A network of dense layers."""
 
-    def __init__(self, units, columns, activation, rate, normalizes):
+    def __init__(
+        self, units: Sequence[int], columns: Sequence[Any], activation: Callable[..., Any], rate,
+        normalizes: bool,
+    ):
         if not columns:
             raise ValueError(f"feature_columns must be defined and not empty; got {columns}")
         self._units, self._columns, self._activation = list(units), list(columns), activation
         self._rate, self._normalizes = rate, normalizes
 
-    def __call__(self, features, mode, count):
+    def __call__(self, features: dict[str, Any], mode: str, count: int):
         training = mode == ModeKeys.TRAIN
         with v1.variable_scope("dnn"):
             with v1.variable_scope("input_from_feature_columns"):
@@ -84,12 +94,12 @@ class Deep:
 class Linear:
     """A weighted sum of columns."""
 
-    def __init__(self, columns, combiner):
+    def __init__(self, columns: Sequence[Any], combiner: str):
         if not columns:
             raise ValueError(f"feature_columns must be defined and not empty; got {columns}")
         self.columns, self._combiner = list(columns), combiner
 
-    def __call__(self, features, mode, count):
+    def __call__(self, features: dict[str, Any], mode: str, count: int):
         with v1.variable_scope("linear"):
             return v1.feature_column.linear_model(features, self.columns, count, self._combiner)
 
@@ -104,15 +114,18 @@ class Canned(Estimator):
 
     _reduction = MEAN
 
-    def __init__(self, head, parts, model_dir, config, warm_start_from):
-        def model_fn(features, labels, mode):
+    def __init__(
+        self, head: Classes | Numbers, parts: Sequence[Any], model_dir, config: RunConfig | None,
+        warm_start_from,
+    ):
+        def model_fn(features: dict[str, Any], labels: Tensor | None, mode: str):
             if not isinstance(features, dict):
                 raise ValueError(
                     f"features should be a dictionary of `Tensor`s. Given type: {type(features)}"
                 )
             logits = [network(features, mode, head.logits_dimension) for network, *_ in parts]
 
-            def train(loss):
+            def train(loss: Tensor):
                 return _trained(
                     [(_optimizer(given, rate), scope) for _, given, rate, scope in parts], loss
                 )
@@ -124,11 +137,11 @@ class Canned(Estimator):
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
     @classmethod
-    def _classes(cls, number, weight_column, vocabulary, reduction):
+    def _classes(cls, number: int, weight_column, vocabulary: Sequence[str] | None, reduction):
         return Classes(number, weight_column, vocabulary, reduction or cls._reduction)
 
     @classmethod
-    def _numbers(cls, dimension, weight_column, reduction):
+    def _numbers(cls, dimension: int, weight_column: str | None, reduction):
         return Numbers(dimension, weight_column, reduction or cls._reduction)
 
 
@@ -146,9 +159,10 @@ class DNNClassifier(Canned):
     """
 
     def __init__(
-        self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None,
-        optimizer="Adagrad", activation_fn=v1.nn.relu, dropout=None, config=None, warm_start_from=None,
-        loss_reduction=None, batch_norm=False,
+        self, hidden_units: Sequence[int], feature_columns: Sequence[Any], model_dir=None, n_classes: int = 2,
+        weight_column=None, label_vocabulary: Sequence[str] | None = None, optimizer: str | SGD = "Adagrad",
+        activation_fn: Callable[..., Any] = v1.nn.relu, dropout=None, config: RunConfig | None = None,
+        warm_start_from=None, loss_reduction=None, batch_norm: bool = False,
     ):  # fmt: skip
         network = Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
@@ -161,9 +175,9 @@ class DNNRegressor(Canned):
     """A deep network that estimates numbers; see `DNNClassifier`."""
 
     def __init__(
-        self, hidden_units, feature_columns, model_dir=None, label_dimension=1, weight_column=None,
-        optimizer="Adagrad", activation_fn=v1.nn.relu, dropout=None, config=None, warm_start_from=None,
-        loss_reduction=None, batch_norm=False,
+        self, hidden_units, feature_columns, model_dir=None, label_dimension: int = 1, weight_column=None,
+        optimizer: str = "Adagrad", activation_fn=v1.nn.relu, dropout=None, config=None, warm_start_from=None,
+        loss_reduction=None, batch_norm: bool = False,
     ):  # fmt: skip
         network = Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         head = self._numbers(label_dimension, weight_column, loss_reduction)
@@ -176,8 +190,9 @@ class LinearClassifier(Canned):
     """A linear model that tells classes apart, over dense and categorical columns; see `DNNClassifier`."""
 
     def __init__(
-        self, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None,
-        optimizer="Ftrl", config=None, warm_start_from=None, loss_reduction=None, sparse_combiner="sum",
+        self, feature_columns: Sequence[Any], model_dir=None, n_classes: int = 2, weight_column=None,
+        label_vocabulary=None, optimizer: str = "Ftrl", config: RunConfig | None = None, warm_start_from=None,
+        loss_reduction=None, sparse_combiner: str = "sum",
     ):  # fmt: skip
         network = Linear(feature_columns, sparse_combiner)
         head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
@@ -239,10 +254,11 @@ class DNNLinearCombinedRegressor(Canned):
     """A linear model and a deep network side by side that estimate numbers."""
 
     def __init__(
-        self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
-        dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=v1.nn.relu, dnn_dropout=None,
-        label_dimension=1, weight_column=None, config=None, warm_start_from=None, loss_reduction=None,
-        batch_norm=False, linear_sparse_combiner="sum",
+        self, model_dir=None, linear_feature_columns=None, linear_optimizer: str = "Ftrl",
+        dnn_feature_columns=None, dnn_optimizer: str = "Adagrad", dnn_hidden_units=None,
+        dnn_activation_fn: Callable[..., Any] = v1.nn.relu, dnn_dropout=None, label_dimension: int = 1,
+        weight_column=None, config=None, warm_start_from=None, loss_reduction=None, batch_norm: bool = False,
+        linear_sparse_combiner: str = "sum",
     ):  # fmt: skip
         parts = combined(
             linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,

@@ -9,6 +9,8 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from tapeflow.compat.v1.metrics import mean as mean_metric
 from tapeflow.compat.v1.random import set_random_seed
 from tapeflow.compat.v1.summary import FileWriterCache, scalar
 from tapeflow.contrib.training.evaluation import StopAfterNEvalsHook, evaluate_once
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
 from tapeflow.data import Dataset
 from tapeflow.estimator.export import DEFAULT, PredictOutput, signatures
@@ -43,6 +46,10 @@ from tapeflow.train import (
     warm_start,
 )
 from tapeflow.train.session_run_hook import SessionRunHook
+
+if TYPE_CHECKING:
+    from tapeflow.graph.operation import Operation
+    from tapeflow.train.coordinator import Coordinator
 
 _logger = logging.getLogger("tensorflow")
 _MODEL_ARGUMENTS = {"features", "labels", "mode", "params", "config"}
@@ -71,7 +78,10 @@ class Estimator:
     Raises ValueError for a `model_fn` with other arguments, and for two different folders.
     """
 
-    def __init__(self, model_fn, model_dir=None, config=None, params=None, warm_start_from=None):
+    def __init__(
+        self, model_fn: Callable[..., Any], model_dir: str | None = None, config=None, params=None,
+        warm_start_from=None,
+    ):
         config = RunConfig() if config is None else config
         if not isinstance(config, RunConfig):
             raise ValueError(f"config must be an instance of `RunConfig`, but provided {config}.")
@@ -127,7 +137,7 @@ class Estimator:
         """The names of the variables in the last checkpoint. Raises ValueError if there is none."""
         return list(self._reader().get_variable_to_shape_map())
 
-    def get_variable_value(self, name):
+    def get_variable_value(self, name: str):
         """The value of a variable in the last checkpoint. Raises ValueError if there is none."""
         return self._reader().get_tensor(name)
 
@@ -137,18 +147,18 @@ class Estimator:
             raise ValueError("Estimator has not been trained yet.")
         return load_checkpoint(path)
 
-    def eval_dir(self, name=None):
+    def eval_dir(self, name: str | None = None):
         """The folder of the summaries of an evaluation."""
         return os.path.join(self._model_dir, f"eval_{name}" if name else "eval")
 
     # Building.
 
-    def _begin(self, graph):
+    def _begin(self, graph: Graph):
         """The seed and the global step of a graph."""
         set_random_seed(self._config.tf_random_seed)
         return create_global_step(graph)
 
-    def _inputs(self, input_fn, mode):
+    def _inputs(self, input_fn: Callable[..., Any], mode: str):
         """(features, labels, hooks) of an input function, called with what it asks for."""
         offered = {"mode": mode, "params": self._params_for(mode), "config": self._config}
         wanted = _arguments(input_fn)
@@ -164,10 +174,10 @@ class Estimator:
             return (*result, hooks)
         return result, None, hooks
 
-    def _spec(self, features, labels, mode):
+    def _spec(self, features: dict[str, Any], labels: Tensor | None, mode: str):
         return self._spec_of(self._called(features, labels, mode, self._params_for(mode)))
 
-    def _called(self, features, labels, mode, params):
+    def _called(self, features: dict[str, Any], labels: Tensor | None, mode: str, params: dict[str, Any]):
         """What the model function returns."""
         offered = {"labels": labels, "mode": mode, "params": params, "config": self._config}
         wanted = _arguments(self._model_fn)
@@ -177,11 +187,11 @@ class Estimator:
             features=features, **{name: offered[name] for name in offered if name in wanted}
         )
 
-    def _params_for(self, mode):
+    def _params_for(self, mode: str):
         """What functions are given as `params`."""
         return self.params
 
-    def _spec_of(self, returned):
+    def _spec_of(self, returned: EstimatorSpec):
         """What the model function returned, as an EstimatorSpec. Raises ValueError for another object."""
         if not isinstance(returned, EstimatorSpec):
             raise ValueError("model_fn should return an EstimatorSpec.")
@@ -189,7 +199,10 @@ class Estimator:
 
     # Training.
 
-    def train(self, input_fn, hooks=None, steps=None, max_steps=None, saving_listeners=None):
+    def train(
+        self, input_fn: Callable[..., Any], hooks: Sequence[Any] | None = None, steps: int | None = None,
+        max_steps=None, saving_listeners=None,
+    ):
         """Trains from the last checkpoint on, until the data ends or for `steps` more, or up to `max_steps`.
 
         Returns the estimator. Raises ValueError for both, or for numbers that are not positive.
@@ -215,7 +228,7 @@ class Estimator:
         path = self.latest_checkpoint()
         return int(load_checkpoint(path).get_tensor("global_step")) if path else 0
 
-    def _train(self, input_fn, hooks, listeners):
+    def _train(self, input_fn: Callable[..., Any], hooks: Sequence[Any], listeners: Sequence[Any]):
         config = self._config
         with Graph().as_default() as graph:
             step = self._begin(graph)
@@ -255,7 +268,7 @@ class Estimator:
             defer_build=True, save_relative_paths=True,
         )  # fmt: skip
 
-    def _saving(self, spec, hooks, listeners):
+    def _saving(self, spec: EstimatorSpec, hooks: Sequence[Any], listeners: Sequence[Any]):
         """The hook that writes checkpoints, unless a given one does; it gets the listeners."""
         config = self._config
         given = [
@@ -282,7 +295,10 @@ class Estimator:
 
     # Evaluating and predicting.
 
-    def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name=None):
+    def evaluate(
+        self, input_fn: Callable[..., Any], steps=None, hooks=None, checkpoint_path=None,
+        name: str | None = None,
+    ):
         """The metrics of the model over the data, or over `steps` batches: a dict with `loss` and `global_step`.
 
         Without a checkpoint, of the model as it is initialised. They are also written as summaries, to `eval_dir`.
@@ -310,7 +326,7 @@ class Estimator:
         self._write(self.eval_dir(name), results)
         return results
 
-    def _write(self, folder, results):
+    def _write(self, folder: str, results: dict[str, Any]):
         summary = protos.Summary()
         for name, value in sorted(results.items()):
             if (
@@ -326,12 +342,8 @@ class Estimator:
         _logger.info("Saving dict for global step %d: %s", results["global_step"], shown)
 
     def predict(
-        self,
-        input_fn,
-        predict_keys=None,
-        hooks=None,
-        checkpoint_path=None,
-        yield_single_examples=True,
+        self, input_fn: Callable[..., Any], predict_keys=None, hooks=None, checkpoint_path=None,
+        yield_single_examples: bool = True,
     ):
         """Yields the predictions for each example, or for each batch: dicts of arrays, or arrays.
 
@@ -364,8 +376,9 @@ class Estimator:
     # Exporting.
 
     def export_saved_model(
-        self, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None,
-        experimental_mode=ModeKeys.PREDICT,
+        self, export_dir_base, serving_input_receiver_fn: Callable[..., Any],
+        assets_extra: dict[str, Any] | None = None, as_text: bool = False, checkpoint_path: str | None = None,
+        experimental_mode: str = ModeKeys.PREDICT,
     ):  # fmt: skip
         """Writes the model for predictions to a new folder in `export_dir_base`; returns its path, as bytes.
 
@@ -403,8 +416,8 @@ class Estimator:
         return os.fsencode(folder)
 
     def export_savedmodel(
-        self, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None,
-        strip_default_attrs=False,
+        self, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text: bool = False,
+        checkpoint_path=None, strip_default_attrs: bool = False,
     ):  # fmt: skip
         """The old name of `export_saved_model`."""
         return self.export_saved_model(
@@ -413,19 +426,19 @@ class Estimator:
 
 
 class _RunsAtStart(SessionRunHook):
-    def __init__(self, operation):
+    def __init__(self, operation: Operation):
         self._operation = operation
 
-    def after_create_session(self, session, coord):
+    def after_create_session(self, session: Session, coord: Coordinator):
         session.run(self._operation)
 
 
-def _arguments(function):
+def _arguments(function: Callable[..., Any]):
     """The names of the arguments of a function, or of an object that is called."""
     return set(inspect.signature(function).parameters)
 
 
-def _check_model_fn(model_fn, params):
+def _check_model_fn(model_fn: Callable[..., Any], params):
     arguments = _arguments(model_fn)
     if "features" not in arguments:
         raise ValueError(f"model_fn ({model_fn}) must include features argument.")
@@ -441,7 +454,7 @@ def _check_model_fn(model_fn, params):
         raise ValueError(f"model_fn ({model_fn}) has following not expected args: {others}")
 
 
-def _metrics(spec):
+def _metrics(spec: EstimatorSpec):
     """(values by name, update operations) of a model's metrics, and of its loss."""
     pairs = {}
     for name, metric in spec.eval_metric_ops.items():
@@ -457,7 +470,7 @@ def _metrics(spec):
     return {name: pair[0] for name, pair in pairs.items()}, [pair[1] for pair in pairs.values()]
 
 
-def _chosen(predictions, keys):
+def _chosen(predictions: dict[str, Any], keys: Sequence[str] | None):
     if keys is None:
         return predictions
     if not isinstance(predictions, dict):
@@ -470,7 +483,7 @@ def _chosen(predictions, keys):
     return found
 
 
-def _examples(batch):
+def _examples(batch: dict[str, Any]):
     """The examples of a batch, one by one."""
     if not isinstance(batch, dict):
         yield from batch
@@ -485,7 +498,7 @@ def _examples(batch):
         yield {name: value[i] for name, value in batch.items()}
 
 
-def _new_folder(base):
+def _new_folder(base: str):
     """A folder named after the time, which is not there yet."""
     os.makedirs(base, exist_ok=True)
     stamp = int(time.time())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import collections
+from typing import Any
 
 from tapeflow.compat.v1 import placeholder
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.io import parse_example
@@ -18,7 +20,7 @@ from tapeflow.saved_model.signature_defs import (
 DEFAULT = "serving_default"
 
 
-def _named(tensors, default):
+def _named(tensors: dict[str, Any], default: str):
     return dict(tensors) if isinstance(tensors, dict) else {default: tensors}
 
 
@@ -35,7 +37,9 @@ class ServingInputReceiver(
       receiver_tensors_alternatives: a dict of such dicts.
     """
 
-    def __new__(cls, features, receiver_tensors, receiver_tensors_alternatives=None):
+    def __new__(
+        cls, features: dict[str, Any], receiver_tensors: dict[str, Any], receiver_tensors_alternatives=None
+    ):
         if features is None:
             raise ValueError("features must be defined.")
         if receiver_tensors is None:
@@ -64,7 +68,7 @@ class TensorServingInputReceiver(
         )
 
 
-def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
+def build_raw_serving_input_receiver_fn(features: dict[str, Any], default_batch_size=None):
     """A function that takes the features as they are: placeholders of the shapes and dtypes of tensors."""
 
     def receiver():
@@ -78,7 +82,7 @@ def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
     return receiver
 
 
-def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=None):
+def build_parsing_serving_input_receiver_fn(feature_spec: dict[str, Any], default_batch_size=None):
     """A function that takes serialized `tf.train.Example`s, and parses them by a spec."""
 
     def receiver():
@@ -97,10 +101,10 @@ class ExportOutput:
 class PredictOutput(ExportOutput):
     """Tensors by name: a dict, or one tensor."""
 
-    def __init__(self, outputs):
+    def __init__(self, outputs: dict[str, Any]):
         self.outputs = _named(outputs, "output")
 
-    def as_signature_def(self, receiver_tensors):
+    def as_signature_def(self, receiver_tensors: dict[str, Any]):
         """The signature, as a message."""
         return predict_signature_def(receiver_tensors, self.outputs)
 
@@ -108,7 +112,7 @@ class PredictOutput(ExportOutput):
 class ClassificationOutput(ExportOutput):
     """Scores and names of classes, or one of the two. Raises ValueError for neither, and for other dtypes."""
 
-    def __init__(self, scores=None, classes=None):
+    def __init__(self, scores: Tensor | None = None, classes: Tensor | None = None):
         if scores is not None and not (is_tensor(scores) and scores.dtype.is_floating):
             raise ValueError(f"Classification scores must be a float32 Tensor; got {scores}")
         if classes is not None and not (is_tensor(classes) and classes.dtype == dtypes.string):
@@ -117,7 +121,7 @@ class ClassificationOutput(ExportOutput):
             raise ValueError("Cannot create a ClassificationOutput with empty scores and classes.")
         self.scores, self.classes = scores, classes
 
-    def as_signature_def(self, receiver_tensors):
+    def as_signature_def(self, receiver_tensors: dict[str, Any]):
         """The signature, as a message."""
         return classification_signature_def(_single(receiver_tensors), self.classes, self.scores)
 
@@ -125,17 +129,17 @@ class ClassificationOutput(ExportOutput):
 class RegressionOutput(ExportOutput):
     """A number for each example. Raises ValueError for other dtypes."""
 
-    def __init__(self, value):
+    def __init__(self, value: Tensor):
         if not (is_tensor(value) and value.dtype.is_floating):
             raise ValueError(f"Regression output value must be a float32 Tensor; got {value}")
         self.value = value
 
-    def as_signature_def(self, receiver_tensors):
+    def as_signature_def(self, receiver_tensors: dict[str, Any]):
         """The signature, as a message."""
         return regression_signature_def(_single(receiver_tensors), self.value)
 
 
-def _single(receiver_tensors):
+def _single(receiver_tensors: dict[str, Any]):
     """The one tensor of serialized examples. Raises ValueError for others."""
     tensors = list(receiver_tensors.values())
     if len(tensors) != 1 or tensors[0].dtype != dtypes.string:
@@ -145,7 +149,7 @@ def _single(receiver_tensors):
     return tensors[0]
 
 
-def signatures(outputs, receiver):
+def signatures(outputs: dict[str, Any], receiver: ServingInputReceiver):
     """The signatures of all outputs that the receiver can serve, by name; one is the default.
 
     Raises ValueError for several outputs without a default one.

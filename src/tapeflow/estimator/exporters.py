@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.train import summary_iterator
+
+if TYPE_CHECKING:
+    from tapeflow.estimator.estimator import Estimator
 
 
 class Exporter:
@@ -23,7 +29,10 @@ class Exporter:
 
 
 class _Saved(Exporter):
-    def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False):
+    def __init__(
+        self, name: str, serving_input_receiver_fn: Callable[..., Any] | None, assets_extra=None,
+        as_text: bool = False,
+    ):
         self._name, self._receiver = name, serving_input_receiver_fn
         self._assets, self._as_text = assets_extra, as_text
 
@@ -41,7 +50,10 @@ class _Saved(Exporter):
 class FinalExporter(_Saved):
     """Exports the model once, at the end."""
 
-    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+    def export(
+        self, estimator: Estimator, export_path: str, checkpoint_path: str, eval_result: dict[str, Any],
+        is_the_final_export: TensorLike,
+    ):
         """Writes the model if this is the end."""
         if not is_the_final_export:
             return None
@@ -52,12 +64,16 @@ class LatestExporter(_Saved):
     """Exports each model, and keeps the last ones; None keeps all. Raises ValueError for a number below 1."""
 
     def __init__(
-        self, name, serving_input_receiver_fn, assets_extra=None, as_text=False, exports_to_keep=5
+        self, name: str, serving_input_receiver_fn: Callable[..., Any], assets_extra=None,
+        as_text: bool = False, exports_to_keep: int = 5,
     ):
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
         self._keep = _positive(exports_to_keep)
 
-    def export(self, estimator, export_path, checkpoint_path, eval_result, is_the_final_export):
+    def export(
+        self, estimator: Estimator, export_path: str, checkpoint_path: str, eval_result: dict[str, Any],
+        is_the_final_export: TensorLike,
+    ):
         """Writes the model, and deletes old ones."""
         made = self._write(estimator, export_path, checkpoint_path)
         delete_old(export_path, self._keep)
@@ -73,8 +89,9 @@ class BestExporter(_Saved):
     """
 
     def __init__(
-        self, name="best_exporter", serving_input_receiver_fn=None, event_file_pattern=None, compare_fn=None,
-        assets_extra=None, as_text=False, exports_to_keep=5,
+        self, name: str = "best_exporter", serving_input_receiver_fn: Callable[..., Any] | None = None,
+        event_file_pattern=None, compare_fn=None, assets_extra=None, as_text: bool = False,
+        exports_to_keep: int = 5,
     ):  # fmt: skip
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
         if serving_input_receiver_fn is None:
@@ -111,14 +128,14 @@ class BestExporter(_Saved):
         return best
 
 
-def _smaller_loss(best_eval_result, current_eval_result):
+def _smaller_loss(best_eval_result: dict[str, Any], current_eval_result: dict[str, Any]):
     for result in (best_eval_result, current_eval_result):
         if not result or "loss" not in result:
             raise ValueError(f"eval_result cannot be empty or no loss is found in it: {result}")
     return current_eval_result["loss"] < best_eval_result["loss"]
 
 
-def _positive(number):
+def _positive(number: int):
     if number is not None and number <= 0:
         raise ValueError(
             "`exports_to_keep`, if provided, must be a positive number. Got " + str(number)
@@ -126,7 +143,7 @@ def _positive(number):
     return number
 
 
-def delete_old(folder, keep):
+def delete_old(folder: str, keep: int):
     if keep is None:
         return
     stamps = sorted(int(name) for name in os.listdir(folder) if name.isdigit())

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.compat import v1
 from tapeflow.contrib.lookup import index_table_from_tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.estimator.export import (
     DEFAULT,
     ClassificationOutput,
@@ -28,7 +32,7 @@ class Head:
 
     logits_dimension = 1
 
-    def __init__(self, weight_column, reduction):
+    def __init__(self, weight_column, reduction: str):
         self._weight_column, self._reduction = weight_column, reduction
 
     def spec(self, features, mode, labels, logits, make_train_op, regularization_losses=()):
@@ -59,7 +63,7 @@ class Head:
         loss = losses.compute_weighted_loss(unreduced, weights, reduction=self._reduction)
         return loss, unreduced, weights, labels
 
-    def _weights(self, features):
+    def _weights(self, features: dict[str, Any]):
         if self._weight_column is None:
             return 1.0
         column = self._weight_column
@@ -73,7 +77,7 @@ class Classes(Head):
     Raises ValueError for fewer than two classes, and for another number of names.
     """
 
-    def __init__(self, number, weight_column, vocabulary, reduction):
+    def __init__(self, number: int, weight_column, vocabulary: Sequence[str] | None, reduction: str):
         super().__init__(weight_column, reduction)
         if number < 2:
             raise ValueError(f"n_classes must be >= 2. Given: {number}")
@@ -85,7 +89,7 @@ class Classes(Head):
         self._binary = number == 2
         self.logits_dimension = 1 if self._binary else number
 
-    def labels(self, labels):
+    def labels(self, labels: Tensor):
         """Numbers of classes, (n, 1)."""
         if self._names:
             if labels.dtype != dtypes.string:
@@ -98,7 +102,7 @@ class Classes(Head):
         labels = labels if labels.shape.rank != 1 else v1.expand_dims(labels, 1)
         return v1.cast(labels, dtypes.float32 if self._binary else dtypes.int64)
 
-    def losses(self, labels, logits):
+    def losses(self, labels: Tensor, logits: Tensor):
         """The loss of each example, (n, 1)."""
         if self._binary:
             return v1.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
@@ -107,7 +111,7 @@ class Classes(Head):
         )
         return v1.expand_dims(found, 1)
 
-    def predictions(self, logits):
+    def predictions(self, logits: Tensor):
         """What is said of each example."""
         made = {"logits": logits}
         both = logits
@@ -126,7 +130,7 @@ class Classes(Head):
             "all_classes": v1.tile(v1.expand_dims(names, 0), [count, 1]),
         }
 
-    def exports(self, predictions):
+    def exports(self, predictions: dict[str, Any]):
         """What the model exports."""
         classes = ClassificationOutput(predictions["probabilities"], predictions["all_classes"])
         made = {DEFAULT: classes, "classification": classes, "predict": PredictOutput(predictions)}
@@ -134,7 +138,7 @@ class Classes(Head):
             made["regression"] = RegressionOutput(predictions["logistic"])
         return made
 
-    def metrics(self, labels, predictions, weights):
+    def metrics(self, labels: Tensor, predictions: dict[str, Any], weights: float):
         """(value, update) by name."""
         ids = predictions["class_ids"]
         found = {"accuracy": metrics.accuracy(labels, v1.cast(ids, labels.dtype), weights)}
@@ -158,13 +162,13 @@ class Classes(Head):
 class Numbers(Head):
     """Numbers as they are."""
 
-    def __init__(self, dimension, weight_column, reduction):
+    def __init__(self, dimension: int, weight_column: str | None, reduction: str):
         super().__init__(weight_column, reduction)
         if dimension < 1:
             raise ValueError(f"Invalid label_dimension {dimension}.")
         self.logits_dimension = dimension
 
-    def labels(self, labels):
+    def labels(self, labels: Tensor):
         """(n, dimension)."""
         labels = v1.cast(labels, dtypes.float32)
         labels = labels if labels.shape.rank != 1 else v1.expand_dims(labels, 1)
@@ -176,11 +180,11 @@ class Numbers(Head):
             )
         return labels
 
-    def losses(self, labels, logits):
+    def losses(self, labels: Tensor, logits: Tensor):
         """The squared errors."""
         return (labels - logits) ** 2
 
-    def predictions(self, logits):
+    def predictions(self, logits: Tensor):
         """The numbers."""
         return {"predictions": v1.identity(logits)}
 
@@ -189,7 +193,7 @@ class Numbers(Head):
         value = RegressionOutput(predictions["predictions"])
         return {DEFAULT: value, "regression": value, "predict": PredictOutput(predictions)}
 
-    def metrics(self, labels, predictions, weights):
+    def metrics(self, labels: Tensor, predictions: dict[str, Any], weights: TensorLike):
         """(value, update) by name."""
         return {
             "prediction/mean": metrics.mean(predictions["predictions"], weights),

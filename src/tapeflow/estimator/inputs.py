@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.compat.v1.data import make_one_shot_iterator
@@ -10,7 +12,8 @@ from tapeflow.data import Dataset
 
 
 def numpy_input_fn(
-    x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue_capacity=1000, num_threads=1
+    x: dict[str, Any], y=None, batch_size: int = 128, num_epochs: int | None = 1, shuffle: bool | None = None,
+    queue_capacity: int = 1000, num_threads: int = 1,
 ):
     """A function that gives batches of `x`, an array or a dict of them, and of `y`, for all the epochs in a row.
 
@@ -54,8 +57,8 @@ def numpy_input_fn(
 
 
 def pandas_input_fn(
-    x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue_capacity=1000, num_threads=1,
-    target_column="target",
+    x, y=None, batch_size: int = 128, num_epochs: int = 1, shuffle: bool | None = None,
+    queue_capacity: int = 1000, num_threads: int = 1, target_column: str = "target",
 ):  # fmt: skip
     """`numpy_input_fn` of the columns of a DataFrame; `y` is a Series, or a DataFrame for a dict of labels.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
+from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.graph.operation import Operation
 from tapeflow.ops.array.layout import reshape
@@ -40,8 +42,10 @@ class EstimatorSpec(
     """
 
     def __new__(
-        cls, mode, predictions=None, loss=None, train_op=None, eval_metric_ops=None, export_outputs=None,
-        training_chief_hooks=None, training_hooks=None, scaffold=None, evaluation_hooks=None, prediction_hooks=None,
+        cls, mode: str, predictions: dict[str, Any] | None = None, loss: Tensor | None = None,
+        train_op: Operation | None = None, eval_metric_ops: dict[str, Any] | None = None,
+        export_outputs: dict[str, Any] | None = None, training_chief_hooks=None, training_hooks=None,
+        scaffold=None, evaluation_hooks=None, prediction_hooks=None,
     ):  # fmt: skip
         if mode == ModeKeys.TRAIN and train_op is None:
             raise ValueError("Missing train_op.")
@@ -61,7 +65,7 @@ class EstimatorSpec(
         )  # fmt: skip
 
 
-def _predictions(predictions, mode):
+def _predictions(predictions: dict[str, Any] | None, mode: str):
     if predictions is None:
         return {}
     for tensor in predictions.values() if isinstance(predictions, dict) else [predictions]:
@@ -70,14 +74,14 @@ def _predictions(predictions, mode):
     return predictions
 
 
-def _scalar(loss):
+def _scalar(loss: Tensor):
     loss = convert_to_tensor(loss)
     if not loss.shape.is_compatible_with([]) and loss.shape.num_elements() != 1:
         raise ValueError(f"Loss must be scalar, given: {loss}")
     return loss if loss.shape.rank == 0 else reshape(loss, [])
 
 
-def _metrics(given):
+def _metrics(given: dict[str, Any] | None):
     given = {} if given is None else given
     if not isinstance(given, dict):
         raise TypeError(f"eval_metric_ops must be a dict, given: {given}")
@@ -90,7 +94,7 @@ def _metrics(given):
     return given
 
 
-def _outputs(given):
+def _outputs(given: dict[str, Any] | None):
     if given is not None and not isinstance(given, dict):
         raise TypeError(f"export_outputs must be dict, given: {given}")
     return given

@@ -5,7 +5,10 @@ from __future__ import annotations
 import collections
 import inspect
 import logging
+from collections.abc import Sequence
+from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.core.structures import nest
 from tapeflow.distribute.values import PerReplica
@@ -68,7 +71,9 @@ class RunConfig(_RunConfig):
       **kwargs: the settings of `tf.estimator.RunConfig`.
     """
 
-    def __init__(self, tpu_config=None, evaluation_master=None, master=None, cluster=None, **kwargs):
+    def __init__(
+        self, tpu_config: TPUConfig | None = None, evaluation_master=None, master=None, cluster=None, **kwargs
+    ):
         super().__init__(**kwargs)
         self.tpu_config = tpu_config or TPUConfig()
         self.cluster = cluster
@@ -122,7 +127,7 @@ class TPUEstimatorSpec(
         )
 
 
-def _check_call(name, given):
+def _check_call(name: str, given: Sequence[Any] | None):
     if given is None:
         return
     if not isinstance(given, (list, tuple)) or len(given) != 2 or not callable(given[0]):
@@ -131,7 +136,7 @@ def _check_call(name, given):
         raise ValueError(f"The tensors of {name} should be a list or dict, given: {given[1]}")
 
 
-def _called(given):
+def _called(given: Sequence[Any]):
     function, tensors = given
     return function(**tensors) if isinstance(tensors, dict) else function(*tensors)
 
@@ -168,9 +173,11 @@ class TPUEstimator(Estimator):
     """
 
     def __init__(
-        self, model_fn=None, model_dir=None, config=None, params=None, use_tpu=True, train_batch_size=None,
-        eval_batch_size=None, predict_batch_size=None, batch_axis=None, eval_on_tpu=True, export_to_tpu=True,
-        export_to_cpu=True, warm_start_from=None, embedding_config_spec=None, export_saved_model_api_version=1,
+        self, model_fn=None, model_dir: str | None = None, config: RunConfig | RunConfig | None = None,
+        params: dict[str, Any] | None = None, use_tpu: bool = True, train_batch_size: int | None = None,
+        eval_batch_size: int | None = None, predict_batch_size: int | None = None, batch_axis=None,
+        eval_on_tpu: bool = True, export_to_tpu: bool = True, export_to_cpu: bool = True,
+        warm_start_from=None, embedding_config_spec=None, export_saved_model_api_version: int = 1,
     ):  # fmt: skip
         config = RunConfig() if config is None else config
         if not isinstance(config, RunConfig):
@@ -201,11 +208,11 @@ class TPUEstimator(Estimator):
         cores = replication.Cores(count)
         return cores if cores.num_replicas_in_sync > 1 and cores.on_accelerators else None
 
-    def _params_for(self, mode, shards=1):
+    def _params_for(self, mode: str, shards: int = 1):
         size = self._batch_sizes[mode]
         return self.params if size is None else {**self.params, "batch_size": size // shards}
 
-    def _spec(self, features, labels, mode):
+    def _spec(self, features: dict[str, Any], labels: Tensor | None, mode: str):
         if mode != ModeKeys.TRAIN or self._cores is None:
             return super()._spec(features, labels, mode)
         return self._sharded_spec(features, labels)

@@ -5,17 +5,25 @@ from __future__ import annotations
 import collections
 import os
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.exporters import Exporter
 from tapeflow.train.saving_hooks import CheckpointSaverListener
 
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
+
 
 class TrainSpec(collections.namedtuple("TrainSpec", "input_fn max_steps hooks saving_listeners")):
     """What to train on, and up to which step. Raises ValueError or TypeError for what cannot be that."""
 
-    def __new__(cls, input_fn, max_steps=None, hooks=None, saving_listeners=None):
+    def __new__(
+        cls, input_fn: Callable[..., Any], max_steps: int | None = None, hooks=None, saving_listeners=None
+    ):
         _check_function(input_fn)
         if max_steps is not None and max_steps <= 0:
             raise ValueError(f"Must specify max_steps > 0, given: {max_steps}")
@@ -39,7 +47,8 @@ class EvalSpec(
     """
 
     def __new__(
-        cls, input_fn, steps=100, name=None, hooks=None, exporters=None, start_delay_secs=120, throttle_secs=600
+        cls, input_fn: Callable[..., Any], steps=100, name: str | None = None, hooks=None,
+        exporters: Sequence[Any] | None = None, start_delay_secs: int = 120, throttle_secs: int = 600,
     ):  # fmt: skip
         _check_function(input_fn)
         if steps is not None and steps <= 0:
@@ -74,13 +83,13 @@ class EvalSpec(
         )
 
 
-def _check_function(input_fn):
+def _check_function(input_fn: Callable[..., Any]):
     if not callable(input_fn):
         raise TypeError(f"`input_fn` must be callable, given: {input_fn}")
 
 
 @public
-def train_and_evaluate(estimator, train_spec, eval_spec):
+def train_and_evaluate(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec):
     """Trains, evaluates after checkpoints that come `throttle_secs` apart and at the end, and exports each time.
 
     Returns the last (metrics, list of exports). Raises TypeError for arguments of other kinds, and ValueError if the
@@ -112,7 +121,7 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
 class _Evaluator(CheckpointSaverListener):
     """Evaluates when a checkpoint is there, unless the last evaluation was only just."""
 
-    def __init__(self, estimator, max_steps, spec):
+    def __init__(self, estimator: Estimator, max_steps: int, spec: EvalSpec):
         self._estimator, self._max_steps, self._spec = estimator, max_steps, spec
         self._last_time, self._first = None, True
         self._ended_with = None  # the step after whose training all was evaluated and exported
@@ -130,7 +139,7 @@ class _Evaluator(CheckpointSaverListener):
             self._ended_with = global_step_value if final else None
             self.evaluate(final)
 
-    def end(self, session, global_step_value):
+    def end(self, session: Session, global_step_value: TensorLike):
         """Evaluates what training came to."""
         if self._ended_with != global_step_value:
             self.evaluate(final=True)

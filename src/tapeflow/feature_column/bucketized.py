@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
@@ -19,6 +22,10 @@ from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.histogram import Bucketize
+
+if TYPE_CHECKING:
+    from tapeflow.feature_column.cache import FeatureTransformationCache
+    from tapeflow.feature_column.state import StateManager
 
 
 class BucketizedColumn(
@@ -50,11 +57,13 @@ class BucketizedColumn(
     def num_buckets(self):
         return self._ranges * self.source_column.shape[0]
 
-    def transform_feature(self, transformation_cache, state_manager):
+    def transform_feature(
+        self, transformation_cache: FeatureTransformationCache, state_manager: StateManager | None
+    ):
         source = transformation_cache.get(self.source_column, state_manager)
         return Bucketize(source, boundaries=list(self.boundaries))
 
-    def get_dense_tensor(self, transformation_cache, state_manager):
+    def get_dense_tensor(self, transformation_cache: FeatureTransformationCache, state_manager: StateManager):
         found = transformation_cache.get(self, state_manager)
         return one_hot(cast(found, dtypes.int64), self._ranges, on_value=1.0, off_value=0.0)
 
@@ -63,7 +72,7 @@ class BucketizedColumn(
         return IdWeightPair(ids_of_ranges(found, self._ranges, self.source_column.shape[0]), None)
 
 
-def ids_of_ranges(found, ranges, width):
+def ids_of_ranges(found: Tensor, ranges: int, width: int):
     """Ranges [batch, width] as sparse ids; every element of the source has ranges of its own."""
     batch = shape_of(found)[0]
     elements = tile(range_(0, width), [batch])
@@ -73,7 +82,7 @@ def ids_of_ranges(found, ranges, width):
 
 
 @public
-def bucketized_column(source_column, boundaries):
+def bucketized_column(source_column: str | NumericColumn, boundaries: Sequence[float]):
     """Make a column of the range that a number is in. Dense, it is one-hot.
 
     Args:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column.column import FeatureColumn
@@ -15,6 +16,11 @@ from tapeflow.ops.control.flow import cond, control_dependencies
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.sparse import functions as sparse
 
+if TYPE_CHECKING:
+    from tapeflow.feature_column.bucketized import BucketizedColumn
+    from tapeflow.feature_column.numeric import NumericColumn
+    from tapeflow.feature_column.state import StateManager
+
 
 class FeatureTransformationCache:
     """The tensors of a batch: of raw features by their keys, and of columns.
@@ -25,11 +31,14 @@ class FeatureTransformationCache:
     columns: Any = FeatureColumn
     kind = "FeatureColumn"
 
-    def __init__(self, features):
+    def __init__(self, features: dict[str, Any]):
         self._features = features.copy()
         self._made: dict[Any, Any] = {}
 
-    def get(self, key, state_manager, training=None):
+    def get(
+        self, key: str | BucketizedColumn | NumericColumn, state_manager: StateManager | None,
+        training: bool | None = None,
+    ):
         """The tensor of a key or a column.
 
         Raises ValueError for a feature that is not there or is a scalar, TypeError for other things.
@@ -50,12 +59,12 @@ class FeatureTransformationCache:
         return made
 
 
-def as_feature(value):
+def as_feature(value: Tensor | SparseTensor):
     """A tensor or a sparse tensor."""
     return sparse.as_sparse(value) if sparse.is_sparse(value) else convert_to_tensor(value)
 
 
-def _raw(key, value):
+def _raw(key: str, value: Tensor | SparseTensor):
     tensor = as_feature(value)
     rank = tensor.shape.rank
     text = f"Feature (key: {key}) cannot have rank 0. Given: {tensor}"
@@ -67,7 +76,7 @@ def _raw(key, value):
         return cond(equal(1, rank_of(tensor)), lambda: _with_column(tensor), lambda: tensor)
 
 
-def _with_column(tensor):
+def _with_column(tensor: Tensor):
     if isinstance(tensor, SparseTensor):
         return sparse.reshape(tensor, [shape_of(tensor)[0], 1])
     return layout.expand_dims(tensor, -1)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.dtypes import DType
 from tapeflow.core.structures import nest
 
 
-def require_key(key) -> None:
+def require_key(key: str) -> None:
     """Raises ValueError for the key of a feature that is no string."""
     if not isinstance(key, str):
         raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
@@ -18,7 +22,7 @@ def require_string_or_int(dtype, prefix: str) -> None:
         raise ValueError(f"{prefix} dtype must be string or integer. dtype: {dtype}.")
 
 
-def require_same_kind(key, dtype, given) -> None:
+def require_same_kind(key: str, dtype, given: DType) -> None:
     """Raises ValueError for strings where a column has integers, and the other way round."""
     if dtype.is_integer != given.is_integer:
         raise ValueError(
@@ -27,19 +31,19 @@ def require_same_kind(key, dtype, given) -> None:
         )
 
 
-def require_number(dtype, key) -> None:
+def require_number(dtype, key: str) -> None:
     """Raises ValueError for a non-numeric dtype."""
     if not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}")
 
 
-def require_function(normalizer_fn) -> None:
+def require_function(normalizer_fn: Callable[..., Any] | None) -> None:
     """Raises TypeError for a normalizer that cannot be called."""
     if normalizer_fn is not None and not callable(normalizer_fn):
         raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
 
 
-def shape_of(shape, key) -> tuple[int, ...]:
+def shape_of(shape, key: str) -> tuple[int, ...]:
     """A number or numbers as a shape. Raises TypeError for other things, ValueError for sizes below one."""
     assert shape is not None
     sizes = tuple(shape) if nest.is_nested(shape) else (shape,)
@@ -77,7 +81,7 @@ def default_of(shape, default, dtype, key):
     )
 
 
-def _filled(shape, value):
+def _filled(shape, value: float):
     return tuple(_filled(shape[1:], value) for _ in range(shape[0])) if shape else value
 
 
@@ -91,7 +95,10 @@ def _has_shape(value, shape) -> bool:
     return len(value) == shape[0] and all(_has_shape(part, shape[1:]) for part in value)
 
 
-def require_embedding(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, about="") -> None:
+def require_embedding(
+    dimension, initializer: Callable[..., Any] | int | None, ckpt_to_load_from: str | None,
+    tensor_name_in_ckpt, about: str = "",
+) -> None:
     """Raises ValueError for arguments of embeddings that are wrong, or do not fit each other."""
     if dimension is None or dimension < 1:
         raise ValueError(f"Invalid dimension {dimension}.")

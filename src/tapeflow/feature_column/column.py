@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -68,7 +68,10 @@ class FeatureColumn:
         return _serialization().config_of(self)
 
     @classmethod
-    def from_config(cls, config, custom_objects=None, columns_by_name=None):
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None,
+        columns_by_name: dict[str, Any] | None = None,
+    ):
         """A column from plain data. Raises ValueError for other keys than those of `get_config`."""
         column_of = _serialization().column_of
         with deserializing():

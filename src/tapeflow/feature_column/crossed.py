@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
@@ -62,7 +64,7 @@ class CrossedColumn(CategoricalColumn, namedtuple("CrossedColumn", ("keys", "has
 
 
 @public
-def crossed_column(keys, hash_bucket_size, hash_key=None):
+def crossed_column(keys: Sequence[Any], hash_bucket_size: int, hash_key: int | None = None):
     """Make a column of all combinations of the categories of features and columns, hashed.
 
     Args:

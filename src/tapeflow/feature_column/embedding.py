@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
@@ -20,6 +22,11 @@ from tapeflow.feature_column.sequence_categorical import (
     require_sequence,
 )
 
+if TYPE_CHECKING:
+    from tapeflow.feature_column.cache import FeatureTransformationCache
+    from tapeflow.feature_column.initial import TruncatedNormal
+    from tapeflow.feature_column.state import StateManager
+
 
 class EmbeddingColumn(
     DenseColumn,
@@ -35,8 +42,9 @@ class EmbeddingColumn(
     """See `embedding_column`."""
 
     def __new__(
-        cls, categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm,
-        trainable, use_safe_embedding_lookup=True,
+        cls, categorical_column, dimension: int, combiner: str,
+        initializer: Callable[..., Any] | TruncatedNormal, ckpt_to_load_from, tensor_name_in_ckpt, max_norm,
+        trainable: bool, use_safe_embedding_lookup: bool = True,
     ):  # fmt: skip
         return super().__new__(
             cls, categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt,
@@ -62,23 +70,25 @@ class EmbeddingColumn(
     def transform_feature(self, transformation_cache, state_manager):
         return transformation_cache.get(self.categorical_column, state_manager)
 
-    def create_state(self, state_manager):
+    def create_state(self, state_manager: StateManager):
         state_manager.create_variable(
             self, name="embedding_weights", shape=(self.categorical_column.num_buckets, self.dimension),
             dtype=dtypes.float32, trainable=self.trainable, use_resource=True, initializer=self.initializer,
         )  # fmt: skip
 
-    def _embedded(self, found, state_manager):
+    def _embedded(self, found, state_manager: StateManager):
         weights = state_manager.get_variable(self, name="embedding_weights")
         restored(weights, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
         return embedded(weights, found, self.combiner, self.max_norm, self.use_safe_embedding_lookup)
 
-    def get_dense_tensor(self, transformation_cache, state_manager):
+    def get_dense_tensor(self, transformation_cache: FeatureTransformationCache, state_manager: StateManager):
         refuse_sequence(self, "embedding_column", state_manager)
         found = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
         return self._embedded(found, state_manager)
 
-    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+    def get_sequence_dense_tensor(
+        self, transformation_cache: FeatureTransformationCache, state_manager: StateManager
+    ):
         require_sequence(self, "embedding_column")
         found = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
         return TensorSequenceLengthPair(self._embedded(found, state_manager), lengths_of(found.id_tensor))
@@ -86,14 +96,8 @@ class EmbeddingColumn(
 
 @public
 def embedding_column(
-    categorical_column,
-    dimension,
-    combiner: str = "mean",
-    initializer=None,
-    ckpt_to_load_from=None,
-    tensor_name_in_ckpt=None,
-    max_norm=None,
-    trainable: bool = True,
+    categorical_column, dimension: int, combiner: str = "mean", initializer=None,
+    ckpt_to_load_from: str | None = None, tensor_name_in_ckpt=None, max_norm=None, trainable: bool = True,
     use_safe_embedding_lookup: bool = True,
 ):
     """Make a dense column of trained vectors for the categories of a column.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import TYPE_CHECKING
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
@@ -13,6 +14,10 @@ from tapeflow.feature_column.sparse_input import as_ids
 from tapeflow.ops.io.parsing import VarLenFeature
 from tapeflow.ops.string.hashing import to_hash_bucket_fast
 from tapeflow.ops.string.numbers import as_string
+
+if TYPE_CHECKING:
+    from tapeflow.feature_column.cache import FeatureTransformationCache
+    from tapeflow.feature_column.state import StateManager
 
 
 class HashedCategoricalColumn(
@@ -36,7 +41,9 @@ class HashedCategoricalColumn(
     def num_buckets(self):
         return self.hash_bucket_size
 
-    def transform_feature(self, transformation_cache, state_manager):
+    def transform_feature(
+        self, transformation_cache: FeatureTransformationCache, state_manager: StateManager
+    ):
         found = as_ids(transformation_cache.get(self.key, state_manager))
         checks.require_string_or_int(found.dtype, f"column_name: {self.key} input_tensor")
         checks.require_same_kind(self.key, self.dtype, found.dtype)
@@ -46,7 +53,7 @@ class HashedCategoricalColumn(
 
 
 @public
-def categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.string):
+def categorical_column_with_hash_bucket(key, hash_bucket_size: int, dtype=dtypes.string):
     """Make a column of strings or integers, whose ids are their hashes modulo a number.
 
     Args:

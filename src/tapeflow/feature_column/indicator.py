@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import TYPE_CHECKING
 
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
@@ -21,6 +22,9 @@ from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.scatter import scatter_nd
 from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.sparse import functions as sparse
+
+if TYPE_CHECKING:
+    from tapeflow.feature_column.state import StateManager
 
 
 class IndicatorColumn(DenseColumn, SequenceDenseColumn, namedtuple("IndicatorColumn", ("categorical_column",))):
@@ -57,7 +61,7 @@ class IndicatorColumn(DenseColumn, SequenceDenseColumn, namedtuple("IndicatorCol
         refuse_sequence(self, "indicator_column", state_manager)
         return transformation_cache.get(self, state_manager)
 
-    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager: StateManager):
         require_sequence(self, "indicator_column")
         dense = transformation_cache.get(self, state_manager)
         ids = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager).id_tensor

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import Variable
 from tapeflow.ops.nn.embedding_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from tapeflow.ops.static import size_of
 
 
-def embedded(weights, ids_and_weights, combiner, max_norm, safe):
+def embedded(weights: Variable, ids_and_weights, combiner: str, max_norm, safe: bool):
     """The combined rows of `weights`; `safe` also takes ids that are not there, and rows without any."""
     ids = ids_and_weights.id_tensor
     rank = size_of(ids.dense_shape, 0)

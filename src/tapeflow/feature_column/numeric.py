@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
@@ -12,6 +15,10 @@ from tapeflow.feature_column import checks
 from tapeflow.feature_column.column import DenseColumn
 from tapeflow.ops.io.parsing import FixedLenFeature
 from tapeflow.ops.math.casting import cast
+
+if TYPE_CHECKING:
+    from tapeflow.feature_column.cache import FeatureTransformationCache
+    from tapeflow.feature_column.state import StateManager
 
 
 class NumericColumn(
@@ -35,7 +42,9 @@ class NumericColumn(
     def variable_shape(self):
         return TensorShape(self.shape)
 
-    def transform_feature(self, transformation_cache, state_manager):
+    def transform_feature(
+        self, transformation_cache: FeatureTransformationCache, state_manager: StateManager | None
+    ):
         tensor = transformation_cache.get(self.key, state_manager)
         if isinstance(tensor, SparseTensor):
             raise ValueError(
@@ -51,7 +60,10 @@ class NumericColumn(
 
 
 @public
-def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, normalizer_fn=None):
+def numeric_column(
+    key: str, shape: ShapeLike = (1,), default_value: float | None = None, dtype: DTypeLike = dtypes.float32,
+    normalizer_fn: Callable[..., Any] | None = None,
+):
     """Make a column of numbers, as float32.
 
     Args:

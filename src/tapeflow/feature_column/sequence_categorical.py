@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import TYPE_CHECKING
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.public import public
 from tapeflow.feature_column.column import CategoricalColumn, IdWeightPair
 from tapeflow.feature_column.hashed import categorical_column_with_hash_bucket
@@ -21,6 +23,13 @@ from tapeflow.ops.math.elementwise import ceil
 from tapeflow.ops.math.reduction import reduce_prod
 from tapeflow.ops.math.segment import segment_max
 from tapeflow.ops.sparse import functions as sparse
+
+if TYPE_CHECKING:
+    from tapeflow.core.sparse_tensor import SparseTensor
+    from tapeflow.feature_column.cache import FeatureTransformationCache
+    from tapeflow.feature_column.embedding import EmbeddingColumn
+    from tapeflow.feature_column.indicator import IndicatorColumn
+    from tapeflow.feature_column.state import StateManager
 
 
 class SequenceCategoricalColumn(
@@ -47,7 +56,9 @@ class SequenceCategoricalColumn(
     def transform_feature(self, transformation_cache, state_manager):
         return self.categorical_column.transform_feature(transformation_cache, state_manager)
 
-    def get_sparse_tensors(self, transformation_cache, state_manager):
+    def get_sparse_tensors(
+        self, transformation_cache: FeatureTransformationCache, state_manager: StateManager
+    ):
         ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
         sizes = shape_of(ids)
         wanted = stack([sizes[0], sizes[1], reduce_prod(sizes[2:])])
@@ -56,7 +67,7 @@ class SequenceCategoricalColumn(
         return IdWeightPair(sparse.reshape(ids, wanted), weights)
 
 
-def lengths_of(sequences, elements=1):
+def lengths_of(sequences: SparseTensor, elements: int = 1):
     """The length of each row of a sparse tensor [batch, time, ...], of steps of that many `elements`."""
     # Each row ends with its last element that is there; rows without any come after the others' segments.
     ends = segment_max(sequences.indices[:, 1] + 1, sequences.indices[:, 0])
@@ -78,7 +89,7 @@ def refuse_sequence(column, function: str, state_manager) -> None:
         )
 
 
-def require_sequence(column, function: str) -> None:
+def require_sequence(column: EmbeddingColumn | IndicatorColumn, function: str) -> None:
     """Raises ValueError where a column without time is to give sequences."""
     source = column.categorical_column
     if not isinstance(source, SequenceCategoricalColumn):
@@ -90,7 +101,7 @@ def require_sequence(column, function: str) -> None:
 
 
 @public
-def sequence_categorical_column_with_identity(key, num_buckets, default_value=None):
+def sequence_categorical_column_with_identity(key: str, num_buckets: int, default_value: int | None = None):
     """Make a `categorical_column_with_identity` of sequences.
 
     Args:
@@ -105,7 +116,9 @@ def sequence_categorical_column_with_identity(key, num_buckets, default_value=No
 
 
 @public
-def sequence_categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.string):
+def sequence_categorical_column_with_hash_bucket(
+    key: TensorLike, hash_bucket_size, dtype: DTypeLike = dtypes.string
+):
     """Make a `categorical_column_with_hash_bucket` of sequences.
 
     Args:
@@ -121,7 +134,8 @@ def sequence_categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dt
 
 @public
 def sequence_categorical_column_with_vocabulary_file(
-    key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None, dtype=dtypes.string
+    key: TensorLike, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
+    dtype: DTypeLike = dtypes.string,
 ):
     """Make a `categorical_column_with_vocabulary_file` of sequences.
 
@@ -145,7 +159,7 @@ def sequence_categorical_column_with_vocabulary_file(
 
 @public
 def sequence_categorical_column_with_vocabulary_list(
-    key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0
+    key: TensorLike, vocabulary_list, dtype: DTypeLike | None = None, default_value=-1, num_oov_buckets=0
 ):
     """Make a `categorical_column_with_vocabulary_list` of sequences.
 

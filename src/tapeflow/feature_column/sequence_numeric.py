@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import TYPE_CHECKING
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column import checks
@@ -15,6 +17,10 @@ from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.io.parsing import VarLenFeature
 from tapeflow.ops.sparse import functions as sparse
+
+if TYPE_CHECKING:
+    from tapeflow.feature_column.cache import FeatureTransformationCache
+    from tapeflow.feature_column.state import StateManager
 
 
 class SequenceNumericColumn(
@@ -39,11 +45,13 @@ class SequenceNumericColumn(
     def variable_shape(self):
         return TensorShape(self.shape)
 
-    def transform_feature(self, transformation_cache, state_manager):
+    def transform_feature(
+        self, transformation_cache: FeatureTransformationCache, state_manager: StateManager
+    ):
         found = transformation_cache.get(self.key, state_manager)
         return found if self.normalizer_fn is None else self.normalizer_fn(found)
 
-    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager: StateManager):
         found = transformation_cache.get(self, state_manager)
         dense = sparse.to_dense(found, default_value=self.default_value)
         dense = reshape(dense, concat([shape_of(dense)[:1], [-1], list(self.shape)], axis=0))
@@ -53,7 +61,10 @@ class SequenceNumericColumn(
 
 
 @public
-def sequence_numeric_column(key, shape=(1,), default_value=0.0, dtype=dtypes.float32, normalizer_fn=None):
+def sequence_numeric_column(
+    key: str, shape: ShapeLike = (1,), default_value: float = 0.0, dtype: DTypeLike = dtypes.float32,
+    normalizer_fn=None,
+):
     """Make a column of sequences of numbers.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tapeflow.core import dtypes
@@ -23,7 +24,10 @@ def serialize_feature_column(fc):
     raise ValueError(f"Instance: {fc} is not a FeatureColumn")
 
 
-def deserialize_feature_column(config, custom_objects=None, columns_by_name=None):
+def deserialize_feature_column(
+    config: dict[str, Any] | str, custom_objects: Mapping[str, Any] | None = None,
+    columns_by_name: dict[str, Any] | None = None,
+):
     """The column of what `serialize_feature_column` gave; one of `columns_by_name` where it is there already.
 
     Raises ValueError for other things.
@@ -46,7 +50,7 @@ def config_of(column) -> dict[str, Any]:
     return {name: _plain(name, value) for name, value in zip(column._fields, column)}
 
 
-def _plain(name, value):
+def _plain(name: str, value):
     if name in _COLUMNS:
         return serialize_feature_column(value)
     if name == "keys":
@@ -56,7 +60,7 @@ def _plain(name, value):
     return _plain_object(value) if name in _OBJECTS else value
 
 
-def _plain_object(value):
+def _plain_object(value: TruncatedNormal | None):
     if value is None:
         return None
     if hasattr(value, "get_config"):
@@ -66,7 +70,9 @@ def _plain_object(value):
     raise ValueError("Cannot serialize", value)
 
 
-def column_of(cls, config, custom_objects, columns_by_name):
+def column_of(
+    cls, config: dict[str, Any], custom_objects: Mapping[str, Any], columns_by_name: dict[str, Any] | None
+):
     """The column of the class whose fields `config` has as plain data."""
     if "use_safe_embedding_lookup" in cls._fields:
         config = {"use_safe_embedding_lookup": True, **config}
@@ -90,7 +96,7 @@ def column_of(cls, config, custom_objects, columns_by_name):
     return cls(**fields)
 
 
-def _object(value, custom_objects):
+def _object(value: dict[str, Any] | None, custom_objects: Mapping[str, Any]):
     if value is None or (callable(value) and not isinstance(value, dict)):
         return value
     if isinstance(value, dict):
@@ -104,7 +110,9 @@ def _object(value, custom_objects):
     return found() if isinstance(found, type) else found
 
 
-def _class_of(config, known, custom_objects, what):
+def _class_of(
+    config: dict[str, Any], known: dict[str, Any], custom_objects: Mapping[str, Any] | None, what: str
+):
     if not isinstance(config, dict) or "class_name" not in config or "config" not in config:
         raise ValueError(f"Improper config format: {config}")
     name = config["class_name"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.context import name_scope
@@ -28,12 +29,19 @@ from tapeflow.function import template
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.state.variable import VariableV1
 
+if TYPE_CHECKING:
+    from tapeflow.feature_column.cache import FeatureTransformationCache
+    from tapeflow.feature_column.identity import IdentityCategoricalColumn
+    from tapeflow.feature_column.initial import TruncatedNormal
+    from tapeflow.feature_column.state import StateManager
+
 
 class SharedEmbeddingColumnCreator:
     """The vectors of several columns: one variable in each graph."""
 
     def __init__(
-        self, dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, num_buckets, trainable, name
+        self, dimension: int, initializer: Callable[..., Any] | TruncatedNormal, ckpt_to_load_from,
+        tensor_name_in_ckpt, num_buckets: int, trainable: bool, name: str,
     ):
         self.dimension = dimension
         self._initializer = initializer
@@ -78,7 +86,9 @@ class SharedEmbeddingColumn(
     """See `shared_embeddings`."""
 
     def __new__(
-        cls, categorical_column, shared_embedding_column_creator, combiner, max_norm, use_safe_embedding_lookup=True
+        cls, categorical_column: IdentityCategoricalColumn,
+        shared_embedding_column_creator: SharedEmbeddingColumnCreator, combiner: str, max_norm,
+        use_safe_embedding_lookup: bool = True,
     ):
         return super().__new__(
             cls, categorical_column, shared_embedding_column_creator, combiner, max_norm, use_safe_embedding_lookup
@@ -103,13 +113,13 @@ class SharedEmbeddingColumn(
     def transform_feature(self, transformation_cache, state_manager):
         return transformation_cache.get(self.categorical_column, state_manager)
 
-    def _embedded(self, transformation_cache, state_manager):
+    def _embedded(self, transformation_cache: FeatureTransformationCache, state_manager: StateManager):
         with name_scope(self.name):
             found = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
             weights = self.shared_embedding_column_creator.embedding_weights
             return embedded(weights, found, self.combiner, self.max_norm, self.use_safe_embedding_lookup)
 
-    def get_dense_tensor(self, transformation_cache, state_manager):
+    def get_dense_tensor(self, transformation_cache: FeatureTransformationCache, state_manager: StateManager):
         refuse_sequence(self, "embedding_column", state_manager)
         return self._embedded(transformation_cache, state_manager)
 
@@ -126,7 +136,7 @@ def _source(column):
     return column
 
 
-def require_alike(categorical_columns, kind: str) -> tuple[int, str]:
+def require_alike(categorical_columns: Sequence[Any], kind: str) -> tuple[int, str]:
     """(the number of categories, a name) of columns that share vectors.
 
     Raises ValueError for columns that are not categorical, or of different kinds or numbers of categories.
@@ -162,15 +172,9 @@ def require_graph() -> None:
 
 @public
 def shared_embeddings(
-    categorical_columns,
-    dimension,
-    combiner: str = "mean",
-    initializer=None,
-    shared_embedding_collection_name=None,
-    ckpt_to_load_from=None,
-    tensor_name_in_ckpt=None,
-    max_norm=None,
-    trainable: bool = True,
+    categorical_columns: Sequence[Any], dimension: int, combiner: str = "mean",
+    initializer: Callable[..., Any] | None = None, shared_embedding_collection_name=None,
+    ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable: bool = True,
     use_safe_embedding_lookup: bool = True,
 ):
     """Make an `embedding_column` of each of several columns, all with the same vectors.

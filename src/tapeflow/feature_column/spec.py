@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.public import public
 from tapeflow.feature_column.column import FeatureColumn
 
 
-def spec_of(feature_columns, kinds: Any, kind: str) -> dict[str, Any]:
+def spec_of(feature_columns: Sequence[Any], kinds: Any, kind: str) -> dict[str, Any]:
     """What `tf.io.parse_example` needs for the columns; see `make_parse_example_spec`."""
     spec: dict[str, Any] = {}
     for column in feature_columns:
@@ -24,7 +25,7 @@ def spec_of(feature_columns, kinds: Any, kind: str) -> dict[str, Any]:
 
 
 @public
-def make_parse_example_spec(feature_columns):
+def make_parse_example_spec(feature_columns: Sequence[Any]):
     """The argument `features` of `tf.io.parse_example` for the columns.
 
     Raises ValueError for what is no column, and for columns that need a feature in different forms.

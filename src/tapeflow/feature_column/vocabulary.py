@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 
 import numpy as np
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.context import init_scope
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.files.file_system import GFile, exists
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -63,7 +66,7 @@ class _VocabularyColumn(CategoricalColumn):
             state_manager.add_resource(self, name, table)
         return table
 
-    def _make_table(self, kind, name):
+    def _make_table(self, kind, name: str):
         raise NotImplementedError
 
     def _indexed(self, initializer, kind, name):
@@ -82,7 +85,8 @@ class VocabularyFileCategoricalColumn(
     """See `categorical_column_with_vocabulary_file`."""
 
     def __new__(
-        cls, key, vocabulary_file, vocabulary_size, num_oov_buckets, dtype, default_value, file_format=None
+        cls, key: str, vocabulary_file: str, vocabulary_size: TensorLike, num_oov_buckets: int,
+        dtype: DTypeLike, default_value: int, file_format: str | None = None,
     ):
         return super().__new__(
             cls, key, vocabulary_file, vocabulary_size, num_oov_buckets, dtype, default_value, file_format
@@ -92,7 +96,7 @@ class VocabularyFileCategoricalColumn(
     def num_buckets(self):
         return self.vocabulary_size + self.num_oov_buckets
 
-    def _make_table(self, kind, name):
+    def _make_table(self, kind: DType, name: str):
         if self.file_format == "tfrecord_gzip":
             from tapeflow.data.sources.tables import index_table_from_dataset
 
@@ -122,13 +126,13 @@ class VocabularyListCategoricalColumn(
     def num_buckets(self):
         return len(self.vocabulary_list) + self.num_oov_buckets
 
-    def _make_table(self, kind, name):
+    def _make_table(self, kind: DType, name: str):
         words = convert_to_tensor(list(self.vocabulary_list), kind if kind.is_integer else None)
         places = np.arange(len(self.vocabulary_list), dtype=np.int64)
         return self._indexed(KeyValueTensorInitializer(words, places, kind, dtypes.int64), kind, name)
 
 
-def _require_one_default(key, num_oov_buckets, default_given):
+def _require_one_default(key: str, num_oov_buckets: int, default_given: bool):
     if not num_oov_buckets:
         return
     if default_given:
@@ -137,13 +141,13 @@ def _require_one_default(key, num_oov_buckets, default_given):
         raise ValueError(f"Invalid num_oov_buckets {num_oov_buckets} in {key}.")
 
 
-def _records(path):
+def _records(path: str):
     from tapeflow.data.sources.records import TFRecordDataset
 
     return TFRecordDataset(path, compression_type="GZIP")
 
 
-def _size_of(path, file_format, key):
+def _size_of(path: str, file_format: str | None, key: str):
     if not exists(path):
         raise ValueError(f"vocabulary_file in {key} does not exist.")
     if file_format == "tfrecord_gzip":
@@ -155,13 +159,8 @@ def _size_of(path, file_format, key):
 
 @public
 def categorical_column_with_vocabulary_file(
-    key,
-    vocabulary_file,
-    vocabulary_size=None,
-    dtype=dtypes.string,
-    default_value=None,
-    num_oov_buckets=0,
-    file_format=None,
+    key, vocabulary_file: str, vocabulary_size: int | None = None, dtype=dtypes.string, default_value=None,
+    num_oov_buckets: int = 0, file_format=None,
 ):
     """Make a column of strings or integers, whose ids are the numbers of their lines in a file.
 
@@ -199,7 +198,8 @@ def categorical_column_with_vocabulary_file(
 
 @public
 def categorical_column_with_vocabulary_file_v1(
-    key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None, dtype=dtypes.string
+    key: TensorLike, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
+    dtype: DTypeLike = dtypes.string,
 ):
     """`categorical_column_with_vocabulary_file` with the arguments of 1.x.
 
@@ -218,7 +218,7 @@ def categorical_column_with_vocabulary_file_v1(
 
 @public
 def categorical_column_with_vocabulary_list(
-    key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0
+    key, vocabulary_list: Sequence[float | str], dtype=None, default_value: int = -1, num_oov_buckets: int = 0
 ):
     """Make a column of strings or integers, whose ids are their places in a list.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import TYPE_CHECKING
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
@@ -12,6 +13,12 @@ from tapeflow.feature_column.column import CategoricalColumn, IdWeightPair
 from tapeflow.feature_column.sparse_input import as_ids
 from tapeflow.ops.io.parsing import VarLenFeature
 from tapeflow.ops.math.casting import cast
+
+if TYPE_CHECKING:
+    from tapeflow.feature_column.cache import FeatureTransformationCache
+    from tapeflow.feature_column.hashed import HashedCategoricalColumn
+    from tapeflow.feature_column.identity import IdentityCategoricalColumn
+    from tapeflow.feature_column.state import StateManager
 
 
 class WeightedCategoricalColumn(
@@ -39,7 +46,9 @@ class WeightedCategoricalColumn(
     def num_buckets(self):
         return self.categorical_column.num_buckets
 
-    def transform_feature(self, transformation_cache, state_manager):
+    def transform_feature(
+        self, transformation_cache: FeatureTransformationCache, state_manager: StateManager
+    ):
         weights = transformation_cache.get(self.weight_feature_key, state_manager)
         if weights is None:
             raise ValueError(f"Missing weights {self.weight_feature_key}.")
@@ -52,12 +61,15 @@ class WeightedCategoricalColumn(
             weights = SparseTensor(weights.indices, values, weights.dense_shape)
         return as_ids(transformation_cache.get(self.categorical_column, state_manager)), weights
 
-    def get_sparse_tensors(self, transformation_cache, state_manager):
+    def get_sparse_tensors(self, transformation_cache, state_manager: StateManager):
         return IdWeightPair(*transformation_cache.get(self, state_manager))
 
 
 @public
-def weighted_categorical_column(categorical_column, weight_feature_key, dtype=dtypes.float32):
+def weighted_categorical_column(
+    categorical_column: HashedCategoricalColumn | IdentityCategoricalColumn, weight_feature_key: str,
+    dtype=dtypes.float32,
+):
     """Make a column of the ids of another one, with weights.
 
     Args:

@@ -97,13 +97,8 @@ def _plan_of(body: Body) -> Any:
 @api("nondifferentiable_batch_function")
 @public
 def nondifferentiable_batch_function(
-    num_batch_threads,
-    max_batch_size,
-    batch_timeout_micros,
-    allowed_batch_sizes=None,
-    max_enqueued_batches=10,
-    autograph=True,
-    enable_large_batch_splitting=True,
+    num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes=None,
+    max_enqueued_batches=10, autograph: bool = True, enable_large_batch_splitting: bool = True,
 ):
     """Decorate a function so that calls from several threads are computed as one, on their inputs joined along axis 0.
 

@@ -15,11 +15,8 @@ from tapeflow.function.function import Function
 
 @public
 def defun(
-    func=None,
-    input_signature=None,
-    autograph=False,
-    experimental_autograph_options=None,
-    reduce_retracing=False,
+    func=None, input_signature=None, autograph: bool = False, experimental_autograph_options=None,
+    reduce_retracing: bool = False,
 ):
     """Let `func` run as a plan, made by tracing it; each trace may create variables. Also a decorator.
 
@@ -46,7 +43,7 @@ def defun(
 
 @public
 def defun_with_attributes(
-    func=None, input_signature=None, attributes=None, autograph=True, **options
+    func=None, input_signature=None, attributes=None, autograph: bool = True, **options
 ):
     """`defun`; the attributes are kept, and mean nothing here."""
     made = defun(func, input_signature, autograph)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow import _native
@@ -60,17 +60,10 @@ class Function:
     __signature__ = _OwnSignature()
 
     def __init__(
-        self,
-        python_function,
-        name=None,
-        input_signature=None,
-        autograph=True,
-        jit_compile=None,
-        reduce_retracing=False,
-        experimental_implements=None,
-        experimental_autograph_options=None,
-        experimental_attributes=None,
-        creates_variables=None,
+        self, python_function: Callable[..., Any], name: str | None = None,
+        input_signature: Sequence[Any] | None = None, autograph: bool = True, jit_compile=None,
+        reduce_retracing: bool = False, experimental_implements=None, experimental_autograph_options=None,
+        experimental_attributes=None, creates_variables=None,
     ):
         self._python_function = python_function
         self._name = (
@@ -368,7 +361,7 @@ class Function:
 
     # As a method.
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance, owner: type | None = None):
         if instance is None:
             return self
         known = self._bound.get(id(instance))
@@ -493,17 +486,10 @@ def _told(key: Any) -> str:
 @api("function")
 @public
 def function(
-    func=None,
-    input_signature=None,
-    autograph=True,
-    jit_compile=None,
-    reduce_retracing=False,
-    experimental_implements=None,
-    experimental_autograph_options=None,
-    experimental_attributes=None,
-    experimental_relax_shapes=None,
-    experimental_compile=None,
-    experimental_follow_type_hints=None,
+    func: Callable[..., Any] | None = None, input_signature: Sequence[Any] | None = None,
+    autograph: bool = True, jit_compile=None, reduce_retracing: bool = False, experimental_implements=None,
+    experimental_autograph_options=None, experimental_attributes=None, experimental_relax_shapes=None,
+    experimental_compile=None, experimental_follow_type_hints=None,
 ):
     """Make a function run as a plan, which is made by tracing it; also a decorator, with or without arguments.
 
@@ -536,7 +522,7 @@ def function(
     if experimental_compile is not None:
         jit_compile = experimental_compile
 
-    def decorated(inner):
+    def decorated(inner: Callable[..., Any]):
         if not callable(inner):
             raise TypeError(f"{inner!r} is not a callable object")
         if isinstance(inner, Function):

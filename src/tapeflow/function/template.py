@@ -33,7 +33,7 @@ class Dependency(NamedTuple):
 class Template:
     """See `make_template`."""
 
-    def __init__(self, name, func, create_scope_now, unique_name, custom_getter, kwargs):
+    def __init__(self, name: str, func, create_scope_now, unique_name, custom_getter, kwargs):
         if name is None:
             raise ValueError("name cannot be None.")
         if unique_name is not None and context.executing_eagerly():
@@ -148,7 +148,7 @@ class Template:
             [] if self._store is not None or self._scope is None else self._scope.local_variables()
         )
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs):
         """What checkpoints follow: its variables, and the templates called in it, by their names in its scope."""
         inner = dict(self._inner)
         within = [id(v) for each in inner.values() for v in each.variables]
@@ -173,7 +173,7 @@ class Template:
 @api(v1="make_template")
 @public
 def make_template(
-    name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs
+    name_, func_, create_scope_now_: bool = False, unique_name_=None, custom_getter_=None, **kwargs
 ):
     """`func_`, with some arguments given, whose variables are created once and then shared.
 

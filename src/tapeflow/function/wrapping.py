@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
@@ -24,7 +26,10 @@ from tapeflow.graph.tensor import SymbolicTensor
 class WrappedFunction(ConcreteFunction):
     """A function whose graph can be cut into others."""
 
-    def prune(self, feeds, fetches, name="pruned", input_signature=None):
+    def prune(
+        self, feeds: Sequence[Tensor], fetches: dict[str, Any] | Operation, name: str = "pruned",
+        input_signature=None,
+    ):
         """The part of the function from `feeds` to `fetches`, as a function of its own.
 
         Args:

@@ -1,5 +1,7 @@
 """`tf.keras`: layers, models, and what trains them."""
 
+from __future__ import annotations
+
 import importlib
 
 from tapeflow.core.context import device, name_scope
@@ -123,7 +125,7 @@ def __dir__():
     return sorted({*globals(), *_LATER})
 
 
-def __getattr__(name):
+def __getattr__(name: str):
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"{__name__}.{name}")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.core.release import keras_2
@@ -34,7 +38,7 @@ from tapeflow.ops.nn.softmax import softmax as nn_softmax
 
 
 @tensor_function
-def linear(x):
+def linear(x: TensorLike):
     """x."""
     return x
 
@@ -56,7 +60,7 @@ def elu(x, alpha=1.0):
 
 @tensor_function
 @takes_old_names(alpha="negative_slope")
-def relu(x, negative_slope=0.0, max_value=None, threshold=0.0):
+def relu(x, negative_slope: float = 0.0, max_value: float | None = None, threshold=0.0):
     """max(x, 0), with a slope below `threshold` and an upper limit.
 
     The result is `max_value` above it, and negative_slope * (x - threshold) below the threshold.
@@ -92,13 +96,13 @@ def relu(x, negative_slope=0.0, max_value=None, threshold=0.0):
 
 
 @tensor_function
-def relu6(x):
+def relu6(x: TensorLike):
     """min(max(x, 0), 6)."""
     return nn_relu6(x)
 
 
 @tensor_function
-def gelu(x, approximate=False):
+def gelu(x: TensorLike, approximate: bool = False):
     """x times the probability that a standard normal number is below x (Hendrycks and Gimpel 2016, arXiv:1606.08415).
 
     Args:
@@ -112,19 +116,19 @@ def gelu(x, approximate=False):
 
 
 @tensor_function
-def selu(x):
+def selu(x: TensorLike):
     """The exponential linear unit with the factors that keep mean 0 and variance 1 (arXiv:1706.02515)."""
     return nn_selu(x)
 
 
 @tensor_function
-def softplus(x):
+def softplus(x: TensorLike):
     """log(1 + exp(x))."""
     return nn_softplus(x)
 
 
 @tensor_function
-def softsign(x):
+def softsign(x: TensorLike):
     """x / (1 + |x|)."""
     return nn_softsign(x)
 
@@ -160,19 +164,19 @@ def hard_sigmoid(x):
 
 
 @tensor_function
-def exponential(x):
+def exponential(x: TensorLike):
     """exp(x)."""
     return exp(x)
 
 
 @tensor_function
-def mish(x):
+def mish(x: TensorLike):
     """x * tanh(softplus(x))."""
     return x * tanh(softplus(x))
 
 
 @tensor_function
-def leaky_relu(x, negative_slope=0.2):
+def leaky_relu(x: TensorLike, negative_slope: float = 0.2):
     """x where positive, negative_slope * x otherwise.
 
     Args:
@@ -186,7 +190,7 @@ def leaky_relu(x, negative_slope=0.2):
 
 
 @tensor_function
-def silu(x):
+def silu(x: TensorLike):
     """x * sigmoid(x)."""
     return nn_silu(x)
 
@@ -195,7 +199,7 @@ swish = silu
 
 
 @tensor_function
-def hard_silu(x):
+def hard_silu(x: TensorLike):
     """x * relu6(x + 3) / 6."""
     x = convert_to_tensor(x)
     return x * (nn_relu6(x + 3) / 6)
@@ -205,19 +209,19 @@ hard_swish = hard_silu
 
 
 @tensor_function
-def hard_tanh(x):
+def hard_tanh(x: TensorLike):
     """x cut off at -1 and 1."""
     return clip_by_value(x, -1.0, 1.0)
 
 
 @tensor_function
-def tanh_shrink(x):
+def tanh_shrink(x: TensorLike):
     """x - tanh(x)."""
     return convert_to_tensor(x) - tanh(x)
 
 
 @tensor_function
-def soft_shrink(x, threshold=0.5):
+def soft_shrink(x: TensorLike, threshold: float = 0.5):
     """x moved by `threshold` towards 0, and 0 within it.
 
     Args:
@@ -232,7 +236,7 @@ def soft_shrink(x, threshold=0.5):
 
 
 @tensor_function
-def hard_shrink(x, threshold=0.5):
+def hard_shrink(x: TensorLike, threshold: float = 0.5):
     """x, but 0 where |x| is `threshold` or less.
 
     Args:
@@ -246,7 +250,7 @@ def hard_shrink(x, threshold=0.5):
 
 
 @tensor_function
-def threshold(x, threshold, default_value):
+def threshold(x: TensorLike, threshold, default_value):
     """x where it is greater than `threshold`, `default_value` elsewhere.
 
     Args:
@@ -261,7 +265,7 @@ def threshold(x, threshold, default_value):
 
 
 @tensor_function
-def celu(x, alpha=1.0):
+def celu(x: TensorLike, alpha: float = 1.0):
     """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)).
 
     Args:
@@ -300,7 +304,7 @@ def glu(x, axis=-1):
 
 
 @tensor_function
-def squareplus(x, b=4):
+def squareplus(x: TensorLike, b=4):
     """(x + sqrt(x**2 + b)) / 2.
 
     Args:
@@ -315,26 +319,26 @@ def squareplus(x, b=4):
 
 
 @tensor_function
-def sparse_plus(x):
+def sparse_plus(x: TensorLike):
     """0 up to -1, x from 1 on, (x + 1)**2 / 4 between."""
     x = convert_to_tensor(x)
     return where(x >= 1, x, square(maximum(x, -1.0) + 1) / 4)
 
 
 @tensor_function
-def sparse_sigmoid(x):
+def sparse_sigmoid(x: TensorLike):
     """(x + 1) / 2 cut off at 0 and 1."""
     return clip_by_value((convert_to_tensor(x) + 1) / 2, 0.0, 1.0)
 
 
 @tensor_function
-def log_sigmoid(x):
+def log_sigmoid(x: TensorLike):
     """log(sigmoid(x))."""
     return nn_log_sigmoid(x)
 
 
 @tensor_function
-def log_softmax(x, axis=-1):
+def log_softmax(x: TensorLike, axis: AxisLike = -1):
     """log(softmax(x)) along `axis`.
 
     Args:
@@ -403,7 +407,7 @@ _NAMES = {
 }
 
 
-def get(identifier):
+def get(identifier: Callable[..., Any] | str | None):
     """A function from a name or a function; linear for None."""
     if identifier is None:
         return linear
@@ -416,7 +420,7 @@ def get(identifier):
     raise TypeError(f"Could not interpret activation function identifier: {identifier}")
 
 
-def serialize(activation):
+def serialize(activation: Callable[..., Any]):
     """The name or config of an activation."""
     for name, function in _NAMES.items():
         if function is activation:
@@ -425,7 +429,7 @@ def serialize(activation):
 
 
 @takes_old_names(name="config")
-def deserialize(config, custom_objects=None):
+def deserialize(config: dict[str, Any], custom_objects=None):
     """An activation from its name or config."""
     if isinstance(config, dict):
         return deserialize_in("keras.layers", config, custom_objects)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core.public import Bounded, boundaries
@@ -50,7 +53,7 @@ class MaxNorm(Constraint):
      [4. 4.]]
     """
 
-    def __init__(self, max_value=2, axis=0):
+    def __init__(self, max_value: int = 2, axis=0):
         self.max_value, self.axis = max_value, axis
 
     def __call__(self, w):
@@ -95,7 +98,7 @@ class MinMaxNorm(Constraint):
       axis: the axes of the vectors: 0 for the inputs of each unit of a Dense kernel.
     """
 
-    def __init__(self, min_value=0.0, max_value=1.0, rate=1.0, axis=0):
+    def __init__(self, min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, axis=0):
         self.min_value, self.max_value, self.rate, self.axis = min_value, max_value, rate, axis
 
     def __call__(self, w):
@@ -165,7 +168,7 @@ def serialize(constraint):
     return to_config(constraint)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config, custom_objects: Mapping[str, Any] | None = None):
     """Make a constraint of its config.
 
     Args:

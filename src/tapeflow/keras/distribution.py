@@ -7,7 +7,8 @@ Data are parallel over one device, which is what a process has here; several dev
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class DeviceMesh:
       devices: as many names of devices as the mesh has places, by default those of `list_devices()`.
     """
 
-    def __init__(self, shape, axis_names, devices=None):
+    def __init__(self, shape: Sequence[Any], axis_names, devices=None):
         if not shape or not axis_names:
             raise ValueError(
                 f"Shape and axis_names cannot be empty. Received: shape={shape}, axis_names={axis_names}"
@@ -217,7 +218,7 @@ class DataParallel:
       NotImplementedError: for more than one device.
     """
 
-    def __init__(self, device_mesh=None, devices=None, auto_shard_dataset=True):
+    def __init__(self, device_mesh=None, devices=None, auto_shard_dataset: bool = True):
         if device_mesh is None:
             devices = list_devices() if devices is None else list(devices)
             device_mesh = DeviceMesh((len(devices),), ["batch"], devices)
@@ -269,7 +270,7 @@ class ModelParallel(DataParallel):
       NotImplementedError: for more than one device.
     """
 
-    def __init__(self, *, layout_map=None, batch_dim_name=None, auto_shard_dataset=True):
+    def __init__(self, *, layout_map=None, batch_dim_name=None, auto_shard_dataset: bool = True):
         if layout_map is None:
             raise ValueError("You must specify a layout_map argument.")
         if not isinstance(layout_map, LayoutMap):

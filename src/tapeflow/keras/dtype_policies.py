@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
+from typing import Any
 
 from tapeflow.core.public import boundaries
 from tapeflow.keras import dtype_policy
@@ -119,7 +120,7 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
         return {"default_policy": self._given and self._given.name, "policy_map": policies}
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None):
         """A map from the constructor's arguments."""
         policies = {path: deserialize(policy, custom_objects) for path, policy in config["policy_map"].items()}
         return cls(config["default_policy"], policies)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
@@ -22,7 +26,7 @@ class DTypePolicy:
     Raises TypeError for anything but a name, and ValueError for an unknown one.
     """
 
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None):
         if isinstance(name, dtypes.DType):
             raise TypeError(
                 f"'name' must be a string, not a DType. Instead, pass DType.name. Got: {name.name}"
@@ -77,11 +81,11 @@ class DTypePolicy:
         """The loss scale of `LossScaleOptimizer`s under the policy: dynamic for mixed_float16."""
         return "dynamic" if self._name == "mixed_float16" else None
 
-    def of_path(self, path):
+    def of_path(self, path: str):
         """The policy of the layer with a path: this one."""
         return self
 
-    def convert_input(self, x, autocast, dtype):
+    def convert_input(self, x, autocast, dtype: DTypeLike):
         """x as a tensor; a floating one in `dtype` where `autocast`."""
         x = convert_to_tensor(x)
         return cast(x, dtype) if autocast and x.dtype.is_floating else x
@@ -91,7 +95,7 @@ class DTypePolicy:
         return {"name": self._name}
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
         """A policy from the constructor's arguments."""
         config = dict(config)
         config.pop("loss_scale", None)
@@ -184,7 +188,7 @@ class QuantizedFloat8DTypePolicy(QuantizedDTypePolicy):
     default_amax_history_length = 1024
     _modes = ("float8",)
 
-    def __init__(self, mode="float8", source_name=None, amax_history_length=1024):
+    def __init__(self, mode: str = "float8", source_name=None, amax_history_length: int = 1024):
         super().__init__(mode, source_name)
         if not isinstance(amax_history_length, int):
             raise TypeError(f"`amax_history_length` must be an integer. Received: {amax_history_length!r}")
@@ -198,7 +202,7 @@ class QuantizedFloat8DTypePolicy(QuantizedDTypePolicy):
 class Policy(DTypePolicy):
     """The policy of 2.x's `mixed_precision`."""
 
-    def __init__(self, name, loss_scale="auto"):
+    def __init__(self, name: str, loss_scale: str = "auto"):
         super().__init__(name)
         self._loss_scale = super().loss_scale if loss_scale == "auto" else loss_scale
 
@@ -256,7 +260,7 @@ def _plain():
     return Policy if keras_2() else DTypePolicy
 
 
-def serialize(dtype_policy):
+def serialize(dtype_policy: DTypePolicy):
     """The config of a policy: in Keras 2 a dtype's name where both dtypes are one."""
     if not keras_2():
         return to_config(dtype_policy)
@@ -265,7 +269,7 @@ def serialize(dtype_policy):
     return {"class_name": "Policy", "config": dtype_policy.get_config()}
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make a dtype policy of its config.
 
     Args:

@@ -1,7 +1,10 @@
 """`tf.keras.experimental`: names that programs for Keras 2.0 use."""
 
+from __future__ import annotations
+
 import importlib
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from tapeflow.core.public import boundaries
@@ -32,8 +35,8 @@ def __getattr__(name: str) -> Any:
 
 
 def export_saved_model(
-    model, saved_model_path, custom_objects=None, as_text=False, input_signature=None,
-    serving_only=False,
+    model, saved_model_path, custom_objects: Mapping[str, Any] | None = None, as_text: bool = False,
+    input_signature=None, serving_only: bool = False,
 ):  # fmt: skip
     """Write a model as a SavedModel.
 
@@ -60,7 +63,7 @@ def export_saved_model(
         os.unlink(os.path.join(folder, SAVED_MODEL_FILENAME_PB))
 
 
-def load_from_saved_model(saved_model_path, custom_objects=None):
+def load_from_saved_model(saved_model_path, custom_objects: Mapping[str, Any] | None = None):
     """Load the model of a SavedModel.
 
     Args:

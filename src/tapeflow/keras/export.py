@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
@@ -13,8 +15,11 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.ops.state.variable import Variable
 from tapeflow.saved_model import save
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.sequential import Sequential
 
-def export_model(model, filepath, format="tf_saved_model", verbose=True, input_signature=None):
+
+def export_model(model, filepath, format: str = "tf_saved_model", verbose: bool = True, input_signature=None):
     """Writes a SavedModel whose `serve` runs the model, for any batch size.
 
     Raises ValueError for other formats, and for a model that has not been called or built.
@@ -30,7 +35,7 @@ def export_model(model, filepath, format="tf_saved_model", verbose=True, input_s
     archive.write_out(filepath, verbose=verbose)
 
 
-def _inference(model):
+def _inference(model: Sequential):
     def serve(*inputs):
         return model(inputs[0] if len(inputs) == 1 else list(inputs), training=False)
 
@@ -53,7 +58,7 @@ def _concrete(function):
     return traced[0] if traced else function.get_concrete_function()
 
 
-def _specs(model):
+def _specs(model: Sequential):
     tensors = getattr(model, "inputs", None)
     if tensors:
         specs = [TensorSpec(t.shape, t.dtype, t.name) for t in nest.flatten(tensors)]
@@ -101,7 +106,7 @@ class ExportArchive:
         """Those that are not trained."""
         return self._variables("non_trainable_variables")
 
-    def track(self, resource):
+    def track(self, resource: Sequential):
         """Keep an object for the file: a layer, a model, a table or another trackable object.
 
         Raises:
@@ -112,7 +117,7 @@ class ExportArchive:
         setattr(self._root, f"_resource_{len(self._resources)}", resource)
         self._resources.append(resource)
 
-    def add_endpoint(self, name, fn, input_signature=None, **kwargs):
+    def add_endpoint(self, name: str, fn, input_signature: Sequence[Any] | None = None, **kwargs):
         """Add a function under a name.
 
         Args:
@@ -147,7 +152,9 @@ class ExportArchive:
         setattr(self._root, name, made)
         return made
 
-    def track_and_add_endpoint(self, name, resource, input_signature, **kwargs):
+    def track_and_add_endpoint(
+        self, name: str, resource: Sequential, input_signature: Sequence[Any], **kwargs
+    ):
         """Keep a layer or model for the file, and add its call in inference under a name.
 
         Args:
@@ -159,7 +166,7 @@ class ExportArchive:
         self.track(resource)
         self.add_endpoint(name, _inference(resource), input_signature)
 
-    def add_variable_collection(self, name, variables):
+    def add_variable_collection(self, name: str, variables):
         """Add a list of variables to the SavedModel.
 
         Args:
@@ -176,7 +183,7 @@ class ExportArchive:
             raise ValueError(f"Expected all elements in `variables` to be variables. Found: {wrong[0]!r}")
         setattr(self._root, name, [plain(each) for each in variables])
 
-    def write_out(self, filepath, options=None, verbose=True):
+    def write_out(self, filepath, options=None, verbose: bool = True):
         """Write the SavedModel; its default signature is the first endpoint, unless one is "serving_default".
 
         Args:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow._native import Tensor
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.context import current_graph
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -16,7 +20,10 @@ from tapeflow.keras.engine.functional.symbolic import KerasTensor, make_input
 from tapeflow.ops.state.variable import Variable
 
 
-def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
+def placeholder(
+    shape: Sequence[Any] | None = None, ndim=None, dtype: DTypeLike | None = None, sparse: bool = False,
+    name: str | None = None, ragged: bool = False,
+):
     """Make a tensor to be fed: symbolic, or of the graph that is being built.
 
     Args:
@@ -140,7 +147,7 @@ class _SymbolicFunction:
         return nest.map_structure(value, self._outputs)
 
 
-def function(inputs, outputs, updates=None, name=None, **kwargs):
+def function(inputs, outputs, updates=None, name: str | None = None, **kwargs):
     """Make a function from a list of arrays to arrays, of tensors of a model or a graph.
 
     Args:

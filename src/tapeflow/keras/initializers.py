@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes, extras
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.core.release import keras_2
@@ -31,7 +34,7 @@ _TRUNCATED_STDDEV = 0.87962566103423978
 class Initializer(Bounded):
     """A function of shape and dtype that gives a tensor, and can be described by a config; the base of initializers."""
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
         raise TypeError(f"{type(self).__name__} must define __call__(shape, dtype)")
 
     def get_config(self):
@@ -39,7 +42,7 @@ class Initializer(Bounded):
         return {}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """An initializer from the constructor's arguments."""
         config = dict(config)
         config.pop("dtype", None)
@@ -50,11 +53,11 @@ class Initializer(Bounded):
         return type(self).from_config(self.get_config())
 
 
-def _sizes(shape):
+def _sizes(shape: Sequence[Any]):
     return TensorShape(shape).as_list()
 
 
-def _number_dtype(dtype, name):
+def _number_dtype(dtype, name: str):
     dtype = settings.default_dtype(dtype)
     if dtype == dtypes.string or not (
         dtype.is_floating or dtype.is_integer or dtype.is_complex or dtype.is_bool
@@ -78,7 +81,7 @@ class Zeros(Initializer):
     [0. 0.]
     """
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
         return construction.zeros(_sizes(shape), _number_dtype(dtype, "Zeros"))
 
 
@@ -86,7 +89,7 @@ class Zeros(Initializer):
 class Ones(Initializer):
     """All ones."""
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
         return construction.ones(_sizes(shape), _number_dtype(dtype, "Ones"))
 
 
@@ -102,10 +105,10 @@ class Constant(Initializer):
      [3. 3.]]
     """
 
-    def __init__(self, value=0.0):
+    def __init__(self, value: float | Tensor = 0.0):
         self.value = value
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape: Sequence[Any], dtype=None, **kwargs):
         dtype = settings.default_dtype(dtype)
         sizes = _sizes(shape)
         value = np.asarray(self.value, dtype.as_numpy_dtype)
@@ -123,23 +126,23 @@ class _Random(Initializer):
     # Whether initializers without a seed draw one.
     _draws_seed = True
 
-    def __init__(self, seed=None):
+    def __init__(self, seed: int | None = None):
         self._given_seed = keras_random.seed_from_config(seed)
         self.seed = self._given_seed
         if seed is None and self._draws_seed and not keras_2():
             self.seed = keras_random.make_default_seed()
 
-    def _uniform(self, shape, low, high, dtype):
+    def _uniform(self, shape: Sequence[Any], low: float, high: float, dtype: DTypeLike):
         if self.seed is None:
             return random.uniform(shape, low, high, dtype)
         return random_stateless.stateless_uniform(shape, self._seeds(), low, high, dtype)
 
-    def _normal(self, shape, mean, stddev, dtype):
+    def _normal(self, shape: Sequence[Any], mean: float, stddev: float, dtype: DTypeLike):
         if self.seed is None:
             return random.normal(shape, mean, stddev, dtype)
         return random_stateless.stateless_normal(shape, self._seeds(), mean, stddev, dtype)
 
-    def _truncated(self, shape, mean, stddev, dtype):
+    def _truncated(self, shape: Sequence[Any], mean, stddev, dtype: DTypeLike):
         if self.seed is None:
             return random.truncated_normal(shape, mean, stddev, dtype)
         return random_stateless.stateless_truncated_normal(shape, self._seeds(), mean, stddev, dtype)
@@ -165,11 +168,11 @@ class RandomUniform(_Random):
     True
     """
 
-    def __init__(self, minval=-0.05, maxval=0.05, seed=None):
+    def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None):
         super().__init__(seed)
         self.minval, self.maxval = minval, maxval
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape: Sequence[Any], dtype=None, **kwargs):
         dtype = settings.default_dtype(dtype)
         if not dtype.is_floating and not dtype.is_integer:
             raise ValueError(f"Expected float or integer dtype, got {dtype}.")
@@ -189,11 +192,11 @@ class RandomNormal(_Random):
         (under Keras 2 every call draws other numbers).
     """
 
-    def __init__(self, mean=0.0, stddev=0.05, seed=None):
+    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None):
         super().__init__(seed)
         self.mean, self.stddev = mean, stddev
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
         return self._normal(_sizes(shape), self.mean, self.stddev, _float_dtype(dtype))
 
     def get_config(self):
@@ -210,7 +213,7 @@ class TruncatedNormal(RandomNormal):
         (under Keras 2 every call draws other numbers).
     """
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
         return self._truncated(_sizes(shape), self.mean, self.stddev, _float_dtype(dtype))
 
 
@@ -233,13 +236,8 @@ class VarianceScaling(_Random):
     """
 
     def __init__(
-        self,
-        scale=1.0,
-        mode="fan_in",
-        distribution="truncated_normal",
-        seed=None,
-        input_axes=None,
-        output_axes=None,
+        self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
+        seed: int | None = None, input_axes=None, output_axes=None,
     ):
         if scale <= 0.0:
             raise ValueError(f"`scale` must be positive float. Received: scale={scale}.")
@@ -279,7 +277,7 @@ class VarianceScaling(_Random):
             return {}
         return {"input_axes": self.input_axes, "output_axes": self.output_axes}
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
         dtype = _float_dtype(dtype)
         sizes = _sizes(shape)
         fan_in, fan_out = self._fans(sizes)
@@ -302,7 +300,7 @@ class VarianceScaling(_Random):
         }
 
 
-def fans(sizes):
+def fans(sizes: Sequence[int]):
     """(inputs, outputs) of one unit of a kernel of this shape."""
     if len(sizes) < 1:
         return 1, 1
@@ -416,11 +414,11 @@ class Orthogonal(_Random):
         (under Keras 2 every call draws other numbers).
     """
 
-    def __init__(self, gain=1.0, seed=None):
+    def __init__(self, gain: float = 1.0, seed: int | None = None):
         super().__init__(seed)
         self.gain = gain
 
-    def __call__(self, shape, dtype=None, **kwargs):
+    def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
         dtype = _float_dtype(dtype)
         sizes = _sizes(shape)
         if len(sizes) < 2:
@@ -448,7 +446,7 @@ class Identity(Initializer):
       gain: the factor.
     """
 
-    def __init__(self, gain=1.0):
+    def __init__(self, gain: float = 1.0):
         self.gain = gain
 
     def __call__(self, shape, dtype=None, **kwargs):
@@ -492,7 +490,9 @@ class STFT(Initializer):
       ValueError: for other names.
     """
 
-    def __init__(self, side="real", window="hann", scaling="density", periodic=False):
+    def __init__(
+        self, side: str = "real", window: str = "hann", scaling: str = "density", periodic: bool = False
+    ):
         if side not in ("real", "imag"):
             raise ValueError(f"side should be 'real' or 'imag', not {side}")
         if scaling not in (None, "density", "spectrum"):
@@ -628,12 +628,12 @@ def get(identifier):
     return resolve(identifier, _NAMES, "initializer")
 
 
-def serialize(initializer):
+def serialize(initializer: GlorotUniform | Zeros):
     """The config of an initializer."""
     return to_config(initializer)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config, custom_objects: Mapping[str, Any] | None = None):
     """Make an initializer of its name or config.
 
     Args:

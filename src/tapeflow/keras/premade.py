@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -45,7 +48,7 @@ class LinearModel(Model):
         self.dense_layers = []
         self.bias = None
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         """Creates a kernel for each input, and the bias."""
         for shape in _each_shape(input_shape):
             layer = Dense(

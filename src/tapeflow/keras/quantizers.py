@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.spelling import snake_case
@@ -49,7 +53,7 @@ class Quantizer:
       output_dtype: the dtype of the integers.
     """
 
-    def __init__(self, output_dtype="int8"):
+    def __init__(self, output_dtype: str = "int8"):
         self.output_dtype = output_dtype
 
     def __call__(self, x):
@@ -76,12 +80,12 @@ class AbsMaxQuantizer(Quantizer):
       output_dtype: the dtype of the integers.
     """
 
-    def __init__(self, axis=None, value_range=(-127, 127), epsilon=1e-7, output_dtype="int8"):
+    def __init__(self, axis=None, value_range=(-127, 127), epsilon: float = 1e-7, output_dtype: str = "int8"):
         super().__init__(output_dtype)
         self.axis = (axis,) if isinstance(axis, int) else axis if axis is None else tuple(axis)
         self.value_range, self.epsilon = value_range, epsilon
 
-    def __call__(self, x, axis=None, to_numpy=False):
+    def __call__(self, x, axis=None, to_numpy: bool = False):
         """Return integers, and what the floats were multiplied by."""
         axis = self.axis if axis is None else axis
         if axis is None:
@@ -94,7 +98,10 @@ class AbsMaxQuantizer(Quantizer):
 
 
 @computes_tensors
-def abs_max_quantize(inputs, axis, value_range=(-127, 127), dtype="int8", epsilon=1e-7, to_numpy=False):
+def abs_max_quantize(
+    inputs: TensorLike, axis, value_range=(-127, 127), dtype: DTypeLike = "int8", epsilon: float = 1e-7,
+    to_numpy: bool = False,
+):
     """Return integers, and what the inputs were multiplied by: the greatest integer for the greatest absolute value.
 
     Args:
@@ -113,7 +120,9 @@ def abs_max_quantize(inputs, axis, value_range=(-127, 127), dtype="int8", epsilo
 
 
 @computes_tensors
-def fake_quant_with_min_max_vars(inputs, min_vals, max_vals, num_bits=8, narrow_range=False, axis=None):
+def fake_quant_with_min_max_vars(
+    inputs: TensorLike, min_vals, max_vals, num_bits: int = 8, narrow_range: bool = False, axis=None
+):
     """Return floats rounded to the values that integers of so many bits can stand for.
 
     Args:
@@ -140,7 +149,7 @@ def fake_quant_with_min_max_vars(inputs, min_vals, max_vals, num_bits=8, narrow_
 
 
 @computes_tensors
-def compute_float8_scale(amax, scale, dtype_max, margin=0):
+def compute_float8_scale(amax, scale, dtype_max, margin: int = 0):
     """Compute the scale by which the greatest absolute value fits a dtype.
 
     Args:
@@ -157,7 +166,7 @@ def compute_float8_scale(amax, scale, dtype_max, margin=0):
 
 
 @computes_tensors
-def compute_float8_amax_history(x, amax_history):
+def compute_float8_amax_history(x: TensorLike, amax_history):
     """Move a history of greatest absolute values by one, with that of x in the first place.
 
     Args:
@@ -173,7 +182,7 @@ def compute_float8_amax_history(x, amax_history):
 
 
 @computes_tensors
-def quantize_and_dequantize(inputs, scale, quantized_dtype, compute_dtype):
+def quantize_and_dequantize(inputs: TensorLike, scale, quantized_dtype, compute_dtype):
     """Round floats to what a smaller float dtype can say of them, divided by a scale.
 
     Args:
@@ -191,7 +200,7 @@ def quantize_and_dequantize(inputs, scale, quantized_dtype, compute_dtype):
     return cast(cast(x, quantized_dtype), compute_dtype) * scale
 
 
-def pack_int4(arr, axis=0, dtype="int8"):
+def pack_int4(arr, axis=0, dtype: DTypeLike = "int8"):
     """Return integers of 4 bits, two in a byte along an axis; the shape of these bytes; and the size of the axis.
 
     Args:
@@ -213,7 +222,7 @@ def pack_int4(arr, axis=0, dtype="int8"):
     return convert_to_tensor(packed), packed.shape, size
 
 
-def unpack_int4(packed, orig_len, axis=0, dtype="int8"):
+def unpack_int4(packed, orig_len, axis=0, dtype: DTypeLike = "int8"):
     """Return the integers that `pack_int4` packed.
 
     Args:
@@ -237,7 +246,8 @@ def unpack_int4(packed, orig_len, axis=0, dtype="int8"):
 
 
 def abs_max_quantize_grouped_with_zero_point(
-    inputs, block_size, value_range=(-8, 7), dtype="int8", epsilon=1e-7, to_numpy=False
+    inputs, block_size, value_range=(-8, 7), dtype: DTypeLike = "int8", epsilon: float = 1e-7,
+    to_numpy: bool = False,
 ):
     """Return integers of groups of rows, each column of which has a scale and a zero point of its own.
 
@@ -316,7 +326,7 @@ class Int8QuantizationConfig(QuantizationConfig):
 
     mode = "int8"
 
-    def __init__(self, weight_quantizer=None, activation_quantizer="default"):
+    def __init__(self, weight_quantizer=None, activation_quantizer: str = "default"):
         super().__init__(weight_quantizer, activation_quantizer)
 
 
@@ -345,7 +355,7 @@ class Int4QuantizationConfig(QuantizationConfig):
 
     mode = "int4"
 
-    def __init__(self, weight_quantizer=None, activation_quantizer="default", block_size=128):
+    def __init__(self, weight_quantizer=None, activation_quantizer: str = "default", block_size: int = 128):
         super().__init__(weight_quantizer, None if activation_quantizer == "default" else activation_quantizer)
         if block_size is not None and block_size != -1 and block_size <= 0:
             raise ValueError(f"block_size must be None, -1, or a positive integer. Received: block_size={block_size}")
@@ -386,7 +396,7 @@ def serialize(initializer):
     return to_config(initializer)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config, custom_objects: Mapping[str, Any] | None = None):
     """A quantizer from its config."""
     return from_config_dict(config, _NAMES, "quantizer", custom_objects)
 

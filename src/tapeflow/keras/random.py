@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random as python_random
 import threading
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, DTypeLike, Tensor, TensorLike
 from tapeflow.core.context import init_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, public_methods
@@ -70,7 +73,7 @@ class SeedGenerator:
     False
     """
 
-    def __init__(self, seed=None, name=None, **kwargs):
+    def __init__(self, seed: int | None = None, name: str | None = None, **kwargs):
         kwargs.pop("backend", None)
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments: {kwargs}")
@@ -145,18 +148,21 @@ def draw_seed(seed):
     return cast(floormod(drawn, dtypes.int32.max - 1), dtypes.int32)
 
 
-def seed_config(seed):
+def seed_config(seed: int):
     """What the config of an object has for its seed."""
     return to_config(seed) if isinstance(seed, SeedGenerator) else seed
 
 
-def seed_from_config(seed):
+def seed_from_config(seed: int | None):
     """The opposite of `seed_config`."""
     return made_from(SeedGenerator, seed["config"]) if isinstance(seed, dict) else seed
 
 
 @public
-def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+def normal(
+    shape: Sequence[Any], mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike | None = None,
+    seed: int | None = None,
+):
     """Draw normal numbers.
 
     Args:
@@ -178,7 +184,10 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
 
 @public
-def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+def truncated_normal(
+    shape: Sequence[Any], mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike | None = None,
+    seed: int | None = None,
+):
     """Draw normal numbers at most two standard deviations from the mean.
 
     Args:
@@ -196,7 +205,9 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
 
 @public
-def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
+def uniform(
+    shape: Sequence[Any], minval: float = 0.0, maxval: float = 1.0, dtype=None, seed: int | None = None
+):
     """Draw uniform numbers of [minval, maxval).
 
     Args:
@@ -218,13 +229,13 @@ def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
     return _uniform(shape, minval, maxval, dtype, seed)
 
 
-def _uniform(shape, minval, maxval, dtype, seed):
+def _uniform(shape: Sequence[Any], minval, maxval, dtype: DTypeLike, seed):
     limits = cast(minval, dtype), cast(maxval, dtype)
     return random_stateless.stateless_uniform(shape, draw_seed(seed), *limits, dtype)
 
 
 @public
-def randint(shape, minval, maxval, dtype="int32", seed=None):
+def randint(shape: Sequence[Any], minval, maxval, dtype: DTypeLike = "int32", seed: int | None = None):
     """Draw integers of [minval, maxval).
 
     Args:
@@ -248,7 +259,7 @@ def randint(shape, minval, maxval, dtype="int32", seed=None):
 
 
 @public
-def categorical(logits, num_samples, dtype="int32", seed=None):
+def categorical(logits, num_samples, dtype: DTypeLike = "int32", seed: int | None = None):
     """Draw classes for each row of logits.
 
     Args:
@@ -271,7 +282,7 @@ def categorical(logits, num_samples, dtype="int32", seed=None):
 
 
 @public
-def dropout(inputs, rate, noise_shape=None, seed=None):
+def dropout(inputs: TensorLike, rate: float, noise_shape=None, seed=None):
     """Set elements to 0 with probability `rate` and divide the others by 1 - rate.
 
     Args:
@@ -290,7 +301,7 @@ def dropout(inputs, rate, noise_shape=None, seed=None):
     return stateless_dropout(inputs, rate=rate, seed=seed, noise_shape=_noise_shape(inputs, noise_shape))
 
 
-def _noise_shape(inputs, noise_shape):
+def _noise_shape(inputs: Tensor, noise_shape):
     if noise_shape is None:
         return None
     sizes = inputs.shape if inputs.shape.is_fully_defined() else shape_of(inputs)
@@ -298,7 +309,7 @@ def _noise_shape(inputs, noise_shape):
 
 
 @public
-def shuffle(x, axis=0, seed=None):
+def shuffle(x: TensorLike, axis: AxisLike = 0, seed: int | None = None):
     """Put the parts of a tensor along an axis into a random order.
 
     Args:
@@ -315,7 +326,7 @@ def shuffle(x, axis=0, seed=None):
 
 
 @public
-def gamma(shape, alpha, dtype=None, seed=None):
+def gamma(shape: Sequence[Any], alpha, dtype: DTypeLike | None = None, seed: int | None = None):
     """Draw from gamma distributions of scale 1.
 
     Args:
@@ -330,13 +341,15 @@ def gamma(shape, alpha, dtype=None, seed=None):
     return _gamma(shape, alpha, settings.default_dtype(dtype), draw_seed(seed))
 
 
-def _gamma(shape, alpha, dtype, seed):
+def _gamma(shape: Sequence[Any], alpha, dtype: DTypeLike, seed: int):
     drawn = dtypes.float32 if dtype == dtypes.bfloat16 else dtype
     return cast(random_stateless_choice.stateless_gamma(shape, seed, alpha, dtype=drawn), dtype)
 
 
 @public
-def binomial(shape, counts, probabilities, dtype=None, seed=None):
+def binomial(
+    shape: Sequence[Any], counts, probabilities, dtype: DTypeLike | None = None, seed: int | None = None
+):
     """Draw numbers of successes in trials.
 
     Args:
@@ -355,7 +368,7 @@ def binomial(shape, counts, probabilities, dtype=None, seed=None):
 
 
 @public
-def beta(shape, alpha, beta, dtype=None, seed=None):
+def beta(shape: Sequence[Any], alpha, beta, dtype: DTypeLike | None = None, seed: int | None = None):
     """Draw from beta distributions.
 
     Args:
@@ -386,7 +399,7 @@ def states_of_generators(values):
 class NoiseSource:
     """The random numbers of a layer: of a `SeedGenerator`, or in Keras 2 of random ops with the layer's seed."""
 
-    def __init__(self, seed):
+    def __init__(self, seed: int | None):
         self._seed = seed
         self._generator = None if keras_2() or settings.in_plain_graph() else SeedGenerator(seed)
 
@@ -396,13 +409,13 @@ class NoiseSource:
             return random_ops.normal(shape, mean, stddev, dtype, self._seed)
         return normal(shape, mean, stddev, dtype, self._generator)
 
-    def uniform(self, shape, dtype):
+    def uniform(self, shape: Sequence[Any], dtype: DTypeLike):
         """Uniform numbers of [0, 1)."""
         if self._generator is None:
             return random_ops.uniform(shape, 0.0, 1.0, dtype, self._seed)
         return _uniform(shape, 0.0, 1.0, dtype, self._generator)
 
-    def dropout(self, x, rate, noise_shape=None):
+    def dropout(self, x: TensorLike, rate: float, noise_shape=None):
         """Dropout of `x`."""
         if self._generator is None:
             return nn_dropout(x, rate, noise_shape, self._seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from tapeflow.core.deserialization import deserializing
@@ -47,7 +47,7 @@ class CustomObjectScope:
       *more: further ones, as Keras 2 takes them.
     """
 
-    def __init__(self, custom_objects=None, *more):
+    def __init__(self, custom_objects: Mapping[str, Any] | None = None, *more):
         given = (custom_objects or {}, *more)
         self.custom_objects = {name: value for mapping in given for name, value in mapping.items()}
         self._backup = None
@@ -67,7 +67,7 @@ def get_custom_objects():
     return custom
 
 
-def register_keras_serializable(package="Custom", name=None):
+def register_keras_serializable(package: str = "Custom", name: str | None = None):
     """Make a decorator that makes a class or function known by `package>name`, so that saved models find it.
 
     Args:
@@ -101,7 +101,7 @@ def get_registered_name(obj):
     return getattr(obj, "_keras_name", None) or obj.__name__
 
 
-def get_registered_object(name, custom_objects=None, module_objects=None):
+def get_registered_object(name: str, custom_objects: Mapping[str, Any] | None = None, module_objects=None):
     """Find a class or function by the name that it is registered by.
 
     Args:
@@ -129,7 +129,10 @@ _IDENTIFIED = {
 }  # fmt: skip
 
 
-def find(name, table, kind, custom_objects=None, error=ValueError):
+def find(
+    name: str, table: dict[str, Any], kind: str, custom_objects: Mapping[str, Any] | None = None,
+    error: type = ValueError,
+):
     """The class or function called `name`. Raises `error` when there is none."""
     for names in (custom_objects or {}, custom, table):
         if name in names:
@@ -151,7 +154,10 @@ def find(name, table, kind, custom_objects=None, error=ValueError):
     )
 
 
-def resolve(identifier, table, kind, custom_objects=None, instantiate=True):
+def resolve(
+    identifier, table: dict[str, Any], kind: str, custom_objects: Mapping[str, Any] | None = None,
+    instantiate: bool = True,
+):
     """An object from None, a name, a {"class_name", "config"} dict, or an object itself.
 
     Classes are instantiated, those given themselves where `instantiate`; functions are returned as they are.
@@ -168,7 +174,9 @@ def resolve(identifier, table, kind, custom_objects=None, instantiate=True):
     raise ValueError(f"Could not interpret {kind} identifier: {identifier!r}")
 
 
-def from_config_dict(config, table, kind, custom_objects=None):
+def from_config_dict(
+    config: dict[str, Any], table: dict[str, Any], kind: str, custom_objects: Mapping[str, Any] | None = None
+):
     """The object that a {"class_name", "config"} dict describes."""
     if "class_name" not in config:
         raise ValueError(f"Improper config format for {kind}: {config}")
@@ -198,7 +206,7 @@ def from_config_dict(config, table, kind, custom_objects=None):
 _INERT = {"renorm_momentum": 0.99, "data_format": "channels_last"}
 
 
-def made_from(cls, config):
+def made_from(cls, config: dict[str, Any]):
     """`cls.from_config(config)`, without settings that the class has not where they change nothing."""
     config = dict(config)
     while True:

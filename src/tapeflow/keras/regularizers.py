@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.core.release import keras_2
@@ -28,12 +30,12 @@ class Regularizer(Bounded):
         raise TypeError(f"{self} does not implement get_config()")
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A regularizer from the constructor's arguments."""
         return cls(**config)
 
 
-def _factor(value, name):
+def _factor(value: float, name: str):
     value = 0.0 if value is None else value
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ValueError(
@@ -56,11 +58,11 @@ class L1L2(Regularizer):
     5.5
     """
 
-    def __init__(self, l1=0.0, l2=0.0):
+    def __init__(self, l1: float = 0.0, l2: float = 0.0):
         self.l1 = _factor(l1, "l1")
         self.l2 = _factor(l2, "l2")
 
-    def __call__(self, x):
+    def __call__(self, x: TensorLike):
         penalty = 0.0
         if self.l1:
             penalty += self.l1 * reduce_sum(abs_(x))
@@ -80,7 +82,7 @@ class L1(L1L2):
       **kwargs: `l`, the old name of the factor.
     """
 
-    def __init__(self, l1=0.01, **kwargs):
+    def __init__(self, l1: float = 0.01, **kwargs):
         super().__init__(l1=_alias(l1, kwargs))
 
     def get_config(self):
@@ -98,7 +100,7 @@ class L2(L1L2):
     2.5
     """
 
-    def __init__(self, l2=0.01, **kwargs):
+    def __init__(self, l2: float = 0.01, **kwargs):
         super().__init__(l2=_alias(l2, kwargs))
 
     def get_config(self):
@@ -116,7 +118,7 @@ class OrthogonalRegularizer(Regularizer):
       ValueError: for another mode, and at the call for tensors that are not matrices.
     """
 
-    def __init__(self, factor=0.01, mode="rows"):
+    def __init__(self, factor: float = 0.01, mode: str = "rows"):
         self.factor = _factor(factor, "factor")
         if mode not in ("rows", "columns"):
             raise ValueError(
@@ -143,7 +145,7 @@ class OrthogonalRegularizer(Regularizer):
         return {"factor": self.factor, "mode": self.mode}
 
 
-def _alias(value, kwargs):
+def _alias(value: float, kwargs: dict[str, Any]):
     """The argument under its old name `l`, when that was given."""
     value = kwargs.pop("l", value)
     if kwargs:
@@ -196,7 +198,7 @@ def serialize(regularizer):
     return to_config(regularizer)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config, custom_objects: Mapping[str, Any] | None = None):
     """Make a regularizer of its config.
 
     Args:

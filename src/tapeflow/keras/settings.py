@@ -55,7 +55,7 @@ def image_data_format():
     return settings["image_data_format"]
 
 
-def set_image_data_format(data_format):
+def set_image_data_format(data_format: str):
     """Changes where channels are in images. Raises ValueError for other names."""
     if data_format not in ("channels_last", "channels_first"):
         raise ValueError(f"Unknown `data_format`: {data_format}")
@@ -82,7 +82,7 @@ def set_max_steps_per_epoch(max_steps_per_epoch):
     settings["max_steps_per_epoch"] = max_steps_per_epoch
 
 
-def at_most(number, limit):
+def at_most(number: int, limit):
     """A number, or the limit where that is less; None is no number and no limit."""
     if number is None or limit is None:
         return limit if number is None else number
@@ -133,13 +133,13 @@ def _counts():
     return _counts_of_graphs.setdefault(graph, defaultdict(int))
 
 
-def unique_name(base, zero_based=True):
+def unique_name(base: str, zero_based: bool = True):
     """`base` the first time, then base_1, base_2, ... (base_1 at first when not zero_based)."""
     number = get_uid(base) - (1 if zero_based else 0)
     return base if number == 0 else f"{base}_{number}"
 
 
-def get_uid(prefix=""):
+def get_uid(prefix: str = ""):
     """The next number for names that begin with `prefix`, from 1."""
     with _counting:
         counts = _counts()
@@ -153,7 +153,7 @@ def reset_uids():
     _counts_of_graphs.clear()
 
 
-def clear_session(free_memory=True):
+def clear_session(free_memory: bool = True):
     """Let layer names begin again and forget the learning phase.
 
     Args:
@@ -163,7 +163,7 @@ def clear_session(free_memory=True):
     settings["learning_phase"] = None
 
 
-def normalize_data_format(value):
+def normalize_data_format(value: str | None):
     """A data format, the global one for None. Raises ValueError for other names."""
     value = image_data_format() if value is None else value
     lowered = value.lower() if isinstance(value, str) else value

@@ -67,7 +67,7 @@ def assert_same_paths(a, b):
         )
 
 
-def map_structure(func, *structures, none_is_leaf=True):
+def map_structure(func, *structures, none_is_leaf: bool = True):
     """Return a structure of func(*leaves) for the leaves of structures that are nested alike.
 
     Args:
@@ -89,7 +89,7 @@ def pack_sequence_as(structure, flat_sequence):
     return nest.pack_sequence_as(structure, list(flat_sequence))
 
 
-def traverse(func, structure, top_down=True):
+def traverse(func, structure, top_down: bool = True):
     """Return a structure in which func(part) replaces each part for which it is not None.
 
     Args:

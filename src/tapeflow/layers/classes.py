@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
+from typing import Any
 
 from tapeflow.checkpoint.following import attached
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
+from tapeflow.core.annotations import DTypeLike, TensorLike, Variable
 from tapeflow.core.context import current_graph, executing_eagerly, init_scope, name_scope
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.spelling import snake_case
@@ -20,7 +23,7 @@ from tapeflow.v1.variable_getting import get_variable
 from tapeflow.v1.variable_scoping import variable_scope
 
 
-def _regularized(regularizer, name, variable):
+def _regularized(regularizer: Callable[..., Any], name: str, variable: Variable):
     with name_scope(f"{name}/Regularizer"):
         return regularizer(variable)
 
@@ -42,7 +45,9 @@ class Layer(keras_layers.Layer):
         if "_tracked" not in self.__dict__:
             super()._start_tracking()
 
-    def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
+    def __init__(
+        self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs
+    ):
         scope, reuse = kwargs.pop("_scope", None), kwargs.pop("_reuse", None)
         kwargs["autocast"] = False
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
@@ -172,7 +177,7 @@ class Layer(keras_layers.Layer):
             self.add_loss([partial(_regularized, regularizer, name, part) for part in parts])
         return variable
 
-    def add_loss(self, losses, **kwargs):
+    def add_loss(self, losses: Sequence[Callable[..., Any]], **kwargs):
         """Adds scalar tensors, or functions that give them, to what `losses` returns; in graphs they are collected."""
         super().add_loss(losses, **kwargs)
         graph = current_graph()
@@ -194,7 +199,7 @@ class Layer(keras_layers.Layer):
             if all(update is not known for known in graph.get_collection_ref("update_ops")):
                 graph.add_to_collection("update_ops", update)
 
-    def apply(self, inputs, *args, **kwargs):
+    def apply(self, inputs: TensorLike, *args, **kwargs):
         """Calls the layer."""
         return self(inputs, *args, **kwargs)
 
@@ -204,14 +209,17 @@ class Dense(keras_layers.Dense, Layer):
 
     _plain_call = True
 
-    def __init__(self, units, activation=None, use_bias=True, kernel_initializer=None, **kwargs):
+    def __init__(
+        self, units: int, activation: Callable[..., Any] | None = None, use_bias: bool = True,
+        kernel_initializer=None, **kwargs,
+    ):
         super().__init__(units, activation, use_bias, kernel_initializer, **kwargs)
 
 
 class Conv1D(keras_layers.Conv1D, Layer):
     """See keras.layers.Conv1D; kernels start as the variable scope says, where it does."""
 
-    def __init__(self, filters, kernel_size, strides=1, padding="valid", **kwargs):
+    def __init__(self, filters: int, kernel_size: int, strides: int = 1, padding: str = "valid", **kwargs):
         kwargs.setdefault("kernel_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
@@ -219,7 +227,10 @@ class Conv1D(keras_layers.Conv1D, Layer):
 class Conv2D(keras_layers.Conv2D, Layer):
     """See keras.layers.Conv2D."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", **kwargs):
+    def __init__(
+        self, filters: int, kernel_size: int, strides: Sequence[int] = (1, 1), padding: str = "valid",
+        **kwargs,
+    ):
         kwargs.setdefault("kernel_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
@@ -227,7 +238,10 @@ class Conv2D(keras_layers.Conv2D, Layer):
 class Conv3D(keras_layers.Conv3D, Layer):
     """See keras.layers.Conv3D; kernels start as the variable scope says, where it does."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", **kwargs):
+    def __init__(
+        self, filters: int, kernel_size: int, strides: Sequence[int] = (1, 1, 1), padding: str = "valid",
+        **kwargs,
+    ):
         kwargs.setdefault("kernel_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
@@ -235,7 +249,10 @@ class Conv3D(keras_layers.Conv3D, Layer):
 class Conv2DTranspose(keras_layers.Conv2DTranspose, Layer):
     """See keras.layers.Conv2DTranspose; kernels start as the variable scope says, where it does."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", **kwargs):
+    def __init__(
+        self, filters: int, kernel_size: int, strides: Sequence[int] = (1, 1), padding: str = "valid",
+        **kwargs,
+    ):
         kwargs.setdefault("kernel_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
@@ -243,7 +260,10 @@ class Conv2DTranspose(keras_layers.Conv2DTranspose, Layer):
 class Conv3DTranspose(keras_layers.Conv3DTranspose, Layer):
     """See keras.layers.Conv3DTranspose; kernels start as the variable scope says, where it does."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", **kwargs):
+    def __init__(
+        self, filters: int, kernel_size: int, strides: Sequence[int] = (1, 1, 1), padding: str = "valid",
+        **kwargs,
+    ):
         kwargs.setdefault("kernel_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
@@ -251,7 +271,7 @@ class Conv3DTranspose(keras_layers.Conv3DTranspose, Layer):
 class SeparableConv1D(keras_layers.SeparableConv1D, Layer):
     """See keras.layers.SeparableConv1D; kernels start as the variable scope says, where it does."""
 
-    def __init__(self, filters, kernel_size, strides=1, padding="valid", **kwargs):
+    def __init__(self, filters, kernel_size, strides=1, padding: str = "valid", **kwargs):
         kwargs.setdefault("depthwise_initializer", None)
         kwargs.setdefault("pointwise_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
@@ -260,7 +280,10 @@ class SeparableConv1D(keras_layers.SeparableConv1D, Layer):
 class SeparableConv2D(keras_layers.SeparableConv2D, Layer):
     """See keras.layers.SeparableConv2D; kernels start as the variable scope says, where it does."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", **kwargs):
+    def __init__(
+        self, filters: int, kernel_size: int, strides: Sequence[int] = (1, 1), padding: str = "valid",
+        **kwargs,
+    ):
         kwargs.setdefault("depthwise_initializer", None)
         kwargs.setdefault("pointwise_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
@@ -277,7 +300,8 @@ class MaxPooling1D(keras_layers.MaxPooling1D, Layer):
     """See keras.layers.MaxPooling1D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
+        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
+        name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
@@ -287,7 +311,8 @@ class MaxPooling2D(keras_layers.MaxPooling2D, Layer):
     """See keras.layers.MaxPooling2D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
+        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
+        name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
@@ -297,7 +322,8 @@ class MaxPooling3D(keras_layers.MaxPooling3D, Layer):
     """See keras.layers.MaxPooling3D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
+        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
+        name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
@@ -307,7 +333,8 @@ class AveragePooling1D(keras_layers.AveragePooling1D, Layer):
     """See keras.layers.AveragePooling1D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
+        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
+        name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
@@ -317,7 +344,8 @@ class AveragePooling2D(keras_layers.AveragePooling2D, Layer):
     """See keras.layers.AveragePooling2D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
+        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
+        name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
@@ -327,7 +355,8 @@ class AveragePooling3D(keras_layers.AveragePooling3D, Layer):
     """See keras.layers.AveragePooling3D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
+        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
+        name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
@@ -341,29 +370,12 @@ class BatchNormalization(keras_layers.BatchNormalization, Layer):
     _frozen_is_at_rest = False
 
     def __init__(
-        self,
-        axis=-1,
-        momentum=0.99,
-        epsilon=0.001,
-        center=True,
-        scale=True,
-        beta_initializer="zeros",
-        gamma_initializer="ones",
-        moving_mean_initializer="zeros",
-        moving_variance_initializer="ones",
-        beta_regularizer=None,
-        gamma_regularizer=None,
-        beta_constraint=None,
-        gamma_constraint=None,
-        renorm=False,
-        renorm_clipping=None,
-        renorm_momentum=0.99,
-        fused=None,
-        trainable=True,
-        virtual_batch_size=None,
-        adjustment=None,
-        name=None,
-        **kwargs,
+        self, axis: int = -1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True,
+        scale: bool = True, beta_initializer: str = "zeros", gamma_initializer: str = "ones",
+        moving_mean_initializer: str = "zeros", moving_variance_initializer: str = "ones",
+        beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None,
+        renorm: bool = False, renorm_clipping=None, renorm_momentum: float = 0.99, fused: bool | None = None,
+        trainable: bool = True, virtual_batch_size=None, adjustment=None, name: str | None = None, **kwargs,
     ):
         super().__init__(
             axis,
@@ -390,14 +402,16 @@ class BatchNormalization(keras_layers.BatchNormalization, Layer):
             **kwargs,
         )
 
-    def call(self, inputs, training=False, mask=None):
+    def call(self, inputs: TensorLike, training=False, mask=None):
         return super().call(inputs, training=training, mask=mask)
 
 
 class Dropout(keras_layers.Dropout, Layer):
     """See keras.layers.Dropout."""
 
-    def __init__(self, rate=0.5, noise_shape=None, seed=None, name=None, **kwargs):
+    def __init__(
+        self, rate=0.5, noise_shape=None, seed: int | None = None, name: str | None = None, **kwargs
+    ):
         super().__init__(rate, noise_shape, seed, name=name, **kwargs)
 
     def call(self, inputs, training=False):

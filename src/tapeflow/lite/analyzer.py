@@ -14,7 +14,7 @@ class Analyzer:
     """Shows models of TensorFlow Lite. Needs the extra `lite`."""
 
     @staticmethod
-    def analyze(model_path=None, model_content=None, gpu_compatibility=False, **kwargs):
+    def analyze(model_path=None, model_content=None, gpu_compatibility: bool = False, **kwargs):
         """Print the subgraphs, operators and tensors of a model.
 
         Args:

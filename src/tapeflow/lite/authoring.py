@@ -20,7 +20,10 @@ class CompatibilityError(Exception):
 class _Compatible:
     """A function that is converted when it is called for the first time."""
 
-    def __init__(self, target, converter_target_spec=None, converter_allow_custom_ops=None, raise_exception=False):
+    def __init__(
+        self, target, converter_target_spec=None, converter_allow_custom_ops=None,
+        raise_exception: bool = False,
+    ):
         functools.update_wrapper(self, target, updated=())
         self._function = target
         self._owner: Any = None

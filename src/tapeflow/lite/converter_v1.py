@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,8 @@ class TFLiteConverter(Settings):
 
     @classmethod
     def from_keras_model_file(
-        cls, model_file, input_arrays=None, input_shapes=None, output_arrays=None, custom_objects=None
+        cls, model_file, input_arrays=None, input_shapes=None, output_arrays=None,
+        custom_objects: Mapping[str, Any] | None = None,
     ):
         """A converter of a Keras model in a file.
 

@@ -54,15 +54,10 @@ class Interpreter:
     """
 
     def __init__(
-        self,
-        model_path=None,
-        model_content=None,
-        experimental_delegates=None,
-        num_threads=None,
-        experimental_op_resolver_type=OpResolverType.AUTO,
-        experimental_preserve_all_tensors=False,
-        experimental_disable_delegate_clustering=False,
-        experimental_default_delegate_latest_features=False,
+        self, model_path=None, model_content=None, experimental_delegates=None, num_threads=None,
+        experimental_op_resolver_type=OpResolverType.AUTO, experimental_preserve_all_tensors: bool = False,
+        experimental_disable_delegate_clustering: bool = False,
+        experimental_default_delegate_latest_features: bool = False,
     ):
         if not model_path and not model_content:
             raise ValueError("`model_path` or `model_content` must be specified.")
@@ -133,7 +128,7 @@ class Interpreter:
         """
         return self._runtime.num_subgraphs()
 
-    def resize_tensor_input(self, input_index, tensor_size, strict=False):
+    def resize_tensor_input(self, input_index, tensor_size, strict: bool = False):
         """Give an input another shape; `allocate_tensors` has to be called after it.
 
         Args:

@@ -143,7 +143,7 @@ _SPARSE = {
 _SEGMENTS = ("sum", "prod", "min", "max", "mean", "sqrt_n")
 
 
-def _functions(table):
+def _functions(table: dict[Any, Any]):
     return {getattr(module, name) for module, names in table.items() for name in names.split()}
 
 

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.ops.array import rows as array
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.construction import zeros
@@ -26,12 +27,12 @@ from tapeflow.ops.string import rows as strings
 from tapeflow.ops.string.segment_join import unsorted_segment_join
 
 
-def size(input, out_type=None, name=None):
+def size(input, out_type: DTypeLike | None = None, name: str | None = None):
     """`tf.size` of a ragged tensor: of its flat values."""
     return array.size(input.flat_values, out_type) if out_type else array.size(input.flat_values)
 
 
-def rank(input, name=None):
+def rank(input, name: str | None = None):
     """`tf.rank` of a ragged tensor."""
     known = input.shape.rank
     if known is None:
@@ -39,32 +40,32 @@ def rank(input, name=None):
     return casting.cast(known, "int32")
 
 
-def sparse_shape(input, out_type=dtypes.int32, name=None):
+def sparse_shape(input, out_type: DTypeLike = dtypes.int32, name: str | None = None):
     """`tf.shape` of a sparse tensor: its dense shape."""
     return casting.cast(input.dense_shape, dtypes.int32 if out_type is None else out_type)
 
 
-def sparse_shape_v1(input, name=None, out_type=dtypes.int32):
+def sparse_shape_v1(input, name: str | None = None, out_type: DTypeLike = dtypes.int32):
     """`sparse_shape` with the 1.x order of arguments."""
     return sparse_shape(input, out_type)
 
 
-def sparse_size(input, out_type=dtypes.int32, name=None):
+def sparse_size(input, out_type: DTypeLike = dtypes.int32, name: str | None = None):
     """`tf.size` of a sparse tensor: the product of its dense shape."""
     return casting.cast(reduce_prod(input.dense_shape), dtypes.int32 if out_type is None else out_type)
 
 
-def sparse_size_v1(input, name=None, out_type=dtypes.int32):
+def sparse_size_v1(input, name: str | None = None, out_type: DTypeLike = dtypes.int32):
     """`sparse_size` with the 1.x order of arguments."""
     return sparse_size(input, out_type)
 
 
-def sparse_rank(input, name=None):
+def sparse_rank(input, name: str | None = None):
     """`tf.rank` of a sparse tensor."""
     return array.Shape(input.dense_shape)[0]
 
 
-def embedding_lookup(params, ids, max_norm=None, name=None):
+def embedding_lookup(params, ids, max_norm=None, name: str | None = None):
     """`tf.nn.embedding_lookup` of ragged ids: an embedding for each."""
     if max_norm is not None:
         flat = dense_embedding.embedding_lookup(params, ids.flat_values, max_norm)
@@ -73,8 +74,10 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     return ids.with_flat_values(flat)
 
 
-def embedding_lookup_v1(params, ids, partition_strategy="mod", name=None, validate_indices=True,
-                        max_norm=None):  # fmt: skip
+def embedding_lookup_v1(
+    params, ids, partition_strategy: str = "mod", name: str | None = None, validate_indices: bool = True,
+    max_norm=None,
+):  # fmt: skip
     """`embedding_lookup` of 1.x."""
     return ids.with_flat_values(
         dense_embedding.embedding_lookup_v1(
@@ -83,7 +86,7 @@ def embedding_lookup_v1(params, ids, partition_strategy="mod", name=None, valida
     )
 
 
-def sparse_divide(x, y, name=None):
+def sparse_divide(x, y, name: str | None = None):
     """`tf.divide` of a sparse tensor by a dense one."""
     return x / y
 
@@ -143,7 +146,9 @@ def with_sparse(function):
     return called
 
 
-def reduce_join(inputs, axis=None, keepdims=None, separator="", name=None):
+def reduce_join(
+    inputs, axis=None, keepdims: bool | None = None, separator: str = "", name: str | None = None
+):
     """`tf.strings.reduce_join` of a ragged tensor."""
     def joined(value, axis, keep):
         return strings.reduce_join(value, axis, keep, separator)
@@ -154,7 +159,7 @@ def reduce_join(inputs, axis=None, keepdims=None, separator="", name=None):
     return reduce_along(joined, of_segments, inputs, axis, bool(keepdims))
 
 
-def format_text(template, inputs, placeholder="{}", summarize=3, name=None):
+def format_text(template, inputs, placeholder: str = "{}", summarize=3, name: str | None = None):
     """`tf.strings.format` with ragged tensors among the inputs."""
     if not isinstance(inputs, (list, tuple)):
         inputs = [inputs]
@@ -173,18 +178,9 @@ def format_text(template, inputs, placeholder="{}", summarize=3, name=None):
 
 
 def matmul(
-    a,
-    b,
-    transpose_a=False,
-    transpose_b=False,
-    adjoint_a=False,
-    adjoint_b=False,
-    a_is_sparse=False,
-    b_is_sparse=False,
-    output_type=None,
-    grad_a=False,
-    grad_b=False,
-    name=None,
+    a, b, transpose_a=False, transpose_b: bool = False, adjoint_a: bool = False, adjoint_b: bool = False,
+    a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: DTypeLike | None = None,
+    grad_a: bool = False, grad_b: bool = False, name: str | None = None,
 ):
     """`tf.matmul` of batches of matrices with different numbers of rows or columns.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def renamed(new_name, new, old_name, old, default=None):
+def renamed(new_name: str, new, old_name: str, old, default=None):
     """The one of two spellings of an argument that was given, else `default`.
 
     Raises ValueError where both were.

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes, promotion
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.array import gather, layout, slicing
@@ -37,7 +38,7 @@ def _transpose(a, axes=None):
 
 
 @public
-def _flatten(a, order="C"):
+def _flatten(a: TensorLike, order: str = "C"):
     """The elements in one axis, row by row, or column by column with `order="F"`.
 
     Raises ValueError for another order than C, A, K and F.
@@ -52,13 +53,13 @@ def _flatten(a, order="C"):
 
 
 @public
-def _ravel(a):
+def _ravel(a: TensorLike):
     """The elements in one axis."""
     return layout.reshape(a, [-1])
 
 
 @public
-def _reshape(a, *newshape, **kwargs):
+def _reshape(a: TensorLike, *newshape, **kwargs):
     """`a.reshape(2, 3)` or `a.reshape((2, 3), order="F")`; one size may be -1. Raises ValueError for other orders."""
     order = kwargs.pop("order", "C")
     if kwargs:
@@ -95,7 +96,7 @@ def _clip(a, a_min, a_max):
 
 
 @public
-def _astype(x, dtype, name=None):
+def _astype(x: TensorLike, dtype: DTypeLike, name: str | None = None):
     """`tf.cast(x, dtype)`.
 
     Args:
@@ -121,14 +122,14 @@ def _round(a, decimals=0):
     return casting.cast(elementwise.round(a * factor) / factor, kind)
 
 
-def _reduced(tensor, reduce, reduce_bool, axis, out, keepdims):
+def _reduced(tensor, reduce, reduce_bool, axis, out, keepdims: bool | None):
     if out is not None:
         raise ValueError("Setting out is not supported.")
     return (reduce_bool if tensor.dtype == dtypes.bool else reduce)(tensor, axis, bool(keepdims))
 
 
 @public
-def _max(a, axis=None, out=None, keepdims=None):
+def _max(a: TensorLike, axis: AxisLike | None = None, out=None, keepdims: bool | None = None):
     """The largest element along `axis`, by default of all. `out` must be None, else ValueError is raised.
 
     Args:
@@ -141,7 +142,7 @@ def _max(a, axis=None, out=None, keepdims=None):
 
 
 @public
-def _min(a, axis=None, out=None, keepdims=None):
+def _min(a: TensorLike, axis: AxisLike | None = None, out=None, keepdims: bool | None = None):
     """The smallest element along `axis`, by default of all. `out` must be None, else ValueError is raised.
 
     Args:
@@ -154,7 +155,7 @@ def _min(a, axis=None, out=None, keepdims=None):
 
 
 @public
-def _mean(a, axis=None, dtype=None, out=None, keepdims=None):
+def _mean(a, axis: AxisLike | None = None, dtype=None, out=None, keepdims: bool | None = None):
     """The mean along `axis`, by default of all, of integers in floating point. `out` must be None.
 
     Args:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core import context
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import operators
@@ -21,7 +22,7 @@ from tapeflow.ops.math import arithmetic, bitwise, comparison, elementwise
 
 @api("__operators__.add")
 @tensor_function
-def add(x, y, name=None):
+def add(x: TensorLike, y: TensorLike, name: str | None = None):
     """`x + y`; of strings the concatenation."""
     return arithmetic.add(x, y, name=name)
 
@@ -32,7 +33,7 @@ _different = operators.same(comparison.NotEqual, True)
 
 @api("__operators__.eq")
 @tensor_function
-def eq(self, other):
+def eq(self, other: TensorLike):
     """`self == other` for each element; False for values that do not broadcast. In graphs of 1.x: whether it is one."""
     if not context.compares_elements():
         return self is other
@@ -41,7 +42,7 @@ def eq(self, other):
 
 @api("__operators__.ne")
 @tensor_function
-def ne(self, other):
+def ne(self, other: TensorLike):
     """`self != other` for each element; True for values that do not broadcast. In graphs of 1.x: whether it is not."""
     if not context.compares_elements():
         return self is not other
@@ -50,7 +51,7 @@ def ne(self, other):
 
 @api("__operators__.getitem")
 @tensor_function
-def getitem(tensor, slice_spec, var=None):
+def getitem(tensor: TensorLike, slice_spec, var=None):
     """`tensor[slice_spec]`."""
     return slicing.getitem(tensor, slice_spec)
 

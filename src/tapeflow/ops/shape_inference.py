@@ -24,7 +24,10 @@ class Call:
 
     __slots__ = ("_attrs", "_list_sizes", "count", "inputs", "row")
 
-    def __init__(self, row: Any, inputs: Sequence[Any], attrs: Mapping[str, Any], list_sizes=None):
+    def __init__(
+        self, row: Any, inputs: Sequence[Any], attrs: Mapping[str, Any],
+        list_sizes: Sequence[int] | None = None,
+    ):
         self.row = row
         self.inputs = inputs
         self._attrs = attrs

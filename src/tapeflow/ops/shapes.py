@@ -12,17 +12,20 @@ construction can be known to be wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import ShapeCall
+
 Shape = tuple[int | None, ...] | None
 Rule = Callable[[Any], list[Shape]]
 
 
-def unknown(call) -> list[Shape]:
+def unknown(call: ShapeCall) -> list[Shape]:
     """Nothing is known."""
     return [None]
 
@@ -45,12 +48,12 @@ same_as_first = same_as(0)
 same_as_second = same_as(1)
 
 
-def same_as_all(call) -> list[Shape]:
+def same_as_all(call: ShapeCall) -> list[Shape]:
     """Every output has the shape of the input at its place."""
     return [call.shape(i) for i in range(call.count)]
 
 
-def elementwise(call) -> list[Shape]:
+def elementwise(call: ShapeCall) -> list[Shape]:
     """The shape of the one input, of which each element alone decides on the element of the output at its place."""
     return [call.shape(0)]
 
@@ -60,7 +63,7 @@ def merged(call) -> list[Shape]:
     return [merged_shape(call)]
 
 
-def merged_shape(call, rank: int | None = None) -> Shape:
+def merged_shape(call: ShapeCall, rank: int | None = None) -> Shape:
     """What is known of the one shape of all inputs."""
     shape: Shape = None if rank is None else (None,) * rank
     for i in range(call.count):
@@ -68,7 +71,7 @@ def merged_shape(call, rank: int | None = None) -> Shape:
     return shape
 
 
-def merged_or_scalar(call) -> Shape:
+def merged_or_scalar(call: ShapeCall) -> Shape:
     """The one shape of all inputs that are no scalars."""
     known: Shape = ()
     sure = True  # that what is unknown does not make the result larger
@@ -81,7 +84,7 @@ def merged_or_scalar(call) -> Shape:
     return known if sure or known else None
 
 
-def scalar(call) -> list[Shape]:
+def scalar(call: ShapeCall) -> list[Shape]:
     return [()]
 
 
@@ -90,7 +93,7 @@ def fixed(*outputs: Shape) -> Rule:
     return lambda call: list(outputs)
 
 
-def vector(call) -> list[Shape]:
+def vector(call: ShapeCall) -> list[Shape]:
     """A vector of unknown length."""
     return [(None,)]
 
@@ -98,14 +101,14 @@ def vector(call) -> list[Shape]:
 def given(i: int, rank: int | None = None) -> Rule:
     """The shape is the value of input `i`. `rank` is the only one it may have."""
 
-    def rule(call) -> list[Shape]:
+    def rule(call: ShapeCall) -> list[Shape]:
         shape = from_value(call, i)
         return [shape if rank is None else with_rank(shape, rank)]
 
     return rule
 
 
-def broadcast_all(call) -> list[Shape]:
+def broadcast_all(call: ShapeCall) -> list[Shape]:
     """The inputs broadcast together."""
     if call.count == 2:
         return [broadcast(call.shape(0), call.shape(1))]
@@ -142,7 +145,7 @@ def reduction(call) -> list[Shape]:
     return [tuple(d for i, d in enumerate(shape) if i not in reduced)]
 
 
-def arg_reduction(call) -> list[Shape]:
+def arg_reduction(call: ShapeCall) -> list[Shape]:
     """Input 0 without the axis in input 1."""
     shape, axis = call.shape(0), scalar_value(call, 1)
     if shape is None:
@@ -162,7 +165,7 @@ def arg_reduction(call) -> list[Shape]:
     return [shape[:gone] + shape[gone + 1 :]]
 
 
-def matmul(call) -> list[Shape]:
+def matmul(call: ShapeCall) -> list[Shape]:
     """Two matrices; attrs `transpose_a`, `transpose_b`."""
     a, b = with_rank(call.shape(0), 2), with_rank(call.shape(1), 2)
     if call.attr("transpose_a"):
@@ -176,7 +179,7 @@ def matmul(call) -> list[Shape]:
 def batch_matmul(broadcasts: bool) -> Rule:
     """Two stacks of matrices whose leading dimensions broadcast, or are the same; attrs `adj_x`, `adj_y`."""
 
-    def rule(call) -> list[Shape]:
+    def rule(call: ShapeCall) -> list[Shape]:
         a, b = at_least(call.shape(0), 2), at_least(call.shape(1), 2)
         of_a, of_b = ((None, None) if s is None else s[-2:] for s in (a, b))
         rows, inner_a = of_a[::-1] if call.attr("adj_x") else of_a
@@ -189,7 +192,7 @@ def batch_matmul(broadcasts: bool) -> Rule:
     return rule
 
 
-def concat(call) -> list[Shape]:
+def concat(call: ShapeCall) -> list[Shape]:
     """All inputs but the last joined along the axis that is the last."""
     last = call.count - 1
     if last > 1 and () in [call.shape(i) for i in range(last)]:
@@ -223,7 +226,7 @@ def joined(parts: Sequence[Shape], axis) -> Shape:
 # What rules are made of.
 
 
-def from_value(call, i: int) -> Shape:
+def from_value(call: ShapeCall, i: int) -> Shape:
     """The shape that the vector that is input `i` spells, -1 and what is unknown of it being None."""
     with_rank(call.shape(i), 1)
     value = call.value(i)
@@ -242,21 +245,21 @@ def scalar_shape(call, i: int) -> None:
         )
 
 
-def scalar_value(call, i: int) -> int | None:
+def scalar_value(call: ShapeCall, i: int) -> int | None:
     """The value of input `i`, an integer scalar."""
     scalar_shape(call, i)
     value = call.value(i)
     return None if value is None else int(value)
 
 
-def vector_value(call, i: int) -> list[int] | None:
+def vector_value(call: ShapeCall, i: int) -> list[int] | None:
     """The elements of input `i`, a vector of integers."""
     with_rank(call.shape(i), 1)
     value = call.value(i)
     return None if value is None else [int(v) for v in value]
 
 
-def size_value(call, i: int, least: int = 0) -> int | None:
+def size_value(call: ShapeCall, i: int, least: int = 0) -> int | None:
     """The value of input `i`, a scalar that is a size."""
     value = scalar_value(call, i)
     if value is not None and value < least:
@@ -267,7 +270,7 @@ def size_value(call, i: int, least: int = 0) -> int | None:
     return value
 
 
-def vector_length(call, i: int) -> int | None:
+def vector_length(call: ShapeCall, i: int) -> int | None:
     """The length of input `i`, which has to be a vector."""
     return with_rank(call.shape(i), 1)[0]
 
@@ -326,7 +329,7 @@ def same_dimension(x: int | None, y: int | None) -> int | None:
     return y if x is None else x
 
 
-def require_ranks(call, *ranks: int | None) -> None:
+def require_ranks(call: ShapeCall, *ranks: int | None) -> None:
     """Inputs have to have these ranks; None stands for any."""
     for i, rank in enumerate(ranks):
         if rank is not None:

@@ -5,18 +5,24 @@ sizes of known dimensions.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import int_array
 from tapeflow.core.public import public
 from tapeflow.core.structures import structure
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.rows import Rank, Shape, Size
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall
 
 
 def _joining() -> ModuleType:
@@ -45,7 +51,7 @@ def static_value(x) -> np.ndarray | None:
     return np.asarray(x)
 
 
-def _holds_symbolic(x) -> bool:
+def _holds_symbolic(x: Sequence[int] | int) -> bool:
     if isinstance(x, (list, tuple)):
         return any(_holds_symbolic(part) for part in x)
     return isinstance(x, (_Tensor, _Variable)) and not isinstance(x, _Eager)
@@ -113,7 +119,7 @@ def rank_of(x):
     return rank
 
 
-def rank_in(call, name: str):
+def rank_in(call: GradientCall, name: str):
     """`rank_of` the input `name` of a call whose gradient is being made, without keeping the input."""
     rank = call.static_shape(name).rank
     if rank is None:
@@ -136,16 +142,16 @@ def size_of(x, axis: int):
     return _shape_of(x)[axis]
 
 
-def sizes_in(call, name: str) -> list:
+def sizes_in(call: GradientCall, name: str) -> list:
     """`sizes_of` the input `name` of a call whose gradient is being made, without keeping the input."""
     return _sizes(call.static_shape(name), lambda: call.shape(name))
 
 
-def _shape_of(x):
+def _shape_of(x: Tensor):
     return Shape(x)
 
 
-def _sizes(static, dynamic) -> list:
+def _sizes(static: TensorShape, dynamic: Callable[..., Any]) -> list:
     sizes = static.as_list()
     if None in sizes:
         vector = dynamic()
@@ -160,7 +166,7 @@ def as_shape(sizes):
     return _joining().Pack(list(sizes))
 
 
-def product(sizes):
+def product(sizes: Sequence[int]):
     """The product of a list of ints and scalar tensors."""
     return math.prod(sizes)
 
@@ -179,7 +185,7 @@ def joined(*parts):
     return ConcatV2(vectors, 0) if len(vectors) > 1 else vectors[0]
 
 
-def constant_value_as_shape(tensor):
+def constant_value_as_shape(tensor: Tensor):
     """A tensor of sizes as a `TensorShape`: with None for the sizes that are not known, and for -1."""
     known = get_static_value(tensor, partial=True)
     if known is None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from tapeflow.core.annotations import TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 
 
@@ -23,7 +25,7 @@ def known(x) -> bool:
     return isinstance(x, (np.ndarray, np.generic, int, float))
 
 
-def one_value(x, text: str) -> int:
+def one_value(x: TensorLike, text: str) -> int:
     """The only element of an integer array of any rank."""
     x = np.asarray(x)
     if x.size != 1:
@@ -39,7 +41,7 @@ def vector_of(x, text: str) -> list[int]:
     return [int(v) for v in x]
 
 
-def index_kind(kind, attr: str):
+def index_kind(kind: DType, attr: str):
     """The NumPy type of the dtype attr `attr`, which must be int32 or int64."""
     if kind.name not in ("int32", "int64"):
         raise invalid(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.checkpoint.saver import Saver
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.files import file_system
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public, public_methods
@@ -20,6 +22,9 @@ from tapeflow.ops.static import static_value
 from tapeflow.saved_model import constants
 from tapeflow.saved_model.signature_defs import op_signature, predict_signature_def
 
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
+
 
 @public_methods
 class SavedModelBuilder:
@@ -28,7 +33,7 @@ class SavedModelBuilder:
     Raises AssertionError for a folder that is there and not empty.
     """
 
-    def __init__(self, export_dir):
+    def __init__(self, export_dir: str):
         self._folder = os.fspath(export_dir)
         self._model = protos.SavedModel(
             saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION
@@ -44,16 +49,9 @@ class SavedModelBuilder:
             os.makedirs(self._folder)
 
     def add_meta_graph_and_variables(
-        self,
-        sess,
-        tags,
-        signature_def_map=None,
-        assets_collection=None,
-        legacy_init_op=None,
-        clear_devices=False,
-        main_op=None,
-        strip_default_attrs=False,
-        saver=None,
+        self, sess: Session, tags: Sequence[str], signature_def_map: dict[str, Any] | None = None,
+        assets_collection: Sequence[Any] | None = None, legacy_init_op=None, clear_devices: bool = False,
+        main_op: Operation | None = None, strip_default_attrs: bool = False, saver: Saver | None = None,
     ):
         """Writes the variables of a session, and adds its graph.
 
@@ -86,15 +84,8 @@ class SavedModelBuilder:
         self._has_variables = True
 
     def add_meta_graph(
-        self,
-        tags,
-        signature_def_map=None,
-        assets_collection=None,
-        legacy_init_op=None,
-        clear_devices=False,
-        main_op=None,
-        strip_default_attrs=False,
-        saver=None,
+        self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None,
+        clear_devices: bool = False, main_op=None, strip_default_attrs: bool = False, saver=None,
     ):
         """Adds the default graph, whose variables are those that were written.
 
@@ -165,7 +156,10 @@ class SavedModelBuilder:
             found.append((tensor, names[path]))
         return found
 
-    def save(self, as_text=False, experimental_image_format=False, experimental_image_writer_options=None):
+    def save(
+        self, as_text: bool = False, experimental_image_format: bool = False,
+        experimental_image_writer_options=None,
+    ):
         """Writes the model; returns the path of its file."""
         os.makedirs(self._folder, exist_ok=True)
         if as_text:
@@ -199,7 +193,7 @@ def _check_signatures(signatures: Any) -> None:
 
 
 @public
-def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
+def simple_save(session, export_dir, inputs: TensorLike, outputs, legacy_init_op=None):
     """Write the graph and variables of a session as a SavedModel with one signature, from `inputs` to `outputs`.
 
     Args:

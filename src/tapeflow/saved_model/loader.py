@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.checkpoint.bundle import index_path
@@ -19,6 +20,9 @@ from tapeflow.ops.lookup.tables import tables_initializer
 from tapeflow.saved_model import constants, reading
 from tapeflow.train.meta_graph import import_meta_graph
 
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
+
 
 @public
 def maybe_saved_model_directory(export_dir):
@@ -28,7 +32,7 @@ def maybe_saved_model_directory(export_dir):
 
 @public
 @names_itself
-def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
+def load(sess: Session, tags: Sequence[str], export_dir: str, import_scope=None, **saver_kwargs):
     """Adds the graph with these tags to the graph of a session, restores its variables and runs its initializer.
 
     Returns its `MetaGraphDef`.

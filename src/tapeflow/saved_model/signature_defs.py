@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public, public_methods
@@ -21,7 +22,7 @@ from tapeflow.saved_model import constants, reading, structures
 
 
 @public
-def build_tensor_info(tensor):
+def build_tensor_info(tensor: TensorLike):
     """The `TensorInfo` of a tensor of a graph: dense, sparse or another composite.
 
     Raises RuntimeError eagerly.
@@ -85,7 +86,10 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
 
 
 @public
-def build_signature_def(inputs=None, outputs=None, method_name=None, defaults=None):
+def build_signature_def(
+    inputs: dict[str, Any] | None = None, outputs: dict[str, Any] | None = None,
+    method_name: str | None = None, defaults=None,
+):
     """A `SignatureDef` of `TensorInfo`s by name.
 
     Args:
@@ -181,7 +185,7 @@ def classification_signature_def(examples, classes, scores):
 
 
 @public
-def predict_signature_def(inputs, outputs):
+def predict_signature_def(inputs, outputs: dict[str, Any]):
     """The signature of any computation: dicts of tensors by name. Raises ValueError for empty ones.
 
     Args:

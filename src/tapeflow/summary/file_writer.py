@@ -6,12 +6,16 @@ import os
 import time
 import warnings
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_methods
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.summary.events import EventFile
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 # The files of each session, by folder.
 _of_sessions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
@@ -29,14 +33,8 @@ class FileWriter:
     """
 
     def __init__(
-        self,
-        logdir,
-        graph=None,
-        max_queue=10,
-        flush_secs=120,
-        graph_def=None,
-        filename_suffix=None,
-        session=None,
+        self, logdir: str, graph: Graph | None = None, max_queue: int = 10, flush_secs: int = 120,
+        graph_def=None, filename_suffix=None, session=None,
     ):
         self._logdir = os.fspath(logdir)
         self._arguments = (self._logdir, max_queue, flush_secs, filename_suffix or "")
@@ -66,7 +64,7 @@ class FileWriter:
         """The folder."""
         return self._logdir
 
-    def add_summary(self, summary, global_step=None):
+    def add_summary(self, summary, global_step: TensorLike | None = None):
         """Adds a Summary, or the bytes of one. Metadata of a tag is only written once."""
         if isinstance(summary, bytes) or hasattr(summary, "numpy"):
             data = summary.numpy() if hasattr(summary, "numpy") else summary
@@ -84,7 +82,7 @@ class FileWriter:
                 self._seen_tags.add(value.tag)
         self._add(protos.Event(summary=summary), global_step)
 
-    def add_session_log(self, session_log, global_step=None):
+    def add_session_log(self, session_log, global_step: TensorLike | None = None):
         """Adds a SessionLog."""
         self._add(protos.Event(session_log=session_log), global_step)
 
@@ -153,7 +151,7 @@ class FileWriterCache:
     _writers: dict[str, FileWriter] = {}  # noqa: RUF012
 
     @staticmethod
-    def get(logdir):
+    def get(logdir: str):
         """The writer of a folder, made when there is none: it begins with the default graph."""
         found = FileWriterCache._writers.get(logdir)
         if found is None:

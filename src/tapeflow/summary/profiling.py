@@ -111,7 +111,7 @@ def start(logdir, options=None):
 
 @api("profiler.experimental.stop")
 @public
-def stop(save=True):
+def stop(save: bool = True):
     """Ends the profile; writes it to its folder if `save`. Raises UnavailableError if there is none."""
     _finish(None, save)
 
@@ -155,7 +155,7 @@ class Profile:
 class Trace:
     """A context that profiles show by its name, with details by keyword, such as `step_num`."""
 
-    def __init__(self, name, **kwargs):
+    def __init__(self, name: str, **kwargs):
         self._name = name
         self._details = {key: str(value) for key, value in kwargs.items()}
         self._begin = 0

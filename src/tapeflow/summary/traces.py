@@ -43,7 +43,7 @@ _current: _Trace | None = None
 
 
 @public
-def trace_on(graph=True, profiler=False, profiler_outdir=None):
+def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir=None):
     """Begin to remember the graphs of the functions that run.
 
     It works in eager execution only; elsewhere it warns and does nothing.

@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow import protos
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import current_name_scope, name_scope_v1
 from tapeflow.core.errors import DataLossError
 from tapeflow.core.public import boundaries, public
@@ -28,13 +31,8 @@ from tapeflow.summary.recording import (
 
 @public
 def create_file_writer(
-    logdir,
-    max_queue=None,
-    flush_millis=None,
-    filename_suffix=None,
-    name=None,
-    experimental_trackable=False,
-    experimental_mesh=None,
+    logdir: str, max_queue=None, flush_millis=None, filename_suffix=None, name: str | None = None,
+    experimental_trackable: bool = False, experimental_mesh=None,
 ):
     """Make a writer of summaries to a new event file.
 
@@ -58,7 +56,7 @@ def create_noop_writer():
     return NoopWriter()
 
 
-def record_if(condition):
+def record_if(condition: bool):
     """A context in which summaries are recorded where `condition` holds: a bool, a bool tensor, or a function."""
     return condition_scope(condition)
 
@@ -79,7 +77,7 @@ def set_step(step):
 
 
 @public
-def flush(writer=None, name=None):
+def flush(writer=None, name: str | None = None):
     """Writes all events that wait, of the default writer unless another is given."""
     writer = state.writer if writer is None else writer
     if isinstance(writer, Slot):
@@ -88,7 +86,7 @@ def flush(writer=None, name=None):
 
 
 @contextlib.contextmanager
-def summary_scope(name, default_name="summary", values=None):
+def summary_scope(name: str | None, default_name: str = "summary", values: Sequence[Tensor] | None = None):
     """Enter a context for the operations of a summary.
 
     Args:
@@ -108,7 +106,7 @@ def summary_scope(name, default_name="summary", values=None):
         yield tag, scope
 
 
-def _step(step):
+def _step(step: int | None):
     step = state.step if step is None else step
     if step is None:
         raise ValueError(
@@ -119,7 +117,7 @@ def _step(step):
 
 
 @public
-def write(tag, tensor, step=None, metadata=None, name=None):
+def write(tag: str, tensor: TensorLike, step: int | None = None, metadata=None, name: str | None = None):
     """Write a tensor.
 
     Args:
@@ -138,7 +136,7 @@ def write(tag, tensor, step=None, metadata=None, name=None):
     return _write(tag, tensor, step, metadata)
 
 
-def _write(tag, tensor, step, metadata, make=None):
+def _write(tag: str, tensor: TensorLike, step: int | None, metadata, make: Callable[..., Any] | None = None):
     recording = is_recording(True)
     if recording is False:
         return record(False, [], _nothing)
@@ -158,7 +156,7 @@ def _nothing(file):
 
 
 @public
-def scalar(name, data, step=None, description=None):
+def scalar(name: str | None, data: TensorLike, step: int | None = None, description=None):
     """Write a number.
 
     Args:
@@ -177,7 +175,7 @@ def scalar(name, data, step=None, description=None):
         return _write(tag, data, step, values.metadata("scalars", description), _scalar)
 
 
-def _scalar(value):
+def _scalar(value: TensorLike):
     value = np.asarray(value)
     if value.ndim:
         raise ValueError(f"A scalar summary is of a scalar, not of shape {value.shape}")
@@ -185,7 +183,7 @@ def _scalar(value):
 
 
 @public
-def histogram(name, data, step=None, buckets=None, description=None):
+def histogram(name: str | None, data: TensorLike, step: int | None = None, buckets=None, description=None):
     """Write how many numbers lie in each of several intervals of one width.
 
     Args:
@@ -210,7 +208,9 @@ def histogram(name, data, step=None, buckets=None, description=None):
 
 
 @public
-def image(name, data, step=None, max_outputs=3, description=None):
+def image(
+    name: str | None, data: TensorLike, step: int | None = None, max_outputs: int = 3, description=None
+):
     """Write images.
 
     Args:
@@ -228,7 +228,7 @@ def image(name, data, step=None, max_outputs=3, description=None):
       ValueError: for other shapes, and where there is a writer but no step.
     """
 
-    def make(value):
+    def make(value: np.ndarray):
         if value.ndim != 4:
             raise ValueError(
                 f"Images have shape (batch, height, width, channels), got {value.shape}"
@@ -242,7 +242,7 @@ def image(name, data, step=None, max_outputs=3, description=None):
 
 
 @public
-def text(name, data, step=None, description=None):
+def text(name: str | None, data: TensorLike, step=None, description=None):
     """Write strings, which TensorBoard shows as Markdown.
 
     Args:
@@ -269,7 +269,9 @@ def text(name, data, step=None, description=None):
 
 
 @public
-def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, description=None):
+def audio(
+    name: str | None, data: TensorLike, sample_rate, step=None, max_outputs=3, encoding=None, description=None
+):
     """Write sounds.
 
     Args:
@@ -304,7 +306,7 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
 
 
 @public
-def write_raw_pb(tensor, step=None, name=None):
+def write_raw_pb(tensor: TensorLike, step=None, name: str | None = None):
     """Write serialized summaries.
 
     Args:

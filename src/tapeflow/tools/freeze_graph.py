@@ -15,21 +15,10 @@ __all__ = ["freeze_graph", "freeze_graph_with_def_protos"]
 
 @public
 def freeze_graph_with_def_protos(
-    input_graph_def,
-    input_saver_def,
-    input_checkpoint,
-    output_node_names,
-    restore_op_name,
-    filename_tensor_name,
-    output_graph,
-    clear_devices,
-    initializer_nodes,
-    variable_names_whitelist="",
-    variable_names_blacklist="",
-    input_meta_graph_def=None,
-    input_saved_model_dir=None,
-    saved_model_tags=None,
-    checkpoint_version=protos.SaverDef.V2,
+    input_graph_def, input_saver_def, input_checkpoint, output_node_names, restore_op_name,
+    filename_tensor_name, output_graph, clear_devices, initializer_nodes, variable_names_whitelist: str = "",
+    variable_names_blacklist: str = "", input_meta_graph_def=None, input_saved_model_dir=None,
+    saved_model_tags=None, checkpoint_version=protos.SaverDef.V2,
 ):
     """Replace the variables of a graph by the values that a checkpoint has.
 
@@ -119,22 +108,10 @@ def _restore(session, checkpoint):
 
 @public
 def freeze_graph(
-    input_graph,
-    input_saver,
-    input_binary,
-    input_checkpoint,
-    output_node_names,
-    restore_op_name,
-    filename_tensor_name,
-    output_graph,
-    clear_devices,
-    initializer_nodes,
-    variable_names_whitelist="",
-    variable_names_blacklist="",
-    input_meta_graph=None,
-    input_saved_model_dir=None,
-    saved_model_tags=constants.SERVING,
-    checkpoint_version=protos.SaverDef.V2,
+    input_graph, input_saver, input_binary, input_checkpoint, output_node_names, restore_op_name,
+    filename_tensor_name, output_graph, clear_devices, initializer_nodes, variable_names_whitelist: str = "",
+    variable_names_blacklist: str = "", input_meta_graph=None, input_saved_model_dir=None,
+    saved_model_tags=constants.SERVING, checkpoint_version=protos.SaverDef.V2,
 ):
     """Freeze the graph of a file; see `freeze_graph_with_def_protos` for what is not said here.
 

@@ -19,7 +19,7 @@ __all__ = ["parse_numpy_printoption", "print_tensors_in_checkpoint_file"]
 
 @public
 def print_tensors_in_checkpoint_file(
-    file_name, tensor_name, all_tensors, all_tensor_names=False, count_exclude_pattern=""
+    file_name, tensor_name, all_tensors, all_tensor_names: bool = False, count_exclude_pattern: str = ""
 ):
     """Print the names and shapes of a checkpoint, or the values of its tensors, and the number of parameters.
 
@@ -53,7 +53,7 @@ def print_tensors_in_checkpoint_file(
     print(f"# Total number of params: {_count_total_params(reader, count_exclude_pattern)}")
 
 
-def _count_total_params(reader, count_exclude_pattern=""):
+def _count_total_params(reader, count_exclude_pattern: str = ""):
     """How many numbers a checkpoint has, but for the tensors whose names have a pattern in them."""
     sizes = {name: int(np.prod(shape)) for name, shape in reader.get_variable_to_shape_map().items()}
     if count_exclude_pattern:

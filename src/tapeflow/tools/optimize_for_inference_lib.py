@@ -25,12 +25,8 @@ _ADDS = ("BiasAdd", "Add", "AddV2")
 
 @public
 def optimize_for_inference(
-    input_graph_def,
-    input_node_names,
-    output_node_names,
-    placeholder_type_enum,
-    toco_compatible=False,
-    placeholder_to_const_names=None,
+    input_graph_def, input_node_names, output_node_names, placeholder_type_enum,
+    toco_compatible: bool = False, placeholder_to_const_names=None,
 ):
     """Strip a frozen graph, drop what only training needs, and fold batch normalization into convolutions.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import VariableAggregation
 from tapeflow.train import Optimizer
 from tapeflow.v1.variable_scoping import variable_scope
+
+if TYPE_CHECKING:
+    from tapeflow.train.gradient_descent import GradientDescentOptimizer
 
 __all__ = [
     "CrossShardOptimizer", "batch_parallel", "bfloat16_scope", "core", "cross_replica_sum", "outside_compilation",
@@ -246,7 +249,10 @@ class CrossShardOptimizer(Optimizer):
       ValueError: another reduction.
     """
 
-    def __init__(self, opt, reduction=Reduction.MEAN, name="CrossShardOptimizer", group_assignment=None):
+    def __init__(
+        self, opt: GradientDescentOptimizer | None, reduction: str = Reduction.MEAN,
+        name: str = "CrossShardOptimizer", group_assignment=None,
+    ):
         if reduction not in (Reduction.SUM, Reduction.MEAN):
             raise ValueError(f"Unsupported reduction: {reduction}.")
         if group_assignment is not None:

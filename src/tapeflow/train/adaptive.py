@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.math.casting import cast
@@ -16,13 +17,8 @@ class AdamOptimizer(Optimizer):
     _adds_up = True
 
     def __init__(
-        self,
-        learning_rate=0.001,
-        beta1=0.9,
-        beta2=0.999,
-        epsilon=1e-8,
-        use_locking=False,
-        name="Adam",
+        self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+        use_locking: bool = False, name: str = "Adam",
     ):
         super().__init__(use_locking, name)
         self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
@@ -41,19 +37,19 @@ class AdamOptimizer(Optimizer):
         """The variables that hold beta1^t and beta2^t; there once gradients were applied."""
         return self._powers
 
-    def _settings(self, dtype):
+    def _settings(self, dtype: DType):
         """beta1^t, beta2^t, rate, beta1, beta2 and epsilon, once per step and dtype."""
         found = self._by_dtype.get(dtype)
         if found is None:
             found = self._by_dtype[dtype] = self._settings_of(dtype)
         return found
 
-    def _settings_of(self, dtype):
+    def _settings_of(self, dtype: DType):
         powers = [p if p.dtype == dtype else cast(p, dtype) for p in self._powers]
         numbers = (self._lr, self._beta1, self._beta2, self._epsilon)
         return (*powers, *[self._number(value, dtype) for value in numbers])
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         return Update(training.Adam, (("m", 0.0), ("v", 0.0)), self._settings(dtype))
 
     def _finish(self, update_ops=None, name_scope=None):
@@ -65,7 +61,8 @@ class AdagradOptimizer(Optimizer):
     """Adagrad (Duchi et al. 2011). Raises ValueError for initial_accumulator_value <= 0."""
 
     def __init__(
-        self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"
+        self, learning_rate: float, initial_accumulator_value: float = 0.1, use_locking: bool = False,
+        name: str = "Adagrad",
     ):
         if initial_accumulator_value <= 0.0:
             raise ValueError(
@@ -75,7 +72,7 @@ class AdagradOptimizer(Optimizer):
         self._learning_rate = learning_rate
         self._initial = float(initial_accumulator_value)
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         scalars = (self._number(self._learning_rate, dtype),)
         return Update(training.Adagrad, (("accumulator", self._initial),), scalars)
 
@@ -84,13 +81,8 @@ class ProximalAdagradOptimizer(Optimizer):
     """Adagrad, then shrinking by L1 and L2."""
 
     def __init__(
-        self,
-        learning_rate,
-        initial_accumulator_value=0.1,
-        l1_regularization_strength=0.0,
-        l2_regularization_strength=0.0,
-        use_locking=False,
-        name="ProximalAdagrad",
+        self, learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
+        l2_regularization_strength=0.0, use_locking: bool = False, name: str = "ProximalAdagrad",
     ):
         if initial_accumulator_value <= 0.0:
             raise ValueError(
@@ -100,7 +92,7 @@ class ProximalAdagradOptimizer(Optimizer):
         self._settings = (learning_rate, l1_regularization_strength, l2_regularization_strength)
         self._initial = float(initial_accumulator_value)
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         scalars = tuple(self._number(value, dtype) for value in self._settings)
         return Update(training.ProximalAdagrad, (("accumulator", self._initial),), scalars)
 
@@ -109,14 +101,9 @@ class AdagradDAOptimizer(Optimizer):
     """Adagrad by dual averaging, for sparse linear models."""
 
     def __init__(
-        self,
-        learning_rate,
-        global_step,
-        initial_gradient_squared_accumulator_value=0.1,
-        l1_regularization_strength=0.0,
-        l2_regularization_strength=0.0,
-        use_locking=False,
-        name="AdagradDA",
+        self, learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1,
+        l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking: bool = False,
+        name: str = "AdagradDA",
     ):
         if initial_gradient_squared_accumulator_value <= 0.0:
             raise ValueError(
@@ -128,7 +115,7 @@ class AdagradDAOptimizer(Optimizer):
         self._global_step = global_step
         self._initial = float(initial_gradient_squared_accumulator_value)
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         slots = (
             ("gradient_accumulator", 0.0),
             ("gradient_squared_accumulator", self._initial),
@@ -143,12 +130,12 @@ class AdadeltaOptimizer(Optimizer):
     """Adadelta (Zeiler 2012)."""
 
     def __init__(
-        self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"
+        self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking: bool = False, name: str = "Adadelta"
     ):
         super().__init__(use_locking, name)
         self._settings = (learning_rate, rho, epsilon)
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         scalars = tuple(self._number(value, dtype) for value in self._settings)
         return Update(training.Adadelta, (("accum", 0.0), ("accum_update", 0.0)), scalars)
 
@@ -157,20 +144,14 @@ class RMSPropOptimizer(Optimizer):
     """RMSProp (Hinton 2012); with `centered`, by an estimate of the gradient's variance."""
 
     def __init__(
-        self,
-        learning_rate,
-        decay=0.9,
-        momentum=0.0,
-        epsilon=1e-10,
-        use_locking=False,
-        centered=False,
-        name="RMSProp",
+        self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking: bool = False,
+        centered: bool = False, name: str = "RMSProp",
     ):
         super().__init__(use_locking, name)
         self._settings = (learning_rate, decay, momentum, epsilon)
         self._centered = centered
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         rule, slots = training.RMSProp, [("rms", ones_like), ("momentum", 0.0)]
         if self._centered:
             rule = training.CenteredRMSProp
@@ -187,18 +168,10 @@ class FtrlOptimizer(Optimizer):
     """FTRL-proximal (McMahan et al. 2013)."""
 
     def __init__(
-        self,
-        learning_rate,
-        learning_rate_power=-0.5,
-        initial_accumulator_value=0.1,
-        l1_regularization_strength=0.0,
-        l2_regularization_strength=0.0,
-        use_locking=False,
-        name="Ftrl",
-        accum_name=None,
-        linear_name=None,
-        l2_shrinkage_regularization_strength=0.0,
-        beta=None,
+        self, learning_rate: float, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0,
+        use_locking: bool = False, name: str = "Ftrl", accum_name=None, linear_name=None,
+        l2_shrinkage_regularization_strength: float = 0.0, beta=None,
     ):
         super().__init__(use_locking, name)
         for label, value, wrong in (
@@ -237,10 +210,10 @@ class FtrlOptimizer(Optimizer):
         self._shrinkage = l2_shrinkage_regularization_strength
         self._labels = {"accum": accum_name, "linear": linear_name}
 
-    def _slot_label(self, name):
+    def _slot_label(self, name: str):
         return self._labels.get(name) or self._name
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         settings = [self._rate, self._l1, self._l2, self._power]
         if self._shrinkage > 0:
             settings.insert(3, self._shrinkage)

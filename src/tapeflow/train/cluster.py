@@ -85,7 +85,7 @@ class ClusterSpec:
         """The names of the jobs."""
         return list(self._jobs)
 
-    def _job(self, name):
+    def _job(self, name: str):
         if name not in self._jobs:
             raise ValueError(f"No such job in cluster: {name!r}")
         return self._jobs[name]
@@ -131,8 +131,8 @@ class _InTurn:
 
 @public
 def replica_device_setter(
-    ps_tasks=0, ps_device="/job:ps", worker_device="/job:worker", merge_devices=True, cluster=None, ps_ops=None,
-    ps_strategy=None,
+    ps_tasks=0, ps_device: str = "/job:ps", worker_device: str = "/job:worker", merge_devices: bool = True,
+    cluster=None, ps_ops=None, ps_strategy=None,
 ):  # fmt: skip
     """A function for `tf.device` that places variables on servers in turn, and all else on the worker.
 

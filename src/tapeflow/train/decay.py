@@ -25,7 +25,7 @@ def _decayed(rate_of):
     return rate_of if executing_eagerly() else rate_of()
 
 
-def _require_step(global_step, name):
+def _require_step(global_step, name: str):
     if global_step is None:
         raise ValueError(f"global_step is required for {name}.")
 
@@ -39,7 +39,7 @@ def _value(x):
 
 
 def exponential_decay(
-    learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None
+    learning_rate, global_step, decay_steps, decay_rate, staircase: bool = False, name: str | None = None
 ):
     """learning_rate * decay_rate ^ (global_step / decay_steps), in steps when `staircase`."""
     _require_step(global_step, "exponential_decay")
@@ -55,7 +55,7 @@ def exponential_decay(
 
 
 def natural_exp_decay(
-    learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None
+    learning_rate, global_step, decay_steps, decay_rate, staircase: bool = False, name: str | None = None
 ):
     """learning_rate * exp(-decay_rate * global_step / decay_steps)."""
     _require_step(global_step, "natural_exp_decay")
@@ -70,7 +70,7 @@ def natural_exp_decay(
 
 
 def inverse_time_decay(
-    learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None
+    learning_rate, global_step, decay_steps, decay_rate, staircase: bool = False, name: str | None = None
 ):
     """learning_rate / (1 + decay_rate * global_step / decay_steps)."""
     _require_step(global_step, "inverse_time_decay")
@@ -85,13 +85,8 @@ def inverse_time_decay(
 
 
 def polynomial_decay(
-    learning_rate,
-    global_step,
-    decay_steps,
-    end_learning_rate=0.0001,
-    power=1.0,
-    cycle=False,
-    name=None,
+    learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle: bool = False,
+    name: str | None = None,
 ):
     """From learning_rate to end_learning_rate in decay_steps, by (1 - progress) ^ power."""
     _require_step(global_step, "polynomial_decay")
@@ -109,7 +104,7 @@ def polynomial_decay(
     return _decayed(rate_of)
 
 
-def piecewise_constant(x, boundaries, values, name=None):
+def piecewise_constant(x, boundaries, values, name: str | None = None):
     """values[i] for boundaries[i - 1] < x <= boundaries[i]."""
     if len(boundaries) != len(values) - 1:
         raise ValueError(
@@ -130,7 +125,7 @@ def piecewise_constant(x, boundaries, values, name=None):
 piecewise_constant_decay = piecewise_constant
 
 
-def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
+def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name: str | None = None):
     """From learning_rate to alpha * learning_rate along half a cosine."""
     _require_step(global_step, "cosine_decay")
 
@@ -143,7 +138,7 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
 
 
 def cosine_decay_restarts(
-    learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None
+    learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name: str | None = None
 ):
     """Cosine decays one after another, each t_mul times longer (Loshchilov & Hutter 2017)."""
     _require_step(global_step, "cosine_decay_restarts")
@@ -166,7 +161,7 @@ def cosine_decay_restarts(
 
 
 def linear_cosine_decay(
-    learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None
+    learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name: str | None = None
 ):
     """A cosine times a straight line (Bello et al. 2017)."""
     return _noisy_linear_cosine(
@@ -175,15 +170,8 @@ def linear_cosine_decay(
 
 
 def noisy_linear_cosine_decay(
-    learning_rate,
-    global_step,
-    decay_steps,
-    initial_variance=1.0,
-    variance_decay=0.55,
-    num_periods=0.5,
-    alpha=0.0,
-    beta=0.001,
-    name=None,
+    learning_rate, global_step, decay_steps, initial_variance=1.0, variance_decay=0.55, num_periods=0.5,
+    alpha=0.0, beta=0.001, name: str | None = None,
 ):
     """linear_cosine_decay with noise that fades away."""
     return _noisy_linear_cosine(

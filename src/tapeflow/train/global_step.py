@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 from tapeflow.core import dtypes
 from tapeflow.core.context import current_graph, name_scope
@@ -10,12 +11,15 @@ from tapeflow.core.public import boundaries
 from tapeflow.graph.build import building
 from tapeflow.ops.state.variable import Variable
 
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+
 # Eagerly the step belongs to the process; a graph keeps its own in its collection.
 _eager_step: list[Variable] = []
 _READ = "global_step_read_op_cache"
 
 
-def get_global_step(graph=None):
+def get_global_step(graph: Graph | None = None):
     """The global step variable, or None. Raises TypeError when it is no integer scalar."""
     graph = graph or current_graph()
     found = _eager_step if graph is None else graph.get_collection("global_step")
@@ -27,7 +31,7 @@ def get_global_step(graph=None):
     return found[0]
 
 
-def create_global_step(graph=None):
+def create_global_step(graph: Graph | None = None):
     """Makes the global step, 0. Raises ValueError when there is one."""
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
@@ -41,7 +45,7 @@ def create_global_step(graph=None):
     return step
 
 
-def _made(graph):
+def _made(graph: Graph):
     """The variable: in the variable scope around, if programs have opened one, and in no name scope."""
     scopes = None if graph is None else graph.__dict__.get("_variable_state")
     name = f"{scopes.prefix if scopes else ''}global_step"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow import protos
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import is_symbolic_tensor
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import public_methods
@@ -17,10 +19,15 @@ from tapeflow.train.global_step import global_step_read
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 from tapeflow.train.step_timer import NeverTriggerTimer, SecondOrStepTimer
 
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
+    from tapeflow.train.coordinator import Coordinator
+    from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
+
 _logger = logging.getLogger("tensorflow")
 
 
-def step_tensor(hook):
+def step_tensor(hook: str):
     """The tensor of the global step. Raises RuntimeError, which names the hook, if there is none."""
     found = global_step_read()
     if found is None:
@@ -49,7 +56,7 @@ def _element(obj):
 class StopAtStepHook(SessionRunHook):
     """Stops after `num_steps` more steps, or at the global step `last_step`. Raises ValueError unless one is given."""
 
-    def __init__(self, num_steps=None, last_step=None):
+    def __init__(self, num_steps: int | None = None, last_step: int | None = None):
         if num_steps is None and last_step is None:
             raise ValueError("One of num_steps or last_step must be specified.")
         if num_steps is not None and last_step is not None:
@@ -59,14 +66,14 @@ class StopAtStepHook(SessionRunHook):
     def begin(self):
         self._step = step_tensor("StopAtStepHook")
 
-    def after_create_session(self, session, coord):
+    def after_create_session(self, session: Session, coord: Coordinator):
         if self._last_step is None:
             self._last_step = session.run(self._step) + self._num_steps
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         return SessionRunArgs(self._step)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         # The value may be that from before the step: only near the end it is worth another look.
         if run_values.results + 1 >= self._last_step:
             if run_context.session.run(self._step) >= self._last_step:
@@ -84,13 +91,13 @@ class NanLossDuringTrainingError(RuntimeError):
 class NanTensorHook(SessionRunHook):
     """Looks for NaN in the loss: raises NanLossDuringTrainingError, or stops without an error."""
 
-    def __init__(self, loss_tensor, fail_on_nan_loss=True):
+    def __init__(self, loss_tensor: Tensor, fail_on_nan_loss: bool = True):
         self._loss, self._fail = loss_tensor, fail_on_nan_loss
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         return SessionRunArgs(self._loss)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         if np.isnan(run_values.results):
             if self._fail:
                 _logger.error("Model diverged with loss = NaN.")
@@ -140,16 +147,16 @@ class LoggingTensorHook(SessionRunHook):
             _element(tag if self._tensors is None else self._tensors[tag]) for tag in self._labels
         ]
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         self._triggered = self._timer.should_trigger_for_step(self._count)
         return SessionRunArgs(self._current) if self._triggered else None
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         if self._triggered:
             self._log(run_values.results)
         self._count += 1
 
-    def end(self, session):
+    def end(self, session: Session):
         if self._at_end:
             self._log(session.run(self._current))
 
@@ -167,7 +174,7 @@ class LoggingTensorHook(SessionRunHook):
             _logger.info("%s", text)
 
 
-def _key(tag):
+def _key(tag: str):
     """Tensors are told apart by identity, names by what they are."""
     return tag if isinstance(tag, str) else id(tag)
 
@@ -217,7 +224,7 @@ class GlobalStepWaiterHook(SessionRunHook):
 class FinalOpsHook(SessionRunHook):
     """Evaluates tensors at the end of a session: `final_ops_values`."""
 
-    def __init__(self, final_ops, final_ops_feed_dict=None):
+    def __init__(self, final_ops: dict[str, Any], final_ops_feed_dict=None):
         self._ops, self._feeds = final_ops, final_ops_feed_dict
         self._values = None
 
@@ -226,7 +233,7 @@ class FinalOpsHook(SessionRunHook):
         """The values, after the end."""
         return self._values
 
-    def end(self, session):
+    def end(self, session: Session):
         if self._ops is None:
             return
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.public import names_itself, public
@@ -43,7 +44,7 @@ def refuse_eager():
         raise RuntimeError(_EAGER)
 
 
-def add_summary(name, value):
+def add_summary(name: str, value):
     """A summary of a number of the graph, which joins the collection of summaries."""
     graph = get_default_graph()
     with name_scope(name) as scope:
@@ -52,7 +53,7 @@ def add_summary(name, value):
 
 @public
 @names_itself
-def match_filenames_once(pattern, name=None):
+def match_filenames_once(pattern, name: str | None = None):
     """A local variable with the names of files that match, found when it is initialised."""
     with name_scope(name or "matching_filenames"):
         return Variable(
@@ -63,7 +64,7 @@ def match_filenames_once(pattern, name=None):
 
 @public
 @names_itself
-def limit_epochs(tensor, num_epochs=None, name=None):
+def limit_epochs(tensor: TensorLike, num_epochs=None, name: str | None = None):
     """`tensor`, whose reading raises OutOfRangeError after `num_epochs` times. Raises ValueError below 1.
 
     Args:
@@ -84,8 +85,8 @@ def limit_epochs(tensor, num_epochs=None, name=None):
 @public
 @names_itself
 def input_producer(
-    input_tensor, element_shape=None, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None,
-    summary_name=None, name=None, cancel_op=None,
+    input_tensor, element_shape=None, num_epochs=None, shuffle: bool = True, seed: int | None = None,
+    capacity=32, shared_name=None, summary_name=None, name: str | None = None, cancel_op=None,
 ):  # fmt: skip
     """A queue of the rows of a tensor, filled by a QueueRunner.
 
@@ -121,7 +122,8 @@ def input_producer(
 @public
 @names_itself
 def string_input_producer(
-    string_tensor, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None, cancel_op=None
+    string_tensor, num_epochs=None, shuffle: bool = True, seed: int | None = None, capacity=32,
+    shared_name=None, name: str | None = None, cancel_op=None,
 ):  # fmt: skip
     """A queue of strings, such as names of files, filled by a QueueRunner.
 
@@ -155,7 +157,8 @@ def string_input_producer(
 @public
 @names_itself
 def range_input_producer(
-    limit, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None
+    limit, num_epochs=None, shuffle: bool = True, seed: int | None = None, capacity=32, shared_name=None,
+    name: str | None = None,
 ):
     """A queue of the numbers below `limit`, filled by a QueueRunner.
 
@@ -178,7 +181,8 @@ def range_input_producer(
 @public
 @names_itself
 def slice_input_producer(
-    tensor_list, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None
+    tensor_list, num_epochs=None, shuffle: bool = True, seed: int | None = None, capacity=32,
+    shared_name=None, name: str | None = None,
 ):
     """A row of each of the tensors, the same of all, taken from a queue of the rows' numbers.
 
@@ -353,8 +357,9 @@ def _batched(
 @public
 @names_itself
 def batch(
-    tensors, batch_size, num_threads=1, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
-    allow_smaller_final_batch=False, shared_name=None, name=None,
+    tensors, batch_size, num_threads=1, capacity=32, enqueue_many: bool = False, shapes=None,
+    dynamic_pad: bool = False, allow_smaller_final_batch: bool = False, shared_name=None,
+    name: str | None = None,
 ):  # fmt: skip
     """Batches of what `tensors`, a list or dict, are from run to run.
 
@@ -375,8 +380,9 @@ def batch(
 @public
 @names_itself
 def maybe_batch(
-    tensors, keep_input, batch_size, num_threads=1, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
-    allow_smaller_final_batch=False, shared_name=None, name=None,
+    tensors, keep_input, batch_size, num_threads=1, capacity=32, enqueue_many: bool = False, shapes=None,
+    dynamic_pad: bool = False, allow_smaller_final_batch: bool = False, shared_name=None,
+    name: str | None = None,
 ):  # fmt: skip
     """As `batch`, of the elements for which `keep_input`, a bool scalar or vector, holds.
 
@@ -400,8 +406,8 @@ def maybe_batch(
 @public
 @names_itself
 def batch_join(
-    tensors_list, batch_size, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
-    allow_smaller_final_batch=False, shared_name=None, name=None,
+    tensors_list, batch_size, capacity=32, enqueue_many: bool = False, shapes=None, dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False, shared_name=None, name: str | None = None,
 ):  # fmt: skip
     """As `batch`, of several lists or dicts of tensors, each run by a thread of its own.
 
@@ -423,8 +429,9 @@ def batch_join(
 @public
 @names_itself
 def maybe_batch_join(
-    tensors_list, keep_input, batch_size, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
-    allow_smaller_final_batch=False, shared_name=None, name=None,
+    tensors_list, keep_input, batch_size, capacity=32, enqueue_many: bool = False, shapes=None,
+    dynamic_pad: bool = False, allow_smaller_final_batch: bool = False, shared_name=None,
+    name: str | None = None,
 ):  # fmt: skip
     """As `batch_join`, of the elements for which `keep_input` holds.
 
@@ -447,8 +454,9 @@ def maybe_batch_join(
 @public
 @names_itself
 def shuffle_batch(
-    tensors, batch_size, capacity, min_after_dequeue, num_threads=1, seed=None, enqueue_many=False, shapes=None,
-    allow_smaller_final_batch=False, shared_name=None, name=None,
+    tensors, batch_size, capacity, min_after_dequeue, num_threads=1, seed: int | None = None,
+    enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False, shared_name=None,
+    name: str | None = None,
 ):  # fmt: skip
     """As `batch`, in random order, with `min_after_dequeue` elements left to be mixed.
 
@@ -474,8 +482,9 @@ def shuffle_batch(
 @public
 @names_itself
 def maybe_shuffle_batch(
-    tensors, batch_size, capacity, min_after_dequeue, keep_input, num_threads=1, seed=None, enqueue_many=False,
-    shapes=None, allow_smaller_final_batch=False, shared_name=None, name=None,
+    tensors, batch_size, capacity, min_after_dequeue, keep_input, num_threads=1, seed: int | None = None,
+    enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False, shared_name=None,
+    name: str | None = None,
 ):  # fmt: skip
     """As `shuffle_batch`, of the elements for which `keep_input` holds.
 
@@ -500,8 +509,9 @@ def maybe_shuffle_batch(
 @public
 @names_itself
 def shuffle_batch_join(
-    tensors_list, batch_size, capacity, min_after_dequeue, seed=None, enqueue_many=False, shapes=None,
-    allow_smaller_final_batch=False, shared_name=None, name=None,
+    tensors_list, batch_size, capacity, min_after_dequeue, seed: int | None = None,
+    enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False, shared_name=None,
+    name: str | None = None,
 ):  # fmt: skip
     """As `shuffle_batch`, of several lists or dicts of tensors, each run by a thread of its own.
 
@@ -524,8 +534,9 @@ def shuffle_batch_join(
 @public
 @names_itself
 def maybe_shuffle_batch_join(
-    tensors_list, batch_size, capacity, min_after_dequeue, keep_input, seed=None, enqueue_many=False, shapes=None,
-    allow_smaller_final_batch=False, shared_name=None, name=None,
+    tensors_list, batch_size, capacity, min_after_dequeue, keep_input, seed: int | None = None,
+    enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False, shared_name=None,
+    name: str | None = None,
 ):  # fmt: skip
     """As `shuffle_batch_join`, of the elements for which `keep_input` holds.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.checkpoint.saver import Saver
@@ -13,21 +13,15 @@ from tapeflow.graph.interchange import meta_graph, trust
 from tapeflow.saved_model import lifted
 from tapeflow.train import queue_runner  # noqa: F401 (graphs may have some)
 
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+
 
 @public
 def export_meta_graph(
-    filename=None,
-    meta_info_def=None,
-    graph_def=None,
-    saver_def=None,
-    collection_list=None,
-    as_text=False,
-    graph=None,
-    export_scope=None,
-    clear_devices=False,
-    clear_extraneous_savers=False,
-    strip_default_attrs=False,
-    save_debug_info=False,
+    filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None,
+    as_text: bool = False, graph: Graph | None = None, export_scope=None, clear_devices: bool = False,
+    clear_extraneous_savers: bool = False, strip_default_attrs: bool = False, save_debug_info: bool = False,
     **kwargs,
 ):
     """The `MetaGraphDef` of a graph and its collections; with `filename` also written there.
@@ -51,7 +45,7 @@ def export_meta_graph(
 
 
 @public
-def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
+def import_meta_graph(meta_graph_or_file, clear_devices: bool = False, import_scope=None, **kwargs):
     """Add a `MetaGraphDef`, or the one in a file, to the default graph.
 
     Returns a `Saver` of its variables; None if it has none.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import logging
 import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.core.errors import AbortedError, OutOfRangeError, UnavailableError
@@ -16,6 +18,9 @@ from tapeflow.train.saving_hooks import CheckpointSaverHook, StepCounterHook, Su
 from tapeflow.train.scaffold import Scaffold
 from tapeflow.train.session_manager import SessionManager
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunValues
+
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
 
 # Errors of machines that come and go: the session is made anew, and the run tried once more.
 _PREEMPTION = (AbortedError, UnavailableError)
@@ -37,7 +42,8 @@ class ChiefSessionCreator(SessionCreator):
     """Makes sessions that initialise the model, or restore its last checkpoint."""
 
     def __init__(
-        self, scaffold=None, master="", config=None, checkpoint_dir=None, checkpoint_filename_with_path=None
+        self, scaffold: Scaffold | None = None, master: str = "", config=None,
+        checkpoint_dir: str | None = None, checkpoint_filename_with_path: str | None = None,
     ):  # fmt: skip
         self._folder, self._path = checkpoint_dir, checkpoint_filename_with_path
         self._scaffold = scaffold or Scaffold()
@@ -60,7 +66,7 @@ class ChiefSessionCreator(SessionCreator):
 class WorkerSessionCreator(SessionCreator):
     """Makes sessions once a chief has made the model ready."""
 
-    def __init__(self, scaffold=None, master="", config=None, max_wait_secs=30 * 60):
+    def __init__(self, scaffold=None, master: str = "", config=None, max_wait_secs=30 * 60):
         self._scaffold = scaffold or Scaffold()
         self._manager = None
         self._master, self._config, self._wait = master, config, max_wait_secs
@@ -75,7 +81,7 @@ class WorkerSessionCreator(SessionCreator):
         )
 
 
-def _manager(scaffold):
+def _manager(scaffold: Scaffold):
     return SessionManager(
         local_init_op=scaffold.local_init_op, local_init_feed_dict=scaffold.local_init_feed_dict,
         ready_op=scaffold.ready_op, ready_for_local_init_op=scaffold.ready_for_local_init_op,
@@ -124,7 +130,7 @@ class _Wrapped:
 class _Hooked(_Wrapped):
     """Calls hooks around runs."""
 
-    def __init__(self, sess, hooks):
+    def __init__(self, sess: Session, hooks: Sequence[Any]):
         super().__init__(sess)
         self._hooks = hooks
         self._stop = False
@@ -132,7 +138,7 @@ class _Hooked(_Wrapped):
     def _check_stop(self):
         return self._stop
 
-    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+    def run(self, fetches: Sequence[Any], feed_dict=None, options=None, run_metadata=None):
         if self._stop:
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
@@ -195,7 +201,7 @@ def _merge_options(options, wanted):
 class _Coordinated(_Wrapped):
     """Raises what threads report to a coordinator, and stops them at the end."""
 
-    def __init__(self, sess, coord, grace):
+    def __init__(self, sess, coord: Coordinator, grace: int):
         super().__init__(sess)
         self._coord, self._grace = coord, grace
 
@@ -258,7 +264,7 @@ class _Recoverable(_Wrapped):
         except Exception:  # what went wrong ends the loop; the next run, or the close, tells of it
             return True
 
-    def _retried(self, call):
+    def _retried(self, call: Callable[..., Any]):
         while True:
             try:
                 if not self._sess:
@@ -271,7 +277,7 @@ class _Recoverable(_Wrapped):
                 self.close()
                 self._sess = None
 
-    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+    def run(self, fetches: Sequence[Any], feed_dict=None, options=None, run_metadata=None):
         return self._retried(lambda: self._sess.run(fetches, feed_dict, options, run_metadata))
 
     def run_step_fn(self, step_fn, raw_session, run_with_hooks):
@@ -287,7 +293,7 @@ class _Recoverable(_Wrapped):
 class _CoordinatedCreator(SessionCreator):
     """Makes sessions with hooks, queue runners and a coordinator."""
 
-    def __init__(self, creator, hooks, grace):
+    def __init__(self, creator: ChiefSessionCreator, hooks: Sequence[Any], grace: int):
         self._creator, self._hooks, self._grace = creator, hooks, grace
         self.coord = self.tf_sess = None
 
@@ -330,7 +336,10 @@ class StepContext:
 class _Monitored:
     StepContext = StepContext
 
-    def __init__(self, session_creator, hooks, should_recover, stop_grace_period_secs=120):
+    def __init__(
+        self, session_creator, hooks: Sequence[Any] | None, should_recover: bool,
+        stop_grace_period_secs: int = 120,
+    ):
         self._was_final = get_default_graph().finalized
         self._hooks = hooks or []
         for hook in self._hooks:
@@ -348,7 +357,7 @@ class _Monitored:
         session = self._coordinated_creator.tf_sess
         return None if session is None else session.graph
 
-    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+    def run(self, fetches: Sequence[Any], feed_dict=None, options=None, run_metadata=None):
         """As of a Session, with the hooks around. Raises what hooks raise."""
         if self._sess is None:
             raise RuntimeError("Session is already closed.")
@@ -373,7 +382,7 @@ class _Monitored:
     def __enter__(self):
         return self
 
-    def __exit__(self, exception_type, exception_value, traceback):
+    def __exit__(self, exception_type: type | None, exception_value: OutOfRangeError | None, traceback):
         if exception_type in (OutOfRangeError, StopIteration):
             exception_type = None
         self._end(exception_type)
@@ -423,7 +432,10 @@ class MonitoredSession(_Monitored):
       stop_grace_period_secs: how long threads may take to end.
     """
 
-    def __init__(self, session_creator=None, hooks=None, stop_grace_period_secs=120):
+    def __init__(
+        self, session_creator: ChiefSessionCreator | None = None, hooks: Sequence[Any] | None = None,
+        stop_grace_period_secs: int = 120,
+    ):
         super().__init__(session_creator, hooks, True, stop_grace_period_secs)
 
 
@@ -432,8 +444,8 @@ class SingularMonitoredSession(_Monitored):
     """A session that initialises itself and calls hooks; it is not made anew after errors."""
 
     def __init__(
-        self, hooks=None, scaffold=None, master="", config=None, checkpoint_dir=None, stop_grace_period_secs=120,
-        checkpoint_filename_with_path=None,
+        self, hooks=None, scaffold=None, master: str = "", config=None, checkpoint_dir=None,
+        stop_grace_period_secs=120, checkpoint_filename_with_path=None,
     ):  # fmt: skip
         creator = ChiefSessionCreator(
             scaffold=scaffold, master=master, config=config, checkpoint_dir=checkpoint_dir,
@@ -446,7 +458,7 @@ class SingularMonitoredSession(_Monitored):
         return self._tf_sess()
 
 
-def _chosen(steps, secs, default_steps, default_secs):
+def _chosen(steps: int | None, secs, default_steps: int | None, default_secs: int | None):
     """What of steps and seconds decides, where either may be left to its default."""
     if steps is USE_DEFAULT and secs is USE_DEFAULT:
         return default_steps, default_secs

@@ -25,7 +25,9 @@ class ExponentialMovingAverage:
       name: part of the names of the shadows.
     """
 
-    def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):
+    def __init__(
+        self, decay, num_updates=None, zero_debias: bool = False, name: str = "ExponentialMovingAverage"
+    ):
         self._decay, self._num_updates = decay, num_updates
         self._zero_debias, self._name = zero_debias, name
         self._shadows = Slots()
@@ -114,7 +116,7 @@ class ExponentialMovingAverage:
         return found
 
 
-def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
+def assign_moving_average(variable, value, decay, zero_debias: bool = True, name: str | None = None):
     """Moves a variable by `(1 - decay) * (value - variable)`; returns the operation, or the variable.
 
     With zero_debias, the first updates count as an average over what came so far, for a variable that began at zero.
@@ -135,7 +137,9 @@ def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
         return variable.assign(moved / (1 - (1 - step) ** steps))
 
 
-def weighted_moving_average(value, decay, weight, truediv=True, collections=None, name=None):
+def weighted_moving_average(
+    value, decay, weight, truediv: bool = True, collections=None, name: str | None = None
+):
     """The moving average of `value * weight`, divided by that of `weight`.
 
     `collections` are those of the graph that get the two variables of it; None: the global variables.

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.checkpoint.following import attached
 from tapeflow.core import context, replicas
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
@@ -51,14 +56,8 @@ class Optimizer(Protocol, ByRule):
         return self._name
 
     def minimize(
-        self,
-        loss,
-        global_step=None,
-        var_list=None,
-        gate_gradients=GATE_OP,
-        aggregation_method=None,
-        colocate_gradients_with_ops=False,
-        name=None,
+        self, loss: Tensor, global_step=None, var_list=None, gate_gradients: int = GATE_OP,
+        aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
         grad_loss=None,
     ):
         """One step down: computes the gradients of `loss` (eagerly, a function) and applies them."""
@@ -80,13 +79,8 @@ class Optimizer(Protocol, ByRule):
         return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
     def compute_gradients(
-        self,
-        loss,
-        var_list=None,
-        gate_gradients=GATE_OP,
-        aggregation_method=None,
-        colocate_gradients_with_ops=False,
-        grad_loss=None,
+        self, loss, var_list=None, gate_gradients: int = GATE_OP, aggregation_method=None,
+        colocate_gradients_with_ops: bool = False, grad_loss=None,
     ):
         """(gradient, variable) pairs for the variables of var_list, or all that `loss()` reads.
 
@@ -126,7 +120,7 @@ class Optimizer(Protocol, ByRule):
         gradients = graph.gradients([loss], variables, weights)
         return list(zip(gradients, variables))
 
-    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+    def apply_gradients(self, grads_and_vars: Sequence[Any], global_step=None, name: str | None = None):
         """Changes the variables by their gradients; pairs without a gradient are left out.
 
         Adds 1 to global_step. Raises ValueError when there is no gradient at all.
@@ -161,7 +155,7 @@ class Optimizer(Protocol, ByRule):
             global_step.assign_add(1)
         return None
 
-    def _update(self, pairs):
+    def _update(self, pairs: Sequence[Any]):
         """Changes the variables."""
         if self._overrides():
             self._update_by_protocol(pairs)
@@ -193,7 +187,7 @@ class Optimizer(Protocol, ByRule):
                 var.assign(var.constraint(var))
 
     @staticmethod
-    def _as_gradient(grad, var):
+    def _as_gradient(grad: Tensor, var):
         try:
             return convert_to_tensor(grad, var.dtype)
         except (TypeError, ValueError) as error:
@@ -211,7 +205,7 @@ class Optimizer(Protocol, ByRule):
 
     # Slots and numbers
 
-    def _slot(self, var, name, value=0.0):
+    def _slot(self, var, name: str, value: float = 0.0):
         """A slot of a variable, filled with `value` (or made by value(var)) at first."""
         slots = self._slots.of(var)
         slot = slots.get(name)
@@ -227,11 +221,11 @@ class Optimizer(Protocol, ByRule):
             slot = slots[name] = make_slot(start, var, self._slot_label(name), var.dtype)
         return slot
 
-    def _slot_label(self, name):
+    def _slot_label(self, name: str):
         """What the variables of a slot are named, behind their variable's name."""
         return self._name
 
-    def _non_slot(self, name, start, dtype):
+    def _non_slot(self, name: str, start: Callable[..., Any], dtype: DType):
         """A scalar variable of the optimizer itself, which begins with `start()`."""
         own = self._non_slots.here()
         variable = own.get(name)
@@ -240,10 +234,10 @@ class Optimizer(Protocol, ByRule):
             attached(self, name, variable)
         return variable
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs):
         return dict(self._non_slots.here())
 
-    def _restore_slot(self, var, name):
+    def _restore_slot(self, var, name: str):
         """The slot of that name, made for a checkpoint that has it; None where there is no such slot."""
         return self._slot(var, name) if not self._slot_names or name in self._slot_names else None
 
@@ -262,7 +256,7 @@ class Optimizer(Protocol, ByRule):
         value = convert_to_tensor(value)
         return value if value.dtype == dtype else cast(value, dtype)
 
-    def get_slot(self, var, name):
+    def get_slot(self, var, name: str):
         """The slot variable of that name, or None."""
         return self._slots.get(var, name)
 

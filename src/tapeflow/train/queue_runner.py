@@ -73,7 +73,7 @@ class QueueRunner:
     def _read(self, definition, scope):
         graph = get_default_graph()
 
-        def element(name):
+        def element(name: str):
             return graph.as_graph_element(prepend_scope(name, scope))
 
         self._queue = element(definition.queue_name)
@@ -161,7 +161,7 @@ class QueueRunner:
         coord.wait_for_stop()
         self._run_quietly(sess, cancel_op)
 
-    def create_threads(self, sess, coord=None, daemon=False, start=False):
+    def create_threads(self, sess, coord=None, daemon: bool = False, start: bool = False):
         """The threads that fill the queue in a session; none if they run already.
 
         Args:
@@ -233,7 +233,9 @@ def add_queue_runner(qr, collection=_COLLECTION):
 
 
 @public
-def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collection=_COLLECTION):
+def start_queue_runners(
+    sess=None, coord=None, daemon: bool = True, start: bool = True, collection=_COLLECTION
+):
     """Start the threads of all QueueRunners in a collection of the graph; returns the threads.
 
     Raises RuntimeError if operations run eagerly, ValueError without a session, TypeError for what is none.

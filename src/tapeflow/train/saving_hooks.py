@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public_methods
 from tapeflow.graph.graph import get_default_graph
@@ -18,6 +21,11 @@ from tapeflow.train.meta_graph import export_meta_graph
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 from tapeflow.train.step_timer import SecondOrStepTimer
 
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
+    from tapeflow.train.scaffold import Scaffold
+    from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
+
 _logger = logging.getLogger("tensorflow")
 
 
@@ -27,13 +35,13 @@ class CheckpointSaverListener:
     def begin(self):
         """When the hook begins."""
 
-    def before_save(self, session, global_step_value):
+    def before_save(self, session: Session, global_step_value: TensorLike):
         """Before each checkpoint."""
 
     def after_save(self, session, global_step_value):
         """After each checkpoint; True asks for the end of training."""
 
-    def end(self, session, global_step_value):
+    def end(self, session: Session, global_step_value: TensorLike):
         """When the hook ends."""
 
 
@@ -50,8 +58,9 @@ class CheckpointSaverHook(SessionRunHook):
     """
 
     def __init__(
-        self, checkpoint_dir, save_secs=None, save_steps=None, saver=None, checkpoint_basename="model.ckpt",
-        scaffold=None, listeners=None, save_graph_def=True,
+        self, checkpoint_dir: str, save_secs: int | None = None, save_steps=None, saver=None,
+        checkpoint_basename: str = "model.ckpt", scaffold: Scaffold | None = None,
+        listeners: Sequence[Any] | None = None, save_graph_def: bool = True,
     ):  # fmt: skip
         _logger.info("Create CheckpointSaverHook.")
         if saver is not None and scaffold is not None:
@@ -86,10 +95,10 @@ class CheckpointSaverHook(SessionRunHook):
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         return SessionRunArgs(self._step)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         if self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
             step = run_context.session.run(self._step)
             if self._timer.should_trigger_for_step(step):
@@ -97,7 +106,7 @@ class CheckpointSaverHook(SessionRunHook):
                 if self._save(run_context.session, step):
                     run_context.request_stop()
 
-    def end(self, session):
+    def end(self, session: Session):
         step = session.run(self._step)
         if step != self._timer.last_triggered_step():
             self._save(session, step)
@@ -148,7 +157,7 @@ class StepCounterHook(SessionRunHook):
     """
 
     def __init__(
-        self, every_n_steps=100, every_n_secs=None, output_dir=None, summary_writer=None
+        self, every_n_steps: int = 100, every_n_secs=None, output_dir: str | None = None, summary_writer=None
     ):
         if (every_n_steps is None) == (every_n_secs is None):
             raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")
@@ -167,7 +176,7 @@ class StepCounterHook(SessionRunHook):
         self._step = step_tensor("StepCounterHook")
         self._tag = get_global_step().op.name + "/sec"
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         return SessionRunArgs(self._step)
 
     def _log_and_record(self, elapsed_steps, elapsed_time, global_step):
@@ -177,7 +186,7 @@ class StepCounterHook(SessionRunHook):
             self._writer.add_summary(protos.Summary(value=[value]), global_step)
         _logger.info("%s: %g", self._tag, speed)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         stale = run_values.results
         if self._timer.should_trigger_for_step(stale + self._steps_per_run):
             step = run_context.session.run(self._step)
@@ -208,7 +217,8 @@ class SummarySaverHook(SessionRunHook):
     """
 
     def __init__(
-        self, save_steps=None, save_secs=None, output_dir=None, summary_writer=None, scaffold=None, summary_op=None
+        self, save_steps: int | None = None, save_secs=None, output_dir: str | None = None,
+        summary_writer=None, scaffold: Scaffold | None = None, summary_op=None,
     ):  # fmt: skip
         if (scaffold is None) == (summary_op is None):
             raise ValueError("Exactly one of scaffold or summary_op must be provided.")
@@ -222,7 +232,7 @@ class SummarySaverHook(SessionRunHook):
         self._next = None
         self._step = step_tensor("SummarySaverHook")
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         self._wanted = self._next is None or self._timer.should_trigger_for_step(self._next)
         requests = {"global_step": self._step}
         if self._wanted:
@@ -231,7 +241,7 @@ class SummarySaverHook(SessionRunHook):
                 requests["summary"] = ops
         return SessionRunArgs(requests)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         if not self._writer:
             return
         step = run_values.results["global_step"] + 1
@@ -247,7 +257,7 @@ class SummarySaverHook(SessionRunHook):
                 self._writer.add_summary(summary, step)
         self._next = step + 1
 
-    def end(self, session=None):
+    def end(self, session: Session | None = None):
         if self._writer:
             self._writer.flush()
 
@@ -268,7 +278,8 @@ class ProfilerHook(SessionRunHook):
     """
 
     def __init__(
-        self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False
+        self, save_steps=None, save_secs=None, output_dir: str = "", show_dataflow: bool = True,
+        show_memory: bool = False,
     ):
         self._file = os.path.join(output_dir, "timeline-{}.json")
         self._writer = FileWriterCache.get(output_dir) if output_dir else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.core.public import public_methods
@@ -155,7 +157,7 @@ class Scaffold:
         return self._saver
 
     @staticmethod
-    def get_or_default(arg_name, collection_key, default_constructor):
+    def get_or_default(arg_name: str, collection_key: str, default_constructor: Callable[..., Any]):
         """The item of a collection, or a new one, put there. Raises RuntimeError for several items."""
         graph = get_default_graph()
         found = graph.get_collection(collection_key)

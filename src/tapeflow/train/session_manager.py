@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import logging
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.checkpoint.state import get_checkpoint_state
 from tapeflow.core import errors
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.run.session import Session
+
+if TYPE_CHECKING:
+    from tapeflow.checkpoint.saver import Saver
+    from tapeflow.graph.graph import Graph
+    from tapeflow.graph.operation import Operation
 
 _logger = logging.getLogger("tensorflow")
 
@@ -31,8 +38,9 @@ class SessionManager:
     """
 
     def __init__(
-        self, local_init_op=None, ready_op=None, ready_for_local_init_op=None, graph=None, recovery_wait_secs=30,
-        local_init_run_options=None, local_init_feed_dict=None,
+        self, local_init_op: Operation | None = None, ready_op: Tensor | None = None,
+        ready_for_local_init_op: Tensor | None = None, graph: Graph | None = None,
+        recovery_wait_secs: int = 30, local_init_run_options=None, local_init_feed_dict=None,
     ):  # fmt: skip
         self._graph = get_default_graph() if graph is None else graph
         self._local_init_op = local_init_op
@@ -45,7 +53,9 @@ class SessionManager:
             raise ValueError("If you pass a ready_for_local_init_op you must also pass a local_init_op "
                              f", ready_for_local_init_op [{ready_for_local_init_op}]")  # fmt: skip
 
-    def _restore(self, master, saver, folder, path, wait, max_wait_secs, config):
+    def _restore(
+        self, master: str, saver, folder: str | None, path: str | None, wait: bool, max_wait_secs: int, config
+    ):
         """A session, and whether a checkpoint was restored in it."""
         session = Session(master, graph=self._graph, config=config)
         if folder and path:
@@ -69,8 +79,10 @@ class SessionManager:
         return session, True
 
     def prepare_session(
-        self, master, init_op=None, saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None,
-        wait_for_checkpoint=False, max_wait_secs=7200, config=None, init_feed_dict=None, init_fn=None,
+        self, master: str, init_op: Operation | None = None, saver: Saver | None = None,
+        checkpoint_dir: str | None = None, checkpoint_filename_with_path: str | None = None,
+        wait_for_checkpoint: bool = False, max_wait_secs: int = 7200, config=None, init_feed_dict=None,
+        init_fn=None,
     ):  # fmt: skip
         """A session in which the model is ready: restored from a checkpoint if there is one, else initialised.
 
@@ -99,8 +111,8 @@ class SessionManager:
         return session
 
     def recover_session(
-        self, master, saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None, wait_for_checkpoint=False,
-        max_wait_secs=7200, config=None,
+        self, master, saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None,
+        wait_for_checkpoint: bool = False, max_wait_secs=7200, config=None,
     ):  # fmt: skip
         """(session, whether the model in it was restored and is ready)."""
         session, restored = self._restore(
@@ -145,7 +157,7 @@ class SessionManager:
             )
             time.sleep(self._wait_secs)
 
-    def _run_local_init(self, session):
+    def _run_local_init(self, session: Session):
         """Runs `local_init_op` if the model is ready for it; (whether it is, why not)."""
         if self._local_init_op is None:
             return True, None
@@ -159,11 +171,11 @@ class SessionManager:
         _logger.info("Done running local_init_op.")
         return True, None
 
-    def _model_ready(self, session):
+    def _model_ready(self, session: Session):
         return _ready(self._ready_op, session, "Model not ready")
 
 
-def _ready(op, session, message):
+def _ready(op: Tensor | None, session: Session, message: str):
     """(Whether the result of `op` is empty, what it says else)."""
     if op is None:
         return True, None

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import collections
+from typing import TYPE_CHECKING
 
 from tapeflow.core.public import public_methods
+
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
+    from tapeflow.train.coordinator import Coordinator
 
 
 class SessionRunArgs(
@@ -25,17 +30,17 @@ class SessionRunHook:
     def begin(self):
         """Before the session is made; the graph may still be changed."""
 
-    def after_create_session(self, session, coord):
+    def after_create_session(self, session: Session, coord: Coordinator):
         """After a session was made, also one that takes the place of another; the graph is final."""
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         """Before each run; may return `SessionRunArgs`."""
         return
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         """After each run, with its `SessionRunValues`; may call `run_context.request_stop()`."""
 
-    def end(self, session):
+    def end(self, session: Session):
         """At the end of the session, unless it ends by an exception."""
 
 
@@ -48,7 +53,7 @@ class SessionRunContext:
       session: the session below the monitored one.
     """
 
-    def __init__(self, original_args, session):
+    def __init__(self, original_args: SessionRunArgs, session: Session):
         self._original_args = original_args
         self._session = session
         self._stop_requested = False

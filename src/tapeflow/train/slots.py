@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow._native import EagerTensor
 from tapeflow.core import context
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.scope_state import claim
 from tapeflow.ops.state.variable import Variable
 
@@ -27,7 +30,7 @@ class Slots:
             table[key] = entry
         return entry[1]
 
-    def get(self, variable, name):
+    def get(self, variable, name: str):
         """One slot, or None."""
         entry = self._by_variable.get(id(variable))
         return entry[1].get(name) if entry is not None and entry[0]() is variable else None
@@ -45,7 +48,7 @@ class Slots:
         """The names in use, sorted."""
         return sorted({name for _, slots in self._by_variable.values() for name in slots})
 
-    def all(self, by_variable=True):
+    def all(self, by_variable: bool = True):
         """All slot variables, variable by variable, or else slot name by slot name."""
         tables = [slots for _, slots in self._by_variable.values()]
         if by_variable:
@@ -87,7 +90,7 @@ def base_name(variable):
     return getattr(variable, "_shared_name", variable.name).partition(":")[0]
 
 
-def make_slot(start, primary, label, dtype):
+def make_slot(start: Callable[..., Any], primary, label: str, dtype: DTypeLike):
     """A variable that is kept beside the variable (or tensor) `primary`, begins with `start()` and is not trained.
 
     It is made outside of the functions that are being traced, and outlives them. Its name is that of a variable
@@ -104,7 +107,7 @@ def on_device_of(primary):
     return context.device(primary.device) if there else contextlib.nullcontext()
 
 
-def make_own(start, name, dtype, scope):
+def make_own(start: Callable[..., Any], name: str, dtype, scope: str):
     """A variable of an optimizer itself, which begins with `start()`, in the name scope where it was applied."""
     with context.init_scope(), context.name_scope(scope):
         return Variable(start(), trainable=False, name=name, dtype=dtype)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.array.selection import unique
 from tapeflow.ops.math.segment import unsorted_segment_sum
 from tapeflow.ops.static import size_of
 
 
-def without_duplicates(gradient):
+def without_duplicates(gradient: IndexedSlices):
     """(values, indices) of IndexedSlices, the values of equal indices added up."""
     positions, where = unique(gradient.indices)
     values = unsorted_segment_sum(gradient.values, where, size_of(positions, 0))
     return values, positions
 
 
-def is_sparse(gradient):
+def is_sparse(gradient: Tensor | IndexedSlices):
     """Whether a gradient is IndexedSlices."""
     return isinstance(gradient, IndexedSlices)

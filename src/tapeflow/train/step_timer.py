@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_methods
 
 
@@ -14,7 +15,7 @@ class SecondOrStepTimer:
     Raises ValueError unless one of the two is given.
     """
 
-    def __init__(self, every_secs=None, every_steps=None):
+    def __init__(self, every_secs: int | None = None, every_steps: int | None = None):
         self.reset()
         self._every_secs, self._every_steps = every_secs, every_steps
         if every_secs is None and every_steps is None:
@@ -27,7 +28,7 @@ class SecondOrStepTimer:
         self._last_step = None
         self._last_time = None
 
-    def should_trigger_for_step(self, step):
+    def should_trigger_for_step(self, step: TensorLike):
         """Whether it triggers at `step`; never twice at one step."""
         if self._last_step is None:
             return True
@@ -37,7 +38,7 @@ class SecondOrStepTimer:
             return True
         return self._every_steps is not None and step >= self._last_step + self._every_steps
 
-    def update_last_triggered_step(self, step):
+    def update_last_triggered_step(self, step: TensorLike):
         """Notes that it triggered; (seconds, steps) since the time before, (None, None) at the first."""
         now = time.time()
         seconds = steps = None

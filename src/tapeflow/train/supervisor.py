@@ -58,11 +58,12 @@ class Supervisor:
     USE_DEFAULT = USE_DEFAULT
 
     def __init__(
-        self, graph=None, ready_op=USE_DEFAULT, ready_for_local_init_op=USE_DEFAULT, is_chief=True,
-        init_op=USE_DEFAULT, init_feed_dict=None, local_init_op=USE_DEFAULT, logdir=None, summary_op=USE_DEFAULT,
-        saver=USE_DEFAULT, global_step=USE_DEFAULT, save_summaries_secs=120, save_model_secs=600,
-        recovery_wait_secs=30, stop_grace_secs=120, checkpoint_basename="model.ckpt", session_manager=None,
-        summary_writer=USE_DEFAULT, init_fn=None, local_init_run_options=None,
+        self, graph=None, ready_op=USE_DEFAULT, ready_for_local_init_op=USE_DEFAULT, is_chief: bool = True,
+        init_op=USE_DEFAULT, init_feed_dict=None, local_init_op=USE_DEFAULT, logdir=None,
+        summary_op=USE_DEFAULT, saver=USE_DEFAULT, global_step=USE_DEFAULT, save_summaries_secs=120,
+        save_model_secs=600, recovery_wait_secs=30, stop_grace_secs=120,
+        checkpoint_basename: str = "model.ckpt", session_manager=None, summary_writer=USE_DEFAULT,
+        init_fn=None, local_init_run_options=None,
     ):  # fmt: skip
         if context.executing_eagerly():
             raise RuntimeError("Supervisors are incompatible with eager execution.")
@@ -230,7 +231,8 @@ class Supervisor:
         return threads
 
     def prepare_or_wait_for_session(
-        self, master="", config=None, wait_for_checkpoint=False, max_wait_secs=7200, start_standard_services=True
+        self, master: str = "", config=None, wait_for_checkpoint: bool = False, max_wait_secs=7200,
+        start_standard_services: bool = True,
     ):  # fmt: skip
         """A session in which the model is ready, with the queue runners started, and the services for the chief.
 
@@ -278,7 +280,7 @@ class Supervisor:
         looper.start()
         return looper
 
-    def stop(self, threads=None, close_summary_writer=True, ignore_live_threads=False):
+    def stop(self, threads=None, close_summary_writer: bool = True, ignore_live_threads: bool = False):
         """Stops the threads and waits for them. Raises what they reported."""
         self._coord.request_stop()
         try:
@@ -318,7 +320,8 @@ class Supervisor:
 
     @contextlib.contextmanager
     def managed_session(
-        self, master="", config=None, start_standard_services=True, close_summary_writer=True
+        self, master: str = "", config=None, start_standard_services: bool = True,
+        close_summary_writer: bool = True,
     ):
         """A block with a session; at its end threads are stopped, and what they reported is raised."""
         session = None
@@ -451,7 +454,7 @@ class _CheckpointThread(_Service):
 
 
 @public
-def basic_train_loop(supervisor, train_step_fn, args=None, kwargs=None, master=""):
+def basic_train_loop(supervisor, train_step_fn, args=None, kwargs=None, master: str = ""):
     """Call `train_step_fn(session, *args, **kwargs)` in sessions of a Supervisor until that says stop.
 
     After AbortedError the session is made anew.

@@ -33,8 +33,8 @@ class SyncReplicasOptimizer(Optimizer):
     """
 
     def __init__(
-        self, opt, replicas_to_aggregate, total_num_replicas=None, variable_averages=None, variables_to_average=None,
-        use_locking=False, name="sync_replicas",
+        self, opt, replicas_to_aggregate, total_num_replicas=None, variable_averages=None,
+        variables_to_average=None, use_locking: bool = False, name: str = "sync_replicas",
     ):  # fmt: skip
         super().__init__(use_locking, name)
         total = replicas_to_aggregate if total_num_replicas is None else total_num_replicas

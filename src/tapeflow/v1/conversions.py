@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 
 
-def _check_dtype(value, dtype):
+def _check_dtype(value, dtype: DTypeLike | None):
     if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
         raise ValueError(
             f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype "
@@ -21,7 +22,9 @@ def _check_dtype(value, dtype):
 
 @api(v1="convert_to_tensor_or_indexed_slices")
 @public
-def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
+def convert_to_tensor_or_indexed_slices(
+    value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None
+):
     """`value` as a tensor; IndexedSlices and sparse tensors as they are. Raises ValueError for another dtype.
 
     Args:
@@ -36,7 +39,7 @@ def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
 
 @api(v1="convert_to_tensor_or_sparse_tensor")
 @public
-def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+def convert_to_tensor_or_sparse_tensor(value, dtype: DTypeLike | None = None, name: str | None = None):
     """`value` as a tensor; a sparse tensor or the value of one as a sparse tensor.
 
     Raises RuntimeError for a sparse tensor of another dtype.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build.variables import global_variables_initializer as global_variables  # noqa: F401
@@ -37,11 +40,11 @@ class Initializer:
         sizes = TensorShape(shape).as_list()
         return self._make_part(sizes, dtype, partition_info.full_shape if partition_info else sizes)
 
-    def _make_part(self, sizes, dtype, whole):
+    def _make_part(self, sizes: Sequence[int], dtype: DType, whole: Sequence[int]):
         """A part of a variable of which the sizes are `whole`."""
         return self._make(sizes, dtype)
 
-    def _make(self, sizes, dtype):
+    def _make(self, sizes, dtype: DType):
         raise TypeError(f"{type(self).__name__} does not say how it makes values")
 
     def get_config(self):
@@ -58,10 +61,10 @@ class Initializer:
 class zeros_initializer(Initializer):
     """All zeros."""
 
-    def __init__(self, dtype=dtypes.float32):
+    def __init__(self, dtype: DTypeLike = dtypes.float32):
         self.dtype = dtypes.as_dtype(dtype)
 
-    def _make(self, sizes, dtype):
+    def _make(self, sizes: Sequence[int], dtype: DType):
         return construction.zeros(sizes, dtype)
 
 
@@ -69,7 +72,7 @@ class zeros_initializer(Initializer):
 class ones_initializer(zeros_initializer):
     """All ones."""
 
-    def _make(self, sizes, dtype):
+    def _make(self, sizes: Sequence[int], dtype: DType):
         return construction.ones(sizes, dtype)
 
 
@@ -77,7 +80,7 @@ class ones_initializer(zeros_initializer):
 class constant_initializer(Initializer):
     """A number everywhere, or the given values in the given shape."""
 
-    def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
+    def __init__(self, value: float = 0, dtype: DTypeLike = dtypes.float32, verify_shape: bool = False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
                 "Invalid type for initial value: expected Python scalar, list or tuple of values, or "
@@ -85,7 +88,7 @@ class constant_initializer(Initializer):
             )
         self.value, self.dtype, self._verify = value, dtypes.as_dtype(dtype), verify_shape
 
-    def _make(self, sizes, dtype):
+    def _make(self, sizes: Sequence[int], dtype: DType):
         value = np.asarray(self.value, dtype.as_numpy_dtype)
         if self._verify and list(value.shape) != sizes:
             raise TypeError(f"Expected Tensor's shape: {tuple(sizes)}, got {value.shape}.")
@@ -106,11 +109,11 @@ class constant_initializer(Initializer):
 class random_uniform_initializer(Initializer):
     """Uniform on [minval, maxval)."""
 
-    def __init__(self, minval=0.0, maxval=None, seed=None, dtype=dtypes.float32):
+    def __init__(self, minval=0.0, maxval=None, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         self.minval, self.maxval, self.seed = minval, maxval, seed
         self.dtype = dtypes.as_dtype(dtype)
 
-    def _make(self, sizes, dtype):
+    def _make(self, sizes, dtype: DType):
         maxval = self.maxval
         if maxval is None and dtype.is_floating:
             maxval = 1.0
@@ -121,11 +124,14 @@ class random_uniform_initializer(Initializer):
 class random_normal_initializer(Initializer):
     """Normal."""
 
-    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
+    def __init__(
+        self, mean: float = 0.0, stddev: float = 1.0, seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
+    ):
         self.mean, self.stddev, self.seed = mean, stddev, seed
         self.dtype = _floating(dtype)
 
-    def _make(self, sizes, dtype):
+    def _make(self, sizes, dtype: DType):
         return random.normal(sizes, self.mean, self.stddev, dtype, self.seed)
 
 
@@ -133,7 +139,7 @@ class random_normal_initializer(Initializer):
 class truncated_normal_initializer(random_normal_initializer):
     """Normal; values more than two standard deviations from the mean are drawn again."""
 
-    def _make(self, sizes, dtype):
+    def _make(self, sizes: Sequence[int], dtype: DType):
         return random.truncated_normal(sizes, self.mean, self.stddev, dtype, self.seed)
 
 
@@ -141,10 +147,10 @@ class truncated_normal_initializer(random_normal_initializer):
 class uniform_unit_scaling_initializer(Initializer):
     """Uniform with variance factor^2 / (number of inputs)."""
 
-    def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
+    def __init__(self, factor=1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         self.factor, self.seed, self.dtype = factor, seed, _floating(dtype)
 
-    def _make(self, sizes, dtype):
+    def _make(self, sizes, dtype: DType):
         inputs = max(math.prod(sizes[:-1]), 1.0)
         limit = math.sqrt(3 / inputs) * self.factor
         return random.uniform(sizes, -limit, limit, dtype, self.seed)
@@ -155,12 +161,8 @@ class variance_scaling_initializer(Initializer):
     """Random values whose variance is scale / (number of inputs, outputs, or their mean)."""
 
     def __init__(
-        self,
-        scale=1.0,
-        mode="fan_in",
-        distribution="truncated_normal",
-        seed=None,
-        dtype=dtypes.float32,
+        self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
+        seed: int | None = None, dtype: DTypeLike = dtypes.float32,
     ):
         if scale <= 0.0:
             raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
@@ -178,7 +180,7 @@ class variance_scaling_initializer(Initializer):
         self.scale, self.mode, self.distribution = scale, mode, distribution
         self.seed, self.dtype = seed, _floating(dtype)
 
-    def _make_part(self, sizes, dtype, whole):
+    def _make_part(self, sizes: Sequence[int], dtype: DType, whole: Sequence[int]):
         field = math.prod(whole[:-2])
         if len(whole) < 2:
             fan_in = fan_out = whole[0] if whole else 1
@@ -199,7 +201,7 @@ class variance_scaling_initializer(Initializer):
 class glorot_uniform_initializer(variance_scaling_initializer):
     """Uniform with variance 2 / (inputs + outputs)."""
 
-    def __init__(self, seed=None, dtype=dtypes.float32):
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
     def get_config(self):
@@ -210,7 +212,7 @@ class glorot_uniform_initializer(variance_scaling_initializer):
 class glorot_normal_initializer(glorot_uniform_initializer):
     """Truncated normal with variance 2 / (inputs + outputs)."""
 
-    def __init__(self, seed=None, dtype=dtypes.float32):
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         super().__init__(seed, dtype)
         self.distribution = "truncated_normal"
 
@@ -219,10 +221,10 @@ class glorot_normal_initializer(glorot_uniform_initializer):
 class orthogonal_initializer(Initializer):
     """A matrix with orthonormal rows or columns, times gain."""
 
-    def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
+    def __init__(self, gain=1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         self.gain, self.seed, self.dtype = gain, seed, _floating(dtype)
 
-    def _make(self, sizes, dtype):
+    def _make(self, sizes, dtype: DType):
         if len(sizes) < 2:
             raise ValueError(
                 f"The tensor to initialize, specified by argument `shape` must be at least "
@@ -240,7 +242,7 @@ class orthogonal_initializer(Initializer):
 class identity(Initializer):
     """The identity matrix, times gain."""
 
-    def __init__(self, gain=1.0, dtype=dtypes.float32):
+    def __init__(self, gain=1.0, dtype: DTypeLike = dtypes.float32):
         self.gain, self.dtype = gain, _floating(dtype)
 
     def _make(self, sizes, dtype):
@@ -252,29 +254,29 @@ class identity(Initializer):
         return self.gain * eye(*sizes, dtype=dtype)
 
 
-def _floating(dtype):
+def _floating(dtype: DTypeLike):
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise TypeError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
     return dtype
 
 
-def he_normal(seed=None):
+def he_normal(seed: int | None = None):
     """Truncated normal with variance 2 / inputs."""
     return variance_scaling_initializer(2.0, "fan_in", "truncated_normal", seed)
 
 
-def he_uniform(seed=None):
+def he_uniform(seed: int | None = None):
     """Uniform with variance 2 / inputs."""
     return variance_scaling_initializer(2.0, "fan_in", "uniform", seed)
 
 
-def lecun_normal(seed=None):
+def lecun_normal(seed: int | None = None):
     """Truncated normal with variance 1 / inputs."""
     return variance_scaling_initializer(1.0, "fan_in", "truncated_normal", seed)
 
 
-def lecun_uniform(seed=None):
+def lecun_uniform(seed: int | None = None):
     """Uniform with variance 1 / inputs."""
     return variance_scaling_initializer(1.0, "fan_in", "uniform", seed)
 

@@ -4,11 +4,12 @@ and what says how to split.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, DTypeLike, Variable
 from tapeflow.core.convert import convert_to_tensor, register_tensor_conversion_function
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
@@ -37,7 +38,9 @@ class PartitionedVariable:
       partitions: how many parts each axis has.
     """
 
-    def __init__(self, name, shape, dtype, variable_list, partitions):
+    def __init__(
+        self, name: str, shape, dtype: DTypeLike, variable_list: Sequence[Variable], partitions: Sequence[int]
+    ):
         if not isinstance(variable_list, (list, tuple)) or not variable_list:
             raise ValueError("variable_list may not be empty")
         self._name = name
@@ -83,7 +86,9 @@ class PartitionedVariable:
         axis = next((i for i, n in enumerate(self._partitions) if n > 1), 0)
         return values[0] if len(values) == 1 else concat(values, axis)
 
-    def assign(self, value, use_locking=False, name=None, read_value=True) -> list[Any]:
+    def assign(
+        self, value, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> list[Any]:
         """Assigns the parts of `value` to the variables; returns these, or the operations if not `read_value`."""
         return [
             v.assign(slice_(value, v._save_slice_info.offset, v.shape.as_list()), read_value=read_value)
@@ -149,7 +154,7 @@ def partitioned_variable(
 @api(v1="variable_axis_size_partitioner")
 @public
 def variable_axis_size_partitioner(
-    max_shard_bytes, axis=0, bytes_per_string_element=16, max_shards=None
+    max_shard_bytes, axis: AxisLike = 0, bytes_per_string_element=16, max_shards=None
 ):
     """Split `axis` so that no part has more than `max_shard_bytes` bytes.
 
@@ -173,7 +178,7 @@ def variable_axis_size_partitioner(
 @api(v1="min_max_variable_partitioner")
 @public
 def min_max_variable_partitioner(
-    max_partitions=1, axis=0, min_slice_size=256 << 10, bytes_per_string_element=16
+    max_partitions=1, axis: AxisLike = 0, min_slice_size=256 << 10, bytes_per_string_element=16
 ):
     """Split `axis` in at most `max_partitions` parts of at least `min_slice_size` bytes.
 
@@ -194,7 +199,7 @@ def min_max_variable_partitioner(
 
 @api(v1="fixed_size_partitioner")
 @public
-def fixed_size_partitioner(num_shards, axis=0):
+def fixed_size_partitioner(num_shards: int, axis: AxisLike = 0):
     """Split `axis` in `num_shards` parts, or as many as it has elements.
 
     Args:
@@ -211,7 +216,8 @@ def fixed_size_partitioner(num_shards, axis=0):
 @api(v1="create_partitioned_variables")
 @public
 def create_partitioned_variables(
-    shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None, name=None, reuse=None
+    shape, slicing, initializer, dtype=dtypes.float32, trainable: bool = True, collections=None,
+    name: str | None = None, reuse=None,
 ):  # fmt: skip
     """A list of variables that together have `shape`, cut into `slicing[i]` parts along each axis i.
 

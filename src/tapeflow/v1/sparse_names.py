@@ -1,7 +1,10 @@
 """The functions of sparse tensors that 1.x has at its top level."""
 
+from __future__ import annotations
+
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.tensor_shape import as_shape
@@ -41,7 +44,7 @@ __all__ = [
 
 @api(v1=("sparse.placeholder", "sparse_placeholder"))
 @public
-def sparse_placeholder(dtype, shape=None, name=None):
+def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None):
     """A sparse tensor of a graph that is fed when the graph runs.
 
     Args:

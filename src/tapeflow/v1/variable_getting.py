@@ -10,13 +10,15 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.api import api
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.function import template
@@ -25,6 +27,9 @@ from tapeflow.ops.state.variable import VariableAggregation, VariableSynchroniza
 from tapeflow.v1 import initializers
 from tapeflow.v1.partitioned import partitioned_variable
 from tapeflow.v1.variable_scoping import scopes, variable_scope, wrapped
+
+if TYPE_CHECKING:
+    from tapeflow.v1.initializers import constant_initializer, zeros_initializer
 
 
 @public_methods
@@ -56,11 +61,11 @@ class EagerVariableStore:
         """The others of `variables`."""
         return [v for v in self.variables() if not v.trainable]
 
-    def put(self, name, variable):
+    def put(self, name: str, variable):
         """Lets `get_variable` find a variable under a name, in the place of one that it found there."""
         self._store[name] = variable
 
-    def drop(self, name):
+    def drop(self, name: str):
         """Forgets the variable of a name. Raises KeyError for a name that is not known."""
         del self._store[name]
 
@@ -154,10 +159,12 @@ def get_variable(
 
 
 def _made(
-    name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None,
-    trainable=None, collections=None, caching_device=None, partitioner=None, validate_shape=True,
-    use_resource=None, constraint=None, synchronization=VariableSynchronization.AUTO,
-    aggregation=VariableAggregation.NONE, partition_info=None,
+    name: str, shape: ShapeLike | None = None, dtype: DType = dtypes.float32,
+    initializer: Tensor | constant_initializer | zeros_initializer | None = None, regularizer=None,
+    reuse=None, trainable: bool | None = None, collections=None, caching_device=None, partitioner=None,
+    validate_shape: bool = True, use_resource: bool | None = None, constraint=None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE, partition_info=None,
 ):  # fmt: skip
     """The variable of that whole name in the store, or a new one; `partition_info`: which part of a whole it is."""
     store = scopes.store
@@ -227,7 +234,7 @@ def _origin(variable) -> str:
     return f"{file}:{line}, in {function}"
 
 
-def _default_initializer(name: str, dtype) -> Any:
+def _default_initializer(name: str, dtype: DType) -> Any:
     if dtype.is_floating:
         return initializers.glorot_uniform_initializer()
     if dtype.is_integer or dtype.is_bool or dtype == dtypes.string:
@@ -235,7 +242,9 @@ def _default_initializer(name: str, dtype) -> Any:
     raise ValueError(f"An initializer for variable {name} of {dtype!r} is required")
 
 
-def _initial_value(shape, wanted, dtype, initializer, partition_info) -> tuple[Any, Any]:
+def _initial_value(
+    shape: ShapeLike | None, wanted: TensorShape, dtype: DType, initializer, partition_info
+) -> tuple[Any, Any]:
     """What a variable starts from, and the dtype to give to it (None: the value's own)."""
     if not callable(initializer):
         if shape is not None:
@@ -264,21 +273,10 @@ def _initial_value(shape, wanted, dtype, initializer, partition_info) -> tuple[A
 @api(v1="get_local_variable")
 @public
 def get_local_variable(
-    name,
-    shape=None,
-    dtype=None,
-    initializer=None,
-    regularizer=None,
-    trainable=False,
-    collections=None,
-    caching_device=None,
-    partitioner=None,
-    validate_shape=True,
-    use_resource=None,
-    custom_getter=None,
-    constraint=None,
-    synchronization=VariableSynchronization.AUTO,
-    aggregation=VariableAggregation.NONE,
+    name: str | None, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer=None,
+    regularizer=None, trainable: bool = False, collections=None, caching_device=None, partitioner=None,
+    validate_shape: bool = True, use_resource=None, custom_getter=None, constraint=None,
+    synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE,
 ):
     """`get_variable` of a variable that is not trainable, in the collection of local variables.
 
@@ -319,7 +317,7 @@ class _TemplateScoping:
     variable = staticmethod(get_variable)
 
     @staticmethod
-    def scope(unique_name, name, custom_getter):
+    def scope(unique_name, name: str, custom_getter):
         return variable_scope(unique_name, default_name=name, custom_getter=custom_getter)
 
     @staticmethod

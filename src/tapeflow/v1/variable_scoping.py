@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core import context, dtypes, scope_state
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.scope_state import AUTO_REUSE
@@ -46,17 +47,8 @@ class VariableScope:
     """
 
     def __init__(
-        self,
-        reuse,
-        name="",
-        initializer=None,
-        regularizer=None,
-        caching_device=None,
-        partitioner=None,
-        custom_getter=None,
-        name_scope="",
-        dtype=dtypes.float32,
-        use_resource=None,
+        self, reuse, name="", initializer=None, regularizer=None, caching_device=None, partitioner=None,
+        custom_getter=None, name_scope: str = "", dtype: DTypeLike = dtypes.float32, use_resource=None,
         constraint=None,
     ):
         self.name = name
@@ -88,7 +80,7 @@ class VariableScope:
         """Lets `get_variable` find variables and make none; eagerly it is free to do both."""
         self.reuse = True if _in_graph() else AUTO_REUSE
 
-    def get_variable(self, name, **kwargs):
+    def get_variable(self, name: str, **kwargs):
         """The variable of that name in this scope; see `tf.get_variable`."""
         from tapeflow.v1.variable_getting import get_variable
 
@@ -107,7 +99,7 @@ class VariableScope:
         """The local ones."""
         return self.get_collection("local_variables")
 
-    def get_collection(self, name):
+    def get_collection(self, name: str):
         """The items of a collection of the graph whose names begin with this scope's."""
         graph = context.current_graph()
         scope = f"{re.escape(self.name)}/" if self.name else ""
@@ -137,7 +129,7 @@ class VariableScope:
         """Sets the function that `get_variable` calls in its own place."""
         self.custom_getter = custom_getter
 
-    def set_dtype(self, dtype):
+    def set_dtype(self, dtype: DTypeLike):
         """Sets the default dtype."""
         self.dtype = dtypes.as_dtype(dtype)
 
@@ -189,7 +181,7 @@ def wrapped(inner: Any, outer: Any) -> Any:
     if inner is None or outer is None:
         return inner or outer
 
-    def getter(getter, *args, **kwargs):
+    def getter(getter: Callable[..., Any], *args, **kwargs):
         return inner(functools.partial(outer, getter), *args, **kwargs)
 
     return getter
@@ -212,20 +204,10 @@ class variable_scope:
     """
 
     def __init__(
-        self,
-        name_or_scope,
-        default_name=None,
-        values=None,
-        initializer=None,
-        regularizer=None,
-        caching_device=None,
-        partitioner=None,
-        custom_getter=None,
-        reuse=None,
-        dtype=None,
-        use_resource=None,
-        constraint=None,
-        auxiliary_name_scope=True,
+        self, name_or_scope: str | VariableScope | None, default_name=None, values=None, initializer=None,
+        regularizer=None, caching_device=None, partitioner=None, custom_getter=None,
+        reuse: bool | None = None, dtype: DTypeLike | None = None, use_resource=None, constraint=None,
+        auxiliary_name_scope: bool = True,
     ):
         if default_name is None and name_or_scope is None:
             raise TypeError("If default_name is None then name_or_scope is required")
@@ -317,18 +299,9 @@ class variable_scope:
 @api(v1="variable_op_scope")
 @contextlib.contextmanager
 def variable_op_scope(
-    values,
-    name_or_scope,
-    default_name=None,
-    initializer=None,
-    regularizer=None,
-    caching_device=None,
-    partitioner=None,
-    custom_getter=None,
-    reuse=None,
-    dtype=None,
-    use_resource=None,
-    constraint=None,
+    values: Sequence[Tensor], name_or_scope: str, default_name=None, initializer=None, regularizer=None,
+    caching_device=None, partitioner=None, custom_getter=None, reuse=None, dtype: DTypeLike | None = None,
+    use_resource=None, constraint=None,
 ):
     """`variable_scope` with another order of arguments."""
     with variable_scope(

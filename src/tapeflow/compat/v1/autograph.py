@@ -1,5 +1,7 @@
 """`tf.compat.v1.autograph`: as in 2.x, with arguments that no longer mean anything."""
 
+from __future__ import annotations
+
 from tapeflow.autograph import experimental
 from tapeflow.core.public import boundaries
 from tapeflow.function.autograph import convert
@@ -9,18 +11,14 @@ __all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]
 
 
 def to_graph(
-    entity, recursive=True, arg_values=None, arg_types=None, experimental_optional_features=None
+    entity, recursive: bool = True, arg_values=None, arg_types=None, experimental_optional_features=None
 ):
     """The converted function; `arg_values` and `arg_types` are ignored. Raises ConversionError."""
     return convert.to_graph(entity, recursive, experimental_optional_features)
 
 
 def to_code(
-    entity,
-    recursive=True,
-    arg_values=None,
-    arg_types=None,
-    indentation="  ",
+    entity, recursive: bool = True, arg_values=None, arg_types=None, indentation: str = "  ",
     experimental_optional_features=None,
 ):
     """The source of the converted function; `arg_values`, `arg_types` and `indentation` are ignored.

@@ -1,5 +1,7 @@
 """tf.compat.v1.gfile: `tf.io.gfile` with the names of 1.x."""
 
+from __future__ import annotations
+
 from tapeflow.core.files.file_system import GFile, walk
 from tapeflow.core.files.file_system import GFile as FastGFile
 from tapeflow.core.files.file_system import GFile as Open
@@ -22,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def Copy(oldpath, newpath, overwrite=False):
+def Copy(oldpath, newpath, overwrite: bool = False):
     """`tf.io.gfile.copy`."""
     _copy(oldpath, newpath, overwrite)
 
@@ -67,7 +69,7 @@ def Remove(filename):
     _remove(filename)
 
 
-def Rename(oldname, newname, overwrite=False):
+def Rename(oldname, newname, overwrite: bool = False):
     """`tf.io.gfile.rename`."""
     _rename(oldname, newname, overwrite)
 
@@ -77,7 +79,7 @@ def Stat(filename):
     return _stat(filename)
 
 
-def Walk(top, in_order=True):
+def Walk(top, in_order: bool = True):
     """`tf.io.gfile.walk`."""
     return walk(top, in_order)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import current_graph, executing_eagerly, name_scope_v1
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
@@ -55,20 +56,20 @@ class Reduction:
         )
 
     @classmethod
-    def validate(cls, key):
+    def validate(cls, key: str):
         """Raises ValueError for an unknown kind."""
         if key not in cls.all():
             raise ValueError(f"Invalid Reduction Key {key}. Must be one of: {cls.all()}.")
 
 
-def _mismatch(values, weights):
+def _mismatch(values: TensorShape, weights: TensorShape):
     return (
         f"weights can not be broadcast to values. values.rank={values.rank}. "
         f"weights.rank={weights.rank}. values.shape={values}. weights.shape={weights}."
     )
 
 
-def _check_weights(weights, values):
+def _check_weights(weights, values: Tensor):
     """What must run before weights and values meet, a list of operations: empty where their shapes are known.
 
     Raises ValueError where weights that are known are neither a scalar nor of the values' rank, with sizes of 1 or
@@ -103,11 +104,8 @@ def _check_weights(weights, values):
 @public
 @names_itself
 def compute_weighted_loss(
-    losses,
-    weights=1.0,
-    scope=None,
-    loss_collection=LOSSES,
-    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    losses: TensorLike, weights: TensorLike = 1.0, scope: str | None = None, loss_collection: str = LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Losses times weights, which broadcast to them, reduced; added to `loss_collection` in graphs.
 
@@ -156,7 +154,7 @@ def compute_weighted_loss(
         return add_loss_to(cast(loss, dtype), loss_collection)
 
 
-def add_loss_to(loss, loss_collection):
+def add_loss_to(loss: TensorLike, loss_collection: str):
     """Adds a loss to a collection of the graph being built, if any; returns the loss."""
     graph = current_graph()
     if loss_collection and graph is not None:
@@ -165,7 +163,7 @@ def add_loss_to(loss, loss_collection):
 
 
 @public
-def add_loss(loss, loss_collection=LOSSES):
+def add_loss(loss: TensorLike, loss_collection=LOSSES):
     """Add a loss to a collection of the graph being built; eagerly there are no collections.
 
     Args:
@@ -176,7 +174,7 @@ def add_loss(loss, loss_collection=LOSSES):
 
 
 @public
-def get_losses(scope=None, loss_collection=LOSSES):
+def get_losses(scope=None, loss_collection: str = LOSSES):
     """The losses collected in the graph being built; eagerly an empty list.
 
     Args:
@@ -194,14 +192,14 @@ def get_regularization_losses(scope=None):
 
 
 @public
-def get_regularization_loss(scope=None, name="total_regularization_loss"):
+def get_regularization_loss(scope=None, name: str | None = "total_regularization_loss"):
     """The sum of the regularization losses, 0 when there are none."""
     found = get_regularization_losses(scope)
     return add_n(found, name=name) if found else convert_to_tensor(0.0)
 
 
 @public
-def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None):
+def get_total_loss(add_regularization_losses: bool = True, name: str | None = "total_loss", scope=None):
     """The sum of the collected losses. Raises ValueError when there are none.
 
     Args:
@@ -233,12 +231,8 @@ def _pair(labels, predictions):
 
 @public
 def absolute_difference(
-    labels,
-    predictions,
-    weights=1.0,
-    scope=None,
-    loss_collection=LOSSES,
-    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    labels, predictions, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """|predictions - labels|.
 
@@ -259,12 +253,8 @@ def absolute_difference(
 
 @public
 def mean_squared_error(
-    labels,
-    predictions,
-    weights=1.0,
-    scope=None,
-    loss_collection=LOSSES,
-    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, scope=None,
+    loss_collection: str = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """(predictions - labels)^2.
 
@@ -318,12 +308,8 @@ def cosine_distance(
 
 @public
 def hinge_loss(
-    labels,
-    logits,
-    weights=1.0,
-    scope=None,
-    loss_collection=LOSSES,
-    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    labels, logits, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """max(0, 1 - (2 labels - 1) * logits), for labels 0 and 1.
 
@@ -344,13 +330,8 @@ def hinge_loss(
 
 @public
 def huber_loss(
-    labels,
-    predictions,
-    weights=1.0,
-    delta=1.0,
-    scope=None,
-    loss_collection=LOSSES,
-    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    labels, predictions, weights: TensorLike = 1.0, delta: TensorLike = 1.0, scope=None,
+    loss_collection: str = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond.
 
@@ -374,13 +355,8 @@ def huber_loss(
 
 @public
 def log_loss(
-    labels,
-    predictions,
-    weights=1.0,
-    epsilon=1e-7,
-    scope=None,
-    loss_collection=LOSSES,
-    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    labels, predictions, weights: TensorLike = 1.0, epsilon: TensorLike = 1e-7, scope=None,
+    loss_collection: str = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """-labels * log(predictions) - (1 - labels) * log(1 - predictions).
 
@@ -402,7 +378,7 @@ def log_loss(
 
 @public
 def mean_pairwise_squared_error(
-    labels, predictions, weights=1.0, scope=None, loss_collection=LOSSES
+    labels, predictions, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES
 ):
     """Mean over pairs of elements of a sample of the squared error of their difference.
 
@@ -506,12 +482,8 @@ def softmax_cross_entropy(
 
 @public
 def sparse_softmax_cross_entropy(
-    labels,
-    logits,
-    weights=1.0,
-    scope=None,
-    loss_collection=LOSSES,
-    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    labels, logits, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of class numbers and softmax(logits).
 

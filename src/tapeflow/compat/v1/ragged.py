@@ -1,6 +1,9 @@
 """tf.compat.v1.ragged: `tf.ragged` with what 1.x has besides."""
 
+from __future__ import annotations
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.context import name_scope_v1
 from tapeflow.core.public import names_itself, public
 from tapeflow.graph.build.placeholders import placeholder as dense_placeholder
@@ -29,7 +32,7 @@ __all__ = [
 
 @public
 @names_itself
-def placeholder(dtype, ragged_rank, value_shape=None, name=None):
+def placeholder(dtype: DTypeLike, ragged_rank, value_shape=None, name: str | None = None):
     """A ragged tensor of a graph that is fed, as a `RaggedTensorValue`, when the graph runs.
 
     Args:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow import protos
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import current_graph, executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, public
@@ -19,20 +22,20 @@ from tapeflow.summary.file_writer import FileWriter, FileWriterCache
 _SUMMARIES = "summaries"
 
 
-def __getattr__(name):
+def __getattr__(name: str):
     if name in ("Event", "SessionLog", "Summary", "SummaryDescription", "TaggedRunMetadata"):
         value = globals()[name] = getattr(protos, name)
         return value
     raise AttributeError(f"module 'tapeflow.compat.v1.summary' has no attribute {name!r}")
 
 
-def _clean(name):
+def _clean(name: str | None):
     """A name without what tags may not have."""
     return re.sub(r"[^-/\w\.]", "_", name).lstrip("/") if name is not None else None
 
 
 @contextlib.contextmanager
-def _tagged(name, family, default_name=None):
+def _tagged(name, family, default_name = None):
     """The tag of a summary: the scope of its ops, with the family before and inside."""
     name, family = _clean(name), _clean(family)
     scope_name = f"{family}/{name}" if family is not None else name
@@ -40,13 +43,13 @@ def _tagged(name, family, default_name=None):
         yield (f"{family}/{scope.rstrip('/')}" if family is not None else scope.rstrip("/")) or name
 
 
-def _summary(made, collections):
+def _summary(made: Tensor, collections):
     """The summary that a scope was opened for: it has the scope's name, and joins the collections."""
     name_after_scope(made)
     return _collected(made, collections)
 
 
-def _collected(summary, collections):
+def _collected(summary: Tensor, collections: Sequence[Any] | None):
     graph = current_graph()
     if graph is not None:
         for key in [_SUMMARIES] if collections is None else collections:
@@ -55,7 +58,7 @@ def _collected(summary, collections):
 
 
 @public
-def scalar(name, tensor, collections=None, family=None):
+def scalar(name: str | None, tensor: TensorLike, collections=None, family=None):
     """A serialized Summary of one number.
 
     Args:
@@ -69,7 +72,7 @@ def scalar(name, tensor, collections=None, family=None):
 
 
 @public
-def histogram(name, values, collections=None, family=None):
+def histogram(name: str | None, values: Sequence[float], collections=None, family: str | None = None):
     """A serialized Summary of the distribution of numbers. Raises InvalidArgumentError for NaN.
 
     Args:
@@ -83,7 +86,7 @@ def histogram(name, values, collections=None, family=None):
 
 
 @public
-def image(name, tensor, max_outputs=3, collections=None, family=None):
+def image(name: str | None, tensor: TensorLike, max_outputs: int = 3, collections=None, family=None):
     """A serialized Summary of the first images of (batch, height, width, channels).
 
     Args:
@@ -98,7 +101,7 @@ def image(name, tensor, max_outputs=3, collections=None, family=None):
 
 
 @public
-def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=None):
+def audio(name: str | None, tensor: TensorLike, sample_rate, max_outputs=3, collections=None, family=None):
     """A serialized Summary of the first sounds of (batch, frames) or (batch, frames, channels).
 
     Args:
@@ -117,12 +120,7 @@ def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=Non
 
 @public
 def tensor_summary(
-    name,
-    tensor,
-    summary_description=None,
-    collections=None,
-    summary_metadata=None,
-    family=None,
+    name: str | None, tensor, summary_description=None, collections=None, summary_metadata=None, family=None,
     display_name=None,
 ):
     """A serialized Summary of a tensor with metadata.
@@ -163,7 +161,7 @@ def text(name, tensor, collections=None):
 
 
 @public
-def merge(inputs, collections=None, name=None):
+def merge(inputs, collections=None, name: str | None = None):
     """Summaries as one. Raises RuntimeError eagerly.
 
     Args:
@@ -181,12 +179,12 @@ def merge(inputs, collections=None, name=None):
     return _collected(made, [] if collections is None else collections)
 
 
-def _plain(value):
+def _plain(value: Tensor):
     return np.array(value, object) if isinstance(value, bytes) else value
 
 
 @public
-def merge_all(key=_SUMMARIES, scope=None, name=None):
+def merge_all(key: str = _SUMMARIES, scope=None, name: str | None = None):
     """All summaries collected in the graph as one, None where there are none. Raises RuntimeError eagerly.
 
     Args:

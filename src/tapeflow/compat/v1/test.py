@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow import test as _test
+from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
 from tapeflow.graph.build import building
 from tapeflow.graph.build.derivatives import gradients
 from tapeflow.graph.run.session import get_default_session
+
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
 
 
 def __getattr__(name: str) -> Any:
@@ -23,7 +29,8 @@ def __dir__() -> list[str]:
 
 
 def compute_gradient(
-    x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None
+    x: TensorLike, x_shape: Sequence[int], y: TensorLike, y_shape: Sequence[int], x_init_value=None,
+    delta: float = 1e-3, init_targets=None, extra_feed_dict=None,
 ):
     """(theoretical, numeric) Jacobians of `y` by `x`, two matrices of shape [size of x, size of y];
     lists for a list of x.
@@ -57,7 +64,8 @@ def compute_gradient(
 
 
 def compute_gradient_error(
-    x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None
+    x: TensorLike, x_shape: Sequence[int], y: TensorLike, y_shape: Sequence[int], x_init_value=None,
+    delta: float = 1e-3, init_targets=None, extra_feed_dict=None,
 ):
     """The largest difference between the theoretical and the numeric Jacobian; see `compute_gradient`."""
     found = compute_gradient(
@@ -67,7 +75,7 @@ def compute_gradient_error(
     return np.max([np.fabs(a - b).max(initial=0.0) for a, b in pairs])
 
 
-def _start(x, shape, value):
+def _start(x: Tensor, shape, value):
     if value is not None:
         return np.asarray(value, x.dtype.as_numpy_dtype)
     found = np.random.random_sample(shape)
@@ -76,19 +84,23 @@ def _start(x, shape, value):
     return np.asarray(found, x.dtype.as_numpy_dtype)
 
 
-def _pair(session, x, x_shape, y, y_shape, value, delta, feeds):
+def _pair(
+    session: Session, x, x_shape, y, y_shape: Sequence[int], value, delta: float, feeds: dict[str, Any]
+):
     value = _start(x, x_shape, value)
     return _theoretical(session, x, value, y, y_shape, feeds), _numeric(
         session, x, value, y, y_shape, delta, feeds
     )
 
 
-def _parts(dtype) -> int:
+def _parts(dtype: DType) -> int:
     """A complex number counts as two."""
     return 2 if dtype.is_complex else 1
 
 
-def _theoretical(session, x, value, y, y_shape, feeds):
+def _theoretical(
+    session: Session, x: Tensor, value: np.ndarray, y: Tensor, y_shape: Sequence[int], feeds: dict[str, Any]
+):
     graph = y.graph
     with graph.as_default():
         weight = building.placeholder(graph, y.dtype, tuple(y_shape), "weight")
@@ -117,14 +129,17 @@ def _theoretical(session, x, value, y, y_shape, feeds):
     return jacobian
 
 
-def _numeric(session, x, value, y, y_shape, delta, feeds):
+def _numeric(
+    session: Session, x: Tensor, value: np.ndarray, y: Tensor, y_shape: Sequence[int], delta: float,
+    feeds: dict[str, Any],
+):
     size_y = int(np.prod(y_shape)) * _parts(y.dtype)
     size_x = int(np.prod(value.shape)) * _parts(x.dtype)
     real = x.dtype.real_dtype.as_numpy_dtype
     jacobian = np.zeros((size_x, size_y), real)
     moved = np.array(value).ravel().view(real)
 
-    def at(row, step):
+    def at(row: int, step: float):
         saved = moved[row]
         moved[row] = saved + real(step)
         result = session.run(y, {**feeds, x: moved.view(value.dtype).reshape(value.shape)})

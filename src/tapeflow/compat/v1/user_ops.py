@@ -10,6 +10,6 @@ __all__ = ["my_fact"]
 
 
 @public
-def my_fact(name=None):
+def my_fact(name: str | None = None):
     """A string tensor with a fact."""
     return constant("0! == 1", name=name or Fact.name)

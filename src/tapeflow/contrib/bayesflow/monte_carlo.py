@@ -7,7 +7,7 @@ import tapeflow.compat.v1 as tf
 __all__ = ["expectation", "expectation_importance_sampler", "expectation_importance_sampler_logspace"]
 
 
-def _samples(distribution, z, n, seed):
+def _samples(distribution, z, n, seed: int | None):
     if (n is None) == (z is None):
         raise ValueError(f'Must specify exactly one of arguments "n" and "z".  Found: n = {n}, z = {z}')
     return distribution.sample(n, seed=seed) if z is None else tf.convert_to_tensor(z, name="z")
@@ -20,7 +20,8 @@ def _log_mean(log_values):
 
 
 def expectation_importance_sampler(
-    f, log_p, sampling_dist_q, z=None, n=None, seed=None, name="expectation_importance_sampler"
+    f, log_p, sampling_dist_q, z=None, n=None, seed: int | None = None,
+    name: str = "expectation_importance_sampler",
 ):
     """An estimate of the mean of f under p, by samples of q, computed in logarithms.
 
@@ -46,7 +47,8 @@ def expectation_importance_sampler(
 
 
 def expectation_importance_sampler_logspace(
-    log_f, log_p, sampling_dist_q, z=None, n=None, seed=None, name="expectation_importance_sampler_logspace"
+    log_f, log_p, sampling_dist_q, z=None, n=None, seed: int | None = None,
+    name: str = "expectation_importance_sampler_logspace",
 ):
     """The logarithm of an estimate of the mean of a positive function under p; see `expectation_importance_sampler`."""
     with tf.name_scope(name, values=[z, n]):
@@ -54,7 +56,10 @@ def expectation_importance_sampler_logspace(
         return _log_mean(log_f(z) + log_p(z) - sampling_dist_q.log_prob(z))
 
 
-def expectation(f, samples, log_prob=None, use_reparametrization=True, axis=0, keep_dims=False, name=None):
+def expectation(
+    f, samples, log_prob=None, use_reparametrization: bool = True, axis=0, keep_dims: bool = False,
+    name: str | None = None,
+):
     """The mean of f over samples, with the gradient of the expectation.
 
     Args:

@@ -27,7 +27,7 @@ def _mix(objectives, constraints, most):
     return found.x if found.success else None
 
 
-def find_best_candidate_distribution(objective_vector, constraints_matrix, epsilon=0.0):
+def find_best_candidate_distribution(objective_vector, constraints_matrix, epsilon: float = 0.0):
     """The mix of candidates that violates no constraint and has the least objective.
 
     Args:
@@ -61,7 +61,7 @@ def find_best_candidate_distribution(objective_vector, constraints_matrix, epsil
             best, high = found, middle
 
 
-def find_best_candidate_index(objective_vector, constraints_matrix, rank_objectives=False):
+def find_best_candidate_index(objective_vector, constraints_matrix, rank_objectives: bool = False):
     """The candidate whose worst rank, among all by each constraint's violation, is the best.
 
     Args:

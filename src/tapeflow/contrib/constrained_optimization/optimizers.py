@@ -35,14 +35,16 @@ class ConstrainedOptimizer(abc.ABC):
 
     @abc.abstractmethod
     def _minimize_constrained(
-        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP, aggregation_method=None,
-        colocate_gradients_with_ops=False, name=None, grad_loss=None,
+        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP,
+        aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
+        grad_loss=None,
     ):  # fmt: skip
         """The operation of a step."""
 
     def minimize_constrained(
-        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP, aggregation_method=None,
-        colocate_gradients_with_ops=False, name=None, grad_loss=None,
+        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP,
+        aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
+        grad_loss=None,
     ):  # fmt: skip
         """The operation of a step that heeds the constraints; see `tf.train.Optimizer.minimize`."""
         with v1.control_dependencies(list(minimization_problem.pre_train_ops or ())):
@@ -52,8 +54,9 @@ class ConstrainedOptimizer(abc.ABC):
             )  # fmt: skip
 
     def minimize_unconstrained(
-        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP, aggregation_method=None,
-        colocate_gradients_with_ops=False, name=None, grad_loss=None,
+        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP,
+        aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
+        grad_loss=None,
     ):  # fmt: skip
         """The operation of a step that heeds the objective only; see `tf.train.Optimizer.minimize`."""
         with v1.control_dependencies(list(minimization_problem.pre_train_ops or ())):
@@ -64,8 +67,8 @@ class ConstrainedOptimizer(abc.ABC):
 
     def minimize(
         self, minimization_problem, unconstrained_steps=None, global_step=None, var_list=None,
-        gate_gradients=_GATE_OP, aggregation_method=None, colocate_gradients_with_ops=False, name=None,
-        grad_loss=None,
+        gate_gradients=_GATE_OP, aggregation_method=None, colocate_gradients_with_ops: bool = False,
+        name: str | None = None, grad_loss=None,
     ):  # fmt: skip
         """The operation of a step.
 
@@ -118,8 +121,9 @@ class _RegretOptimizer(ConstrainedOptimizer):
         """The state that is allowed and nearest."""
 
     def _minimize_constrained(
-        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP, aggregation_method=None,
-        colocate_gradients_with_ops=False, name=None, grad_loss=None,
+        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP,
+        aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
+        grad_loss=None,
     ):  # fmt: skip
         objective, constraints = minimization_problem.objective, minimization_problem.constraints
         proxies = minimization_problem.proxy_constraints
@@ -227,7 +231,8 @@ class MultiplicativeSwapRegretOptimizer(_SwapRegretOptimizer):
     """
 
     def __init__(
-        self, optimizer, constraint_optimizer=None, minimum_multiplier_radius=1e-3, initial_multiplier_radius=None
+        self, optimizer, constraint_optimizer=None, minimum_multiplier_radius: float = 1e-3,
+        initial_multiplier_radius=None,
     ):  # fmt: skip
         super().__init__(optimizer, constraint_optimizer)
         least = minimum_multiplier_radius

@@ -41,7 +41,7 @@ def onto_log_stochastic(x):
     return v1.nn.log_softmax(x, axis=0)
 
 
-def maximal_eigenvector(matrix, epsilon=1e-6, maximum_iterations=100):
+def maximal_eigenvector(matrix, epsilon: float = 1e-6, maximum_iterations: int = 100):
     """The eigenvector of the greatest eigenvalue, by powers of the matrix: a unit vector."""
 
     def powered(i, now, before):

@@ -40,7 +40,8 @@ class Independent(Distribution):
     """
 
     def __init__(
-        self, distribution, reinterpreted_batch_ndims=None, validate_args=False, name=None
+        self, distribution, reinterpreted_batch_ndims=None, validate_args: bool = False,
+        name: str | None = None,
     ):
         given = dict(locals())
         self._inner = distribution
@@ -77,7 +78,7 @@ class Independent(Distribution):
         own = self._inner.batch_shape_tensor()[self._rank :]
         return concat([own, self._inner.event_shape_tensor()], 0)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         return self._inner.sample(n, seed=seed)
 
     def _sum(self, x):
@@ -147,8 +148,8 @@ class MixtureSameFamily(_Mixed):
     """
 
     def __init__(
-        self, mixture_distribution, components_distribution, validate_args=False, allow_nan_stats=True,
-        name="MixtureSameFamily",
+        self, mixture_distribution, components_distribution, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "MixtureSameFamily",
     ):  # fmt: skip
         given = dict(locals())
         self._mixture, self._components = mixture_distribution, components_distribution
@@ -176,7 +177,7 @@ class MixtureSameFamily(_Mixed):
     def _mixing(self):
         return self._mixture
 
-    def _samples(self, n, seed):
+    def _samples(self, n, seed: int):
         return self._components.sample(n, seed=seed)
 
     def _of_components(self, statistic):
@@ -201,8 +202,8 @@ class Mixture(_Mixed):
     """
 
     def __init__(
-        self, cat, components, validate_args=False, allow_nan_stats=True, use_static_graph=False,
-        name="Mixture",
+        self, cat, components, validate_args: bool = False, allow_nan_stats: bool = True,
+        use_static_graph: bool = False, name: str = "Mixture",
     ):  # fmt: skip
         given = dict(locals())
         if not hasattr(cat, "logits"):
@@ -237,7 +238,7 @@ class Mixture(_Mixed):
     def _mixing(self):
         return self._cat
 
-    def _samples(self, n, seed):
+    def _samples(self, n, seed: int):
         made = [d.sample(n, mixed_seed(seed, i)) for i, d in enumerate(self._components)]
         return stack(made, -1 - self._rank)
 
@@ -251,7 +252,7 @@ class Mixture(_Mixed):
     def _cdf(self, x):
         return reduce_sum(stack([d.cdf(x) for d in self._components], -1) * self._mixing_probs(), -1)
 
-    def entropy_lower_bound(self, name="entropy_lower_bound"):
+    def entropy_lower_bound(self, name: str = "entropy_lower_bound"):
         """A lower bound of the entropy: the weighted mean of the components' entropies."""
         found = stack([d.entropy() for d in self._components], -1)
         return reduce_sum(found * self._mixing_probs(), -1)
@@ -267,7 +268,8 @@ class TransformedDistribution(Distribution):
     """
 
     def __init__(
-        self, distribution, bijector=None, batch_shape=None, event_shape=None, validate_args=False, name=None
+        self, distribution, bijector=None, batch_shape=None, event_shape=None, validate_args: bool = False,
+        name: str | None = None,
     ):  # fmt: skip
         given = dict(locals())
         if batch_shape is not None or event_shape is not None:
@@ -292,7 +294,7 @@ class TransformedDistribution(Distribution):
     def _event_shape_tensor(self):
         return convert_to_tensor(self.event_shape.as_list())
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         return self._bijector.forward(self._inner.sample(n, seed=seed))
 
     def _log_prob(self, y):
@@ -337,7 +339,7 @@ def _repeated(distribution, batch_shape, event_shape):
 
 
 @RegisterKL(Independent, Independent)
-def _(a, b, name=None):
+def _(a, b, name: str | None = None):
     if a.event_shape.rank != b.event_shape.rank or a._count != b._count:
         raise NotImplementedError("KL between Independents with different event ranks is not supported")
     return a._sum(kl_divergence(a.distribution, b.distribution))

@@ -24,8 +24,8 @@ class Poisson(Distribution):
     """The Poisson distribution, of a rate or its logarithm."""
 
     def __init__(
-        self, rate=None, log_rate=None, interpolate_nondiscrete=True, validate_args=False,
-        allow_nan_stats=True, name="Poisson",
+        self, rate=None, log_rate=None, interpolate_nondiscrete: bool = True, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "Poisson",
     ):  # fmt: skip
         given = dict(locals())
         if (rate is None) == (log_rate is None):
@@ -47,7 +47,7 @@ class Poisson(Distribution):
     log_rate = property(lambda self: self._log_rate)
     interpolate_nondiscrete = property(lambda self: self._interpolate)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         return random_poisson([n], self.rate, dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
@@ -75,7 +75,7 @@ class Poisson(Distribution):
 class _OfChances(Distribution):
     """A distribution of a chance, given as logits or as a probability."""
 
-    def _chances(self, logits, probs, validate_args):
+    def _chances(self, logits, probs, validate_args: bool):
         self._validate_args = validate_args
         self._logits, self._probs = logits_and_probs(logits, probs, False, validate_args)
 
@@ -87,7 +87,8 @@ class Geometric(_OfChances):
     """How many failures come before the first success."""
 
     def __init__(
-        self, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Geometric"
+        self, logits=None, probs=None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "Geometric",
     ):
         given = dict(locals())
         self._chances(logits, probs, validate_args)
@@ -96,7 +97,7 @@ class Geometric(_OfChances):
             self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         return floor(log(open_uniform(self._wide(n), self.dtype, seed)) / log1p(-self.probs))
 
     def _log_prob(self, x):
@@ -124,8 +125,8 @@ class NegativeBinomial(_OfChances):
     """How many successes come before `total_count` failures."""
 
     def __init__(
-        self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True,
-        name="NegativeBinomial",
+        self, total_count, logits=None, probs=None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "NegativeBinomial",
     ):  # fmt: skip
         given = dict(locals())
         self._chances(logits, probs, validate_args)
@@ -138,7 +139,7 @@ class NegativeBinomial(_OfChances):
 
     total_count = property(lambda self: self._total_count)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         concentration = self.total_count + zeros_like(self.logits)
         rate = random_gamma([n], concentration, beta=exp(-self.logits), dtype=self.dtype, seed=seed)
         return random_poisson([], rate, dtype=self.dtype, seed=mixed_seed(seed, "negative_binom"))
@@ -171,8 +172,8 @@ class Binomial(_OfChances):
     """How many of `total_count` trials succeed."""
 
     def __init__(
-        self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True,
-        name="Binomial",
+        self, total_count, logits=None, probs=None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "Binomial",
     ):  # fmt: skip
         given = dict(locals())
         self._chances(logits, probs, validate_args)
@@ -184,7 +185,7 @@ class Binomial(_OfChances):
 
     total_count = property(lambda self: self._total_count)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         wide = zeros_like(self._total_count + self._probs)
         probs = stack([self._probs + wide, 1.0 - self._probs + wide], -1)
         counts = Multinomial(self._total_count + wide, probs=probs)._sample_n(n, seed)

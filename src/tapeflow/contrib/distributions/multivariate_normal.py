@@ -38,8 +38,8 @@ class MultivariateNormalTriL(Distribution):
     """
 
     def __init__(
-        self, loc=None, scale_tril=None, validate_args=False, allow_nan_stats=True,
-        name="MultivariateNormalTriL",
+        self, loc=None, scale_tril=None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalTriL",
     ):  # fmt: skip
         given = dict(locals())
         if scale_tril is None:
@@ -49,7 +49,7 @@ class MultivariateNormalTriL(Distribution):
             scale_tril = diag(ones_like(loc))
         self._prepare(loc, scale_tril, validate_args, allow_nan_stats, given, name)
 
-    def _prepare(self, loc, scale_tril, validate_args, allow_nan_stats, given, name):
+    def _prepare(self, loc, scale_tril, validate_args: bool, allow_nan_stats: bool, given, name: str):
         if loc is None:
             (tril,) = numbers(scale_tril)
             loc = zeros_like(tril[..., 0])
@@ -124,8 +124,8 @@ class MultivariateNormalDiag(MultivariateNormalTriL):
     """
 
     def __init__(
-        self, loc=None, scale_diag=None, scale_identity_multiplier=None, validate_args=False,
-        allow_nan_stats=True, name="MultivariateNormalDiag",
+        self, loc=None, scale_diag=None, scale_identity_multiplier=None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "MultivariateNormalDiag",
     ):  # fmt: skip
         given = dict(locals())
         if loc is None and scale_diag is None:
@@ -170,8 +170,8 @@ class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
     """`MultivariateNormalDiag` with the softplus of `scale_diag` as standard deviations."""
 
     def __init__(
-        self, loc, scale_diag, validate_args=False, allow_nan_stats=True,
-        name="MultivariateNormalDiagWithSoftplusScale",
+        self, loc, scale_diag, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalDiagWithSoftplusScale",
     ):  # fmt: skip
         given = dict(locals())
         (raw,) = numbers(scale_diag)
@@ -188,8 +188,8 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
     """
 
     def __init__(
-        self, loc=None, covariance_matrix=None, validate_args=False, allow_nan_stats=True,
-        name="MultivariateNormalFullCovariance",
+        self, loc=None, covariance_matrix=None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalFullCovariance",
     ):  # fmt: skip
         given = dict(locals())
         tril = None
@@ -201,7 +201,7 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
 
 
 @RegisterKL(MultivariateNormalTriL, MultivariateNormalTriL)
-def _(a, b, name=None):
+def _(a, b, name: str | None = None):
     wide = zeros_like(a._wide_loc + b._wide_loc)
     ours, theirs = a._tril + wide[..., None], b._tril + wide[..., None]
     between = triangular_solve(theirs, ours)

@@ -12,6 +12,7 @@ from tapeflow.compat.v1.distributions.discrete import logits_and_probs
 from tapeflow.compat.v1.distributions.divergence import RegisterKL
 from tapeflow.contrib.distributions.scalar import open_uniform
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.diagonal import set_diag
@@ -36,7 +37,7 @@ __all__ = [
 class _OfClasses(Distribution):
     """A distribution over vectors with an element for each class."""
 
-    def _classes(self, logits, probs, validate_args):
+    def _classes(self, logits, probs, validate_args: bool):
         self._validate_args = validate_args
         self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
         self._parts = (self._logits,)
@@ -60,8 +61,8 @@ class OneHotCategorical(_OfClasses):
     """One of several classes, as a one-hot vector."""
 
     def __init__(
-        self, logits=None, probs=None, dtype=dtypes.int32, validate_args=False, allow_nan_stats=True,
-        name="OneHotCategorical",
+        self, logits=None, probs=None, dtype: DTypeLike = dtypes.int32, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "OneHotCategorical",
     ):  # fmt: skip
         given = dict(locals())
         self._classes(logits, probs, validate_args)
@@ -101,8 +102,8 @@ class ExpRelaxedOneHotCategorical(_OfClasses):
     """The logarithm of `RelaxedOneHotCategorical`."""
 
     def __init__(
-        self, temperature, logits=None, probs=None, dtype=None, validate_args=False, allow_nan_stats=True,
-        name="ExpRelaxedOneHotCategorical",
+        self, temperature, logits=None, probs=None, dtype: DTypeLike | None = None,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "ExpRelaxedOneHotCategorical",
     ):  # fmt: skip
         given = dict(locals())
         self._classes(logits, probs, validate_args)
@@ -133,12 +134,12 @@ class RelaxedOneHotCategorical(ExpRelaxedOneHotCategorical):
     """Points of the simplex that near one-hot vectors as the temperature falls."""
 
     def __init__(
-        self, temperature, logits=None, probs=None, dtype=None, validate_args=False, allow_nan_stats=True,
-        name="RelaxedOneHotCategorical",
+        self, temperature, logits=None, probs=None, dtype: DTypeLike | None = None,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "RelaxedOneHotCategorical",
     ):  # fmt: skip
         super().__init__(temperature, logits, probs, dtype, validate_args, allow_nan_stats, name)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         return exp(super()._sample_n(n, seed))
 
     def _log_prob(self, x):
@@ -150,8 +151,8 @@ class RelaxedBernoulli(Distribution):
     """Numbers of (0, 1) that near 0 and 1 as the temperature falls."""
 
     def __init__(
-        self, temperature, logits=None, probs=None, validate_args=False, allow_nan_stats=True,
-        name="RelaxedBernoulli",
+        self, temperature, logits=None, probs=None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "RelaxedBernoulli",
     ):  # fmt: skip
         given = dict(locals())
         self._validate_args = validate_args
@@ -166,7 +167,7 @@ class RelaxedBernoulli(Distribution):
     logits = property(lambda self: self._logits)
     probs = property(lambda self: self._probs)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         u = open_uniform(self._wide(n), self.dtype, seed)
         return sigmoid((self._logits + log(u) - log1p(-u)) / self._temperature)
 
@@ -180,7 +181,7 @@ class RelaxedBernoulli(Distribution):
 
 
 @RegisterKL(OneHotCategorical, OneHotCategorical)
-def _(a, b, name=None):
+def _(a, b, name: str | None = None):
     return reduce_sum(softmax(a.logits) * (log_softmax(a.logits) - log_softmax(b.logits)), -1)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow.compat.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
 from tapeflow.compat.v1.distributions.continuous import Gamma, LocScale, numbers
 from tapeflow.compat.v1.distributions.divergence import RegisterKL
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
@@ -33,7 +34,7 @@ __all__ = [
 
 
 @tensor_function
-def softplus_inverse(x, name=None):
+def softplus_inverse(x: TensorLike, name: str | None = None):
     """The value whose softplus is `x`."""
     x = convert_to_tensor(x)
     return x + log(-expm1(-x))
@@ -112,7 +113,9 @@ class Cauchy(_OfQuantiles, LocScale):
 class HalfNormal(Distribution):
     """The absolute value of a normal variable of mean zero."""
 
-    def __init__(self, scale, validate_args=False, allow_nan_stats=True, name="HalfNormal"):
+    def __init__(
+        self, scale, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "HalfNormal"
+    ):
         given = dict(locals())
         self._validate_args = validate_args
         (scale,) = numbers(scale)
@@ -124,7 +127,7 @@ class HalfNormal(Distribution):
 
     scale = property(lambda self: self._scale)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         return abs_(random_normal(self._wide(n), dtype=self.dtype, seed=seed) * self.scale)
 
     def _log_prob(self, x):
@@ -151,7 +154,7 @@ class HalfNormal(Distribution):
 class Chi2(Gamma):
     """The chi-squared distribution."""
 
-    def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2"):
+    def __init__(self, df, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Chi2"):
         given = dict(locals())
         (df,) = numbers(df)
         self._df = df
@@ -166,7 +169,8 @@ class InverseGamma(Distribution):
     """One over a gamma variable."""
 
     def __init__(
-        self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"
+        self, concentration, rate, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "InverseGamma",
     ):
         given = dict(locals())
         self._validate_args = validate_args
@@ -181,7 +185,7 @@ class InverseGamma(Distribution):
     concentration = property(lambda self: self._concentration)
     rate = property(lambda self: self._rate)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         return 1.0 / random_gamma([n], self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
@@ -215,8 +219,8 @@ class Kumaraswamy(_OfQuantiles):
     """The distribution over (0, 1) whose cdf is 1 - (1 - x^a)^b."""
 
     def __init__(
-        self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True,
-        name="Kumaraswamy",
+        self, concentration1=None, concentration0=None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "Kumaraswamy",
     ):  # fmt: skip
         given = dict(locals())
         self._validate_args = validate_args
@@ -272,7 +276,8 @@ class Deterministic(Distribution):
     """
 
     def __init__(
-        self, loc, atol=None, rtol=None, validate_args=False, allow_nan_stats=True, name="Deterministic"
+        self, loc, atol=None, rtol=None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "Deterministic",
     ):  # fmt: skip
         given = dict(locals())
         self._validate_args = validate_args
@@ -286,12 +291,12 @@ class Deterministic(Distribution):
 
     loc = property(lambda self: self._loc)
 
-    def _tolerance_of(self, name, given):
+    def _tolerance_of(self, name: str, given):
         found = cast(0 if given is None else given, self._loc.dtype)
         message = f'Argument "{name}" must be non-negative'
         return self._checked(found, lambda: assert_non_negative(found, message=message))
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         return self._loc + zeros(self._wide(n), self.dtype)
 
     def _prob(self, x):
@@ -313,7 +318,7 @@ class Deterministic(Distribution):
 
 
 @RegisterKL(HalfNormal, HalfNormal)
-def _(a, b, name=None):
+def _(a, b, name: str | None = None):
     return log(b.scale / a.scale) + (square(a.scale / b.scale) - 1.0) * 0.5
 
 

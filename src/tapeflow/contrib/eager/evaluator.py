@@ -141,7 +141,7 @@ class Evaluator:
         """The variables of all metrics."""
         return [variable for _, metric in self._pairs() for variable in metric.variables]
 
-    def _pairs(self, prefix=""):
+    def _pairs(self, prefix: str = ""):
         found = [(prefix, metric) for metric in self._metrics.values()]
         for inner, evaluator in self._evaluators.items():
             found += evaluator._pairs(f"{prefix}{inner}/")
@@ -157,11 +157,8 @@ class SparseSoftmaxEvaluator(Evaluator):
     """The loss and the accuracy of a classifier with integer labels."""
 
     def __init__(
-        self,
-        model,
-        loss_key="loss",
-        label_key="label",
-        predicted_class_key="predicted_class",
+        self, model, loss_key: str = "loss", label_key: str = "label",
+        predicted_class_key: str = "predicted_class",
     ):
         super().__init__(model)
         self.avg_loss = self.track_metric(eager_metrics.Mean("Avg Loss"))

@@ -77,7 +77,7 @@ class GraphCallable:
             with name_scope(""):
                 self._store.put(name, VariableV1(self._restored[name], name=name))
 
-    def _as_restored(self, getter, name, **settings):
+    def _as_restored(self, getter, name: str, **settings):
         """A restored variable was made as a trainable one: one that is not is made again, of the same value."""
         value = self._restored.pop(name, None)
         if value is not None and settings.get("trainable") is False:

@@ -10,6 +10,7 @@ import re
 from tapeflow.checkpoint.following import attached
 from tapeflow.contrib.summary import scalar
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.function.defun import defun
 from tapeflow.ops.array.rows import shape, size
@@ -112,7 +113,9 @@ class Metric:
             if others:
                 own.assign_add(add_n(others))
 
-    def add_variable(self, name, shape=None, dtype=None, initializer=None):
+    def add_variable(
+        self, name: str, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer=None
+    ):
         """Makes a variable of the metric. Raises RuntimeError outside `build`."""
         if self._built:
             raise RuntimeError("Can't call add_variable() except in build().")
@@ -130,14 +133,16 @@ class Metric:
             self._initial_values.append(variable.read_value())
         return variable
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs):
         return dict(self._named_variables)
 
 
 class Mean(Metric):
     """The mean of all values, weighted; in float64 unless another dtype is given."""
 
-    def __init__(self, name=None, dtype=dtypes.float64, use_global_variables=False):
+    def __init__(
+        self, name: str | None = None, dtype: DTypeLike = dtypes.float64, use_global_variables: bool = False
+    ):
         super().__init__(name, use_global_variables)
         self.dtype = dtypes.as_dtype(dtype)
 
@@ -159,7 +164,7 @@ class Mean(Metric):
         self.numer.assign_add(reduce_sum(weighted))
         return weighted, weights
 
-    def result(self, write_summary=True):
+    def result(self, write_summary: bool = True):
         """The mean; it is a summary too, where those are recorded, unless `write_summary` is False."""
         mean = self.numer / self.denom
         wanted = get_static_value(convert_to_tensor(write_summary))
@@ -182,7 +187,7 @@ def _given(labels, predictions, weights):
 class Accuracy(Mean):
     """How often predictions equal labels."""
 
-    def __init__(self, name=None, dtype=dtypes.float64):
+    def __init__(self, name: str | None = None, dtype: DTypeLike = dtypes.float64):
         super().__init__(name, dtype)
 
     def call(self, labels, predictions, weights=None):
@@ -195,7 +200,7 @@ class Accuracy(Mean):
 class CategoricalAccuracy(Mean):
     """How often the largest prediction is at the largest label."""
 
-    def __init__(self, name=None, dtype=dtypes.float64):
+    def __init__(self, name: str | None = None, dtype: DTypeLike = dtypes.float64):
         super().__init__(name, dtype)
 
     def call(self, labels, predictions, weights=None):
@@ -209,7 +214,7 @@ class CategoricalAccuracy(Mean):
 class BinaryAccuracy(Mean):
     """How often labels are on the same side of the threshold as predictions."""
 
-    def __init__(self, threshold, name=None, dtype=dtypes.float64):
+    def __init__(self, threshold, name: str | None = None, dtype: DTypeLike = dtypes.float64):
         super().__init__(name, dtype)
         self.threshold = threshold
 
@@ -225,7 +230,7 @@ class BinaryAccuracy(Mean):
 class SparseAccuracy(Mean):
     """How often the largest prediction is at the class number that is the label."""
 
-    def __init__(self, name=None, dtype=dtypes.float64):
+    def __init__(self, name: str | None = None, dtype: DTypeLike = dtypes.float64):
         super().__init__(name, dtype)
 
     def call(self, labels, predictions, weights=None):

@@ -18,12 +18,12 @@ def enable_remote_eager_execution(*args, **kwargs):
     raise UnimplementedError(None, None, "Eager execution on other machines is not available.")
 
 
-def connect_to_remote_host(remote_host=None, job_name="worker"):
+def connect_to_remote_host(remote_host=None, job_name: str = "worker"):
     """Raises UnimplementedError: operations run in this process."""
     raise UnimplementedError(None, None, "Eager execution on other machines is not available.")
 
 
-def set_server_def(server_def, keep_alive_secs=600):
+def set_server_def(server_def, keep_alive_secs: int = 600):
     """Raises UnimplementedError: operations run in this process."""
     raise UnimplementedError(None, None, "Eager execution on other machines is not available.")
 

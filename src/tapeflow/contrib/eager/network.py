@@ -41,7 +41,7 @@ class Network(Model):
 class Sequential(Network):
     """Layers and functions, one after another."""
 
-    def __init__(self, layers_funcs=None, name=None):
+    def __init__(self, layers_funcs=None, name: str | None = None):
         super().__init__(name=name)
         self.__dict__["_functions"] = []
         for function in layers_funcs or ():

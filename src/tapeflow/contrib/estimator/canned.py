@@ -31,8 +31,9 @@ class DNNEstimator(_OfHead):
     """A deep network with a head; see `tf.estimator.DNNClassifier`."""
 
     def __init__(
-        self, head, hidden_units, feature_columns, model_dir=None, optimizer="Adagrad",
-        activation_fn=v1.nn.relu, dropout=None, input_layer_partitioner=None, config=None, batch_norm=False,
+        self, head, hidden_units, feature_columns, model_dir=None, optimizer: str = "Adagrad",
+        activation_fn=v1.nn.relu, dropout=None, input_layer_partitioner=None, config=None,
+        batch_norm: bool = False,
     ):  # fmt: skip
         network = canned.Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         super().__init__(head, [(network, optimizer, canned.DEEP_RATE, "dnn")], model_dir, config)
@@ -42,8 +43,8 @@ class LinearEstimator(_OfHead):
     """A weighted sum of columns with a head; see `tf.estimator.LinearClassifier`."""
 
     def __init__(
-        self, head, feature_columns, model_dir=None, optimizer="Ftrl", config=None, partitioner=None,
-        sparse_combiner="sum",
+        self, head, feature_columns, model_dir=None, optimizer: str = "Ftrl", config=None, partitioner=None,
+        sparse_combiner: str = "sum",
     ):  # fmt: skip
         network = canned.Linear(feature_columns, sparse_combiner)
         super().__init__(head, [(network, optimizer, network.rate, "linear")], model_dir, config)
@@ -53,9 +54,10 @@ class DNNLinearCombinedEstimator(_OfHead):
     """A linear model and a deep network side by side with a head; see `tf.estimator.DNNLinearCombinedClassifier`."""
 
     def __init__(
-        self, head, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
-        dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=v1.nn.relu, dnn_dropout=None,
-        input_layer_partitioner=None, config=None, linear_sparse_combiner="sum", batch_norm=False,
+        self, head, model_dir=None, linear_feature_columns=None, linear_optimizer: str = "Ftrl",
+        dnn_feature_columns=None, dnn_optimizer: str = "Adagrad", dnn_hidden_units=None,
+        dnn_activation_fn=v1.nn.relu, dnn_dropout=None, input_layer_partitioner=None, config=None,
+        linear_sparse_combiner: str = "sum", batch_norm: bool = False,
     ):  # fmt: skip
         parts = canned.combined(
             linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,

@@ -34,7 +34,7 @@ class _StopOnPredicate(SessionRunHook):
                 run_context.request_stop()
 
 
-def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs=60, run_every_steps=None):
+def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs: int = 60, run_every_steps=None):
     """A hook that stops a training where a function returns True.
 
     Args:
@@ -79,7 +79,8 @@ def _threshold(better, estimator, metric_name, threshold, eval_dir, min_steps, s
 
 
 def stop_if_higher_hook(
-    estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None
+    estimator, metric_name, threshold, eval_dir=None, min_steps: int = 0, run_every_secs: int = 60,
+    run_every_steps=None,
 ):
     """A hook that stops where a metric is higher than a threshold, from `min_steps` on."""
     return _threshold(
@@ -88,7 +89,8 @@ def stop_if_higher_hook(
 
 
 def stop_if_lower_hook(
-    estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None
+    estimator, metric_name, threshold, eval_dir=None, min_steps: int = 0, run_every_secs: int = 60,
+    run_every_steps=None,
 ):
     """A hook that stops where a metric is lower than a threshold, from `min_steps` on."""
     return _threshold(
@@ -110,8 +112,8 @@ def _no_change(better, estimator, metric_name, most, eval_dir, min_steps, secs, 
 
 
 def stop_if_no_increase_hook(
-    estimator, metric_name, max_steps_without_increase, eval_dir=None, min_steps=0, run_every_secs=60,
-    run_every_steps=None,
+    estimator, metric_name, max_steps_without_increase, eval_dir=None, min_steps: int = 0,
+    run_every_secs: int = 60, run_every_steps=None,
 ):  # fmt: skip
     """A hook that stops where a metric has not risen for some steps."""
     return _no_change(
@@ -121,8 +123,8 @@ def stop_if_no_increase_hook(
 
 
 def stop_if_no_decrease_hook(
-    estimator, metric_name, max_steps_without_decrease, eval_dir=None, min_steps=0, run_every_secs=60,
-    run_every_steps=None,
+    estimator, metric_name, max_steps_without_decrease, eval_dir=None, min_steps: int = 0,
+    run_every_secs: int = 60, run_every_steps=None,
 ):  # fmt: skip
     """A hook that stops where a metric has not fallen for some steps."""
     return _no_change(

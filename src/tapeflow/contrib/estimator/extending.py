@@ -57,7 +57,7 @@ def clip_gradients_by_norm(optimizer, clip_norm):
             """Those of the optimizer."""
             return optimizer.compute_gradients(*args, **kwargs)
 
-        def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        def apply_gradients(self, grads_and_vars, global_step=None, name: str | None = None):
             """Applies clipped gradients."""
             clipped = [
                 (None if g is None else v1.clip_by_norm(g, clip_norm), v) for g, v in grads_and_vars
@@ -95,7 +95,7 @@ def forward_features(estimator, keys=None, sparse_default_values=None):
         if not isinstance(key, str):
             raise TypeError(f"All items in the given keys list should be a string. There exist {key}.")
 
-    def dense(name, feature):
+    def dense(name: str, feature):
         if isinstance(feature, v1.SparseTensor):
             empty = (sparse_default_values or {}).get(name, "" if feature.dtype == v1.string else 0)
             return v1.sparse.to_dense(feature, default_value=empty)

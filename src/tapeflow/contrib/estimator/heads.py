@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import TensorLike
 from tapeflow.estimator import heads
 from tapeflow.estimator.export import PredictOutput, RegressionOutput
 
@@ -15,7 +18,7 @@ LossSpec = collections.namedtuple(
 )
 
 
-def train_op_of(loss, optimizer, train_op_fn):
+def train_op_of(loss: TensorLike, optimizer, train_op_fn: Callable[..., Any] | None):
     """What makes a step, after the updates of normalizations. Raises ValueError for both of the last two or none."""
     if optimizer is not None and train_op_fn is not None:
         raise ValueError("train_op_fn and optimizer cannot both be set.")
@@ -86,7 +89,8 @@ class PublicHead:
 
 
 def multi_class_head(
-    n_classes, weight_column=None, label_vocabulary=None, loss_reduction=MEAN, loss_fn=None, name=None
+    n_classes: int, weight_column=None, label_vocabulary=None, loss_reduction: str = MEAN, loss_fn=None,
+    name: str | None = None,
 ):
     """A head for more than two classes. Raises ValueError for fewer."""
     if n_classes is None or n_classes <= 2:
@@ -122,7 +126,8 @@ def _with_thresholds(kind, thresholds):
 
 
 def binary_classification_head(
-    weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=MEAN, loss_fn=None, name=None
+    weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=MEAN, loss_fn=None,
+    name: str | None = None,
 ):
     """A head for two classes, with one logit; metrics also at `thresholds` between 0 and 1."""
     kind = heads.Classes(2, weight_column, label_vocabulary, loss_reduction)
@@ -130,7 +135,8 @@ def binary_classification_head(
 
 
 def regression_head(
-    weight_column=None, label_dimension=1, loss_reduction=MEAN, loss_fn=None, inverse_link_fn=None, name=None
+    weight_column=None, label_dimension: int = 1, loss_reduction: str = MEAN, loss_fn=None,
+    inverse_link_fn=None, name: str | None = None,
 ):
     """A head for numbers; `inverse_link_fn` makes them of logits."""
     kind = heads.Numbers(label_dimension, weight_column, loss_reduction)
@@ -153,7 +159,8 @@ def _linked(kind, inverse_link_fn):
 
 
 def poisson_regression_head(
-    weight_column=None, label_dimension=1, loss_reduction=MEAN, compute_full_loss=True, name=None
+    weight_column=None, label_dimension: int = 1, loss_reduction=MEAN, compute_full_loss: bool = True,
+    name: str | None = None,
 ):
     """A head for counts: logits are the logarithms of their means."""
 
@@ -163,7 +170,7 @@ def poisson_regression_head(
     return regression_head(weight_column, label_dimension, loss_reduction, loss, v1.exp, name)
 
 
-def logistic_regression_head(weight_column=None, loss_reduction=MEAN, name=None):
+def logistic_regression_head(weight_column=None, loss_reduction=MEAN, name: str | None = None):
     """A head for numbers between 0 and 1."""
 
     def loss(labels, logits):

@@ -22,7 +22,9 @@ class InMemoryEvaluatorHook(SessionRunHook):
     Raises ValueError for numbers that are not positive, and where the config names a cluster of several.
     """
 
-    def __init__(self, estimator, input_fn, steps=None, hooks=None, name=None, every_n_iter=100):
+    def __init__(
+        self, estimator, input_fn, steps=None, hooks=None, name: str | None = None, every_n_iter: int = 100
+    ):
         if every_n_iter is None or every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
         if not isinstance(estimator, Estimator):
@@ -80,7 +82,7 @@ class _StopAtCheckpointStep(SessionRunHook):
         run_context.request_stop()
 
 
-def make_stop_at_checkpoint_step_hook(estimator, last_step, wait_after_file_check_secs=30):
+def make_stop_at_checkpoint_step_hook(estimator, last_step, wait_after_file_check_secs: int = 30):
     """A hook that stops at a step, and not before a checkpoint of it is there where others train too.
 
     Args:

@@ -10,7 +10,7 @@ RANDOM_INIT, KMEANS_PLUS_PLUS_INIT, KMC2_INIT = "random", "kmeans_plus_plus", "k
 CLUSTERS_VAR_NAME = "clusters"
 
 
-def nearest_neighbors(points, centers, k, name=None):
+def nearest_neighbors(points, centers, k, name: str | None = None):
     """The numbers of the `k` nearest centers of each point, the nearest first, and their squared distances.
 
     Args:
@@ -27,7 +27,9 @@ def nearest_neighbors(points, centers, k, name=None):
     return v1.raw_ops.NearestNeighbors(points=points, centers=centers, k=k, name=name)
 
 
-def kmeans_plus_plus_initialization(points, num_to_sample, seed, num_retries_per_sample, name=None):
+def kmeans_plus_plus_initialization(
+    points, num_to_sample, seed: int, num_retries_per_sample, name: str | None = None
+):
     """Some of the points, each drawn in proportion to its squared distance from those before.
 
     Args:
@@ -48,7 +50,7 @@ def kmeans_plus_plus_initialization(points, num_to_sample, seed, num_retries_per
     )  # fmt: skip
 
 
-def kmc2_chain_initialization(distances, seed, name=None):
+def kmc2_chain_initialization(distances, seed: int, name: str | None = None):
     """The number of a point, drawn by a Markov chain through all in proportion to their distances.
 
     Args:
@@ -85,8 +87,8 @@ class KMeans:
 
     def __init__(
         self, inputs, num_clusters, initial_clusters=RANDOM_INIT, distance_metric=SQUARED_EUCLIDEAN_DISTANCE,
-        use_mini_batch=False, mini_batch_steps_per_iteration=1, random_seed=0, kmeans_plus_plus_num_retries=2,
-        kmc2_chain_length=200,
+        use_mini_batch: bool = False, mini_batch_steps_per_iteration: int = 1, random_seed=0,
+        kmeans_plus_plus_num_retries: int = 2, kmc2_chain_length=200,
     ):  # fmt: skip
         if isinstance(initial_clusters, str) and initial_clusters not in (
             RANDOM_INIT, KMEANS_PLUS_PLUS_INIT, KMC2_INIT
@@ -219,7 +221,7 @@ def _moved(x, indices, state):
 class _Start:
     """What chooses the first centers: as many at once as a batch gives."""
 
-    def __init__(self, inputs, given, count, state, cosine, seed, retries, chain_length):
+    def __init__(self, inputs, given, count, state, cosine, seed: int, retries, chain_length):
         self._inputs, self._given, self._count, self._state = inputs, given, count, state
         self._cosine, self._seed, self._retries, self._chain = cosine, seed, retries, chain_length
         self._there = v1.shape(state.centers)[0]

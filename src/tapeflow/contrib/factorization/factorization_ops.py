@@ -6,7 +6,7 @@ from tapeflow.compat import v1
 from tapeflow.core.public import boundaries
 
 
-def masked_matmul(a, b, mask_indices, transpose_a, transpose_b, name=None):
+def masked_matmul(a, b, mask_indices, transpose_a: bool, transpose_b: bool, name: str | None = None):
     """Some elements of a product of matrices.
 
     Args:
@@ -27,7 +27,7 @@ def masked_matmul(a, b, mask_indices, transpose_a, transpose_b, name=None):
 
 def wals_compute_partial_lhs_and_rhs(
     factors, factor_weights, unobserved_weights, input_weights, input_indices, input_values, entry_weights,
-    input_block_size, input_is_transpose, name=None,
+    input_block_size, input_is_transpose, name: str | None = None,
 ):  # fmt: skip
     """The two sides of the equations by which the factors of rows are found, without what unobserved entries add.
 

@@ -29,8 +29,8 @@ class GMM(learn.Estimator):
     ASSIGNMENTS = "assignments"
 
     def __init__(
-        self, num_clusters, model_dir=None, random_seed=0, params="wmc", initial_clusters="random",
-        covariance_type="full", config=None,
+        self, num_clusters, model_dir=None, random_seed=0, params: str = "wmc",
+        initial_clusters: str = "random", covariance_type: str = "full", config=None,
     ):  # fmt: skip
         def model_fn(features, labels, mode, config):
             loss, scores, found, train_op, init_op, initialized = gmm(

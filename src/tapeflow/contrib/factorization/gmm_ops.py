@@ -35,7 +35,8 @@ class GmmAlgorithm:
     CLUSTERS_COVS_VARIABLE = "clusters_covs"
 
     def __init__(
-        self, data, num_classes, initial_means=None, params="wmc", covariance_type=FULL_COVARIANCE, random_seed=0
+        self, data, num_classes, initial_means=None, params: str = "wmc", covariance_type=FULL_COVARIANCE,
+        random_seed=0,
     ):  # fmt: skip
         if covariance_type not in (FULL_COVARIANCE, DIAG_COVARIANCE):
             raise ValueError(f"programmer error: Invalid covariance type: {covariance_type}")
@@ -57,7 +58,7 @@ class GmmAlgorithm:
     def _least(self):
         return v1.eye(self._width) * _LEAST_VARIANCE if self._full else _LEAST_VARIANCE
 
-    def _initialization(self, means, seed):
+    def _initialization(self, means, seed: int):
         size = v1.shape(self._points)[0]
         if means is None:
             with v1.control_dependencies([v1.assert_less_equal(self._count, size)]):
@@ -158,7 +159,9 @@ class GmmAlgorithm:
         return v1.reduce_logsumexp(self._likely)
 
 
-def gmm(inp, initial_clusters, num_clusters, random_seed, covariance_type=FULL_COVARIANCE, params="wmc"):
+def gmm(
+    inp, initial_clusters, num_clusters, random_seed, covariance_type=FULL_COVARIANCE, params: str = "wmc"
+):
     """The graph of a mixture of Gaussians; see `GmmAlgorithm`.
 
     Args:

@@ -84,8 +84,9 @@ class KMeansClustering(Estimator):
     CLUSTER_CENTERS_VAR_NAME = clustering_ops.CLUSTERS_VAR_NAME
 
     def __init__(
-        self, num_clusters, model_dir=None, initial_clusters=RANDOM_INIT, distance_metric=SQUARED_EUCLIDEAN_DISTANCE,
-        random_seed=0, use_mini_batch=True, mini_batch_steps_per_iteration=1, kmeans_plus_plus_num_retries=2,
+        self, num_clusters, model_dir=None, initial_clusters=RANDOM_INIT,
+        distance_metric=SQUARED_EUCLIDEAN_DISTANCE, random_seed=0, use_mini_batch: bool = True,
+        mini_batch_steps_per_iteration: int = 1, kmeans_plus_plus_num_retries: int = 2,
         relative_tolerance=None, config=None, feature_columns=None,
     ):  # fmt: skip
         if isinstance(initial_clusters, str) and initial_clusters not in (

@@ -1,5 +1,7 @@
 """`tf.contrib.framework`: arg_scope, variables of models, checkpoints, checks."""
 
+from __future__ import annotations
+
 from tapeflow import train
 from tapeflow.checkpoint.reading import list_variables, load_checkpoint, load_variable
 from tapeflow.compat.v1.metrics.weighting import squeezed as remove_squeezable_dimensions
@@ -93,12 +95,12 @@ def get_graph_from_inputs(op_input_list, graph=None):
     return graph or (get_default_graph() if first is None else first.graph)
 
 
-def prepend_name_scope(name, import_scope):
+def prepend_name_scope(name: str, import_scope):
     """A name below a scope."""
     return f"{import_scope.rstrip('/')}/{name}" if import_scope else name
 
 
-def strip_name_scope(name, export_scope):
+def strip_name_scope(name: str, export_scope):
     """A name without the scope that it begins with."""
     scope = f"{export_scope.rstrip('/')}/" if export_scope else ""
     return name[len(scope) :] if scope and name.startswith(scope) else name

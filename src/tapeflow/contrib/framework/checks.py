@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.array.layout import reshape
@@ -19,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+def convert_to_tensor_or_sparse_tensor(value, dtype: DTypeLike | None = None, name: str | None = None):
     """A sparse tensor as it is, anything else as a tensor. Raises RuntimeError for another dtype."""
     if isinstance(value, SparseTensor):
         if dtype is not None and not value.dtype.is_compatible_with(dtype):
@@ -28,7 +29,7 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
     return convert_to_tensor(value, dtype, name=name)
 
 
-def assert_scalar_int(tensor, name=None):
+def assert_scalar_int(tensor, name: str | None = None):
     """The tensor. Raises ValueError for anything but one whole number."""
     tensor = convert_to_tensor(tensor)
     if not tensor.dtype.is_integer:
@@ -38,7 +39,7 @@ def assert_scalar_int(tensor, name=None):
     return tensor
 
 
-def reduce_sum_n(tensors, name=None):
+def reduce_sum_n(tensors, name: str | None = None):
     """The sum of the sums of tensors, a scalar. Raises ValueError for none."""
     if not tensors:
         raise ValueError("No tensors provided.")
@@ -70,7 +71,7 @@ def with_same_shape(expected_tensor, tensor):
     return with_shape(shape(expected), tensor)
 
 
-def smart_cond(pred, fn1=None, fn2=None, name=None):
+def smart_cond(pred, fn1=None, fn2=None, name: str | None = None):
     """One of two functions; chosen at once where the condition is known."""
     known = pred if isinstance(pred, (bool, int)) else get_static_value(pred)
     if known is None:
@@ -78,7 +79,7 @@ def smart_cond(pred, fn1=None, fn2=None, name=None):
     return fn1() if known else fn2()
 
 
-def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
+def smart_case(pred_fn_pairs, default=None, exclusive: bool = False, name: str = "smart_case"):
     """The first function whose condition holds; chosen at once where the conditions are known."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     known = [p if isinstance(p, (bool, int)) else get_static_value(p) for p, _ in pairs]

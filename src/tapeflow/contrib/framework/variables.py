@@ -10,6 +10,7 @@ from tapeflow.checkpoint.reading import load_checkpoint
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.device import DeviceSpec
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.build.placeholders import placeholder
@@ -36,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def zero_initializer(ref, use_locking=True, name="zero_initializer"):
+def zero_initializer(ref, use_locking: bool = True, name: str = "zero_initializer"):
     """Sets a variable to zeros."""
     return ref.assign(zeros(ref.shape, ref.dtype.base_dtype), name=name)
 
@@ -49,7 +50,10 @@ def assert_or_get_global_step(graph=None, global_step_tensor=None):
     return global_step_tensor
 
 
-def local_variable(initial_value, validate_shape=True, name=None, use_resource=None):
+def local_variable(
+    initial_value: float, validate_shape: bool = True, name: str | None = None,
+    use_resource: bool | None = None,
+):
     """A variable that is not saved and not trained."""
     return VariableV1(
         initial_value, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES],
@@ -57,7 +61,10 @@ def local_variable(initial_value, validate_shape=True, name=None, use_resource=N
     )  # fmt: skip
 
 
-def global_variable(initial_value, validate_shape=True, name=None, use_resource=None):
+def global_variable(
+    initial_value: float, validate_shape: bool = True, name: str | None = None,
+    use_resource: bool | None = None,
+):
     """A variable that is saved and not trained."""
     return VariableV1(
         initial_value, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES],
@@ -67,9 +74,10 @@ def global_variable(initial_value, validate_shape=True, name=None, use_resource=
 
 @add_arg_scope
 def variable(
-    name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None,
-    caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None,
-    synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE,
+    name: str, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer=None,
+    regularizer=None, trainable: bool = True, collections=None, caching_device=None, device=None,
+    partitioner=None, custom_getter=None, use_resource=None, synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
 ):  # fmt: skip
     """The variable of that name in the variable scope, made where there is none; on `device`, or as it chooses."""
     collections = list(collections if collections is not None else [GraphKeys.GLOBAL_VARIABLES])
@@ -86,9 +94,10 @@ def variable(
 
 @add_arg_scope
 def model_variable(
-    name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, trainable=True,
-    collections=None, caching_device=None, device=None, partitioner=None, custom_getter=None,
-    use_resource=None, synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE,
+    name: str, shape: ShapeLike | None = None, dtype: DTypeLike = dtypes.float32, initializer=None,
+    regularizer=None, trainable: bool = True, collections=None, caching_device=None, device=None,
+    partitioner=None, custom_getter=None, use_resource=None, synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
 ):  # fmt: skip
     """`variable`, which joins the collection of the model's variables too."""
     collections = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
@@ -179,7 +188,7 @@ def get_variable_full_name(var):
     return var.op.name
 
 
-def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg_search=True):
+def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg_search: bool = True):
     """The variables whose names match a pattern to include, and none to exclude."""
     match = re.search if reg_search else re.match
 
@@ -225,7 +234,7 @@ def _by_saved_name(var_list):
     return found
 
 
-def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
+def assign_from_checkpoint(model_path, var_list, ignore_missing_vars: bool = False):
     """(the operation that assigns, what to feed it): variables, set from a checkpoint.
 
     Raises ValueError for a variable that the checkpoint lacks (unless these are ignored), or has in another shape.
@@ -253,7 +262,7 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
 
 
 def assign_from_checkpoint_fn(
-    model_path, var_list, ignore_missing_vars=False, reshape_variables=False
+    model_path, var_list, ignore_missing_vars: bool = False, reshape_variables: bool = False
 ):
     """A function of a session that sets the variables from a checkpoint. Raises ValueError for an empty list."""
     if not var_list:
@@ -277,7 +286,7 @@ class VariableDeviceChooser:
     """A function of an operation that places variables on parameter servers, one after another."""
 
     def __init__(
-        self, num_tasks=0, job_name="ps", device_type="CPU", device_index=0, replica=None
+        self, num_tasks: int = 0, job_name: str = "ps", device_type: str = "CPU", device_index=0, replica=None
     ):
         self._job_name = job_name if num_tasks else None
         self._num_tasks, self._device_type = num_tasks, device_type

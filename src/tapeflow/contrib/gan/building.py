@@ -33,8 +33,8 @@ def _check_shapes(generated, real):
 
 
 def gan_model(
-    generator_fn, discriminator_fn, real_data, generator_inputs, generator_scope="Generator",
-    discriminator_scope="Discriminator", check_shapes=True,
+    generator_fn, discriminator_fn, real_data, generator_inputs, generator_scope: str = "Generator",
+    discriminator_scope: str = "Discriminator", check_shapes: bool = True,
 ):  # fmt: skip
     """A GANModel.
 
@@ -66,7 +66,7 @@ def gan_model(
 
 def infogan_model(
     generator_fn, discriminator_fn, real_data, unstructured_generator_inputs, structured_generator_inputs,
-    generator_scope="Generator", discriminator_scope="Discriminator",
+    generator_scope: str = "Generator", discriminator_scope: str = "Discriminator",
 ):  # fmt: skip
     """An InfoGANModel: the discriminator returns logits and a list of distributions of the structured inputs.
 
@@ -103,8 +103,8 @@ def _check_distributions(predicted, structured):
 
 
 def acgan_model(
-    generator_fn, discriminator_fn, real_data, generator_inputs, one_hot_labels, generator_scope="Generator",
-    discriminator_scope="Discriminator", check_shapes=True,
+    generator_fn, discriminator_fn, real_data, generator_inputs, one_hot_labels,
+    generator_scope: str = "Generator", discriminator_scope: str = "Discriminator", check_shapes: bool = True,
 ):  # fmt: skip
     """An ACGANModel: the discriminator returns logits of being real, and logits of the classes.
 
@@ -141,8 +141,9 @@ def _two(outputs):
 
 
 def cyclegan_model(
-    generator_fn, discriminator_fn, data_x, data_y, generator_scope="Generator",
-    discriminator_scope="Discriminator", model_x2y_scope="ModelX2Y", model_y2x_scope="ModelY2X", check_shapes=True,
+    generator_fn, discriminator_fn, data_x, data_y, generator_scope: str = "Generator",
+    discriminator_scope: str = "Discriminator", model_x2y_scope: str = "ModelX2Y",
+    model_y2x_scope: str = "ModelY2X", check_shapes: bool = True,
 ):  # fmt: skip
     """A CycleGANModel: two GANModels, each of which generates one set of data from the other."""
 
@@ -168,8 +169,8 @@ def _one(given):
 
 
 def stargan_model(
-    generator_fn, discriminator_fn, input_data, input_data_domain_label, generator_scope="Generator",
-    discriminator_scope="Discriminator",
+    generator_fn, discriminator_fn, input_data, input_data_domain_label, generator_scope: str = "Generator",
+    discriminator_scope: str = "Discriminator",
 ):  # fmt: skip
     """A StarGANModel, with random domains as targets.
 

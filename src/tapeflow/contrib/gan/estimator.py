@@ -76,8 +76,8 @@ class GANEstimator(Estimator):
     def __init__(
         self, model_dir=None, generator_fn=None, discriminator_fn=None, generator_loss_fn=None,
         discriminator_loss_fn=None, generator_optimizer=None, discriminator_optimizer=None, get_hooks_fn=None,
-        get_eval_metric_ops_fn=None, add_summaries=None, use_loss_summaries=True, config=None, warm_start_from=None,
-        is_chief=True,
+        get_eval_metric_ops_fn=None, add_summaries: bool | None = None, use_loss_summaries: bool = True,
+        config=None, warm_start_from=None, is_chief: bool = True,
     ):  # fmt: skip
         if not callable(generator_loss_fn):
             raise ValueError("generator_loss_fn must be callable.")

@@ -17,7 +17,7 @@ _STAR_GENERATOR = losses.stargan_generator_loss_wrapper(losses.wargs.wasserstein
 _STAR_DISCRIMINATOR = losses.stargan_discriminator_loss_wrapper(losses.wargs.wasserstein_discriminator_loss)
 
 
-def _checked(weight, name):
+def _checked(weight, name: str):
     """A weight that is not negative; a tensor is checked when it is used. Raises ValueError for others."""
     if v1.is_tensor(weight):
         weight.shape.assert_is_compatible_with([])
@@ -58,9 +58,10 @@ def _pooled(model, pool):
 def gan_loss(
     model, generator_loss_fn=losses.wasserstein_generator_loss,
     discriminator_loss_fn=losses.wasserstein_discriminator_loss, gradient_penalty_weight=None,
-    gradient_penalty_epsilon=1e-10, gradient_penalty_target=1.0, gradient_penalty_one_sided=False,
-    mutual_information_penalty_weight=None, aux_cond_generator_weight=None, aux_cond_discriminator_weight=None,
-    tensor_pool_fn=None, add_summaries=True,
+    gradient_penalty_epsilon: float = 1e-10, gradient_penalty_target: float = 1.0,
+    gradient_penalty_one_sided: bool = False, mutual_information_penalty_weight=None,
+    aux_cond_generator_weight=None, aux_cond_discriminator_weight=None, tensor_pool_fn=None,
+    add_summaries: bool = True,
 ):  # fmt: skip
     """The GANLoss of a model.
 
@@ -119,7 +120,8 @@ def _regularization(scope):
 def cyclegan_loss(
     model, generator_loss_fn=losses.least_squares_generator_loss,
     discriminator_loss_fn=losses.least_squares_discriminator_loss,
-    cycle_consistency_loss_fn=losses.cycle_consistency_loss, cycle_consistency_loss_weight=10.0, **kwargs,
+    cycle_consistency_loss_fn=losses.cycle_consistency_loss, cycle_consistency_loss_weight: float = 10.0,
+    **kwargs,
 ):  # fmt: skip
     """The CycleGANLoss of a CycleGANModel; other arguments are those of `gan_loss`. Raises ValueError for others."""
     if not isinstance(model, CycleGANModel):
@@ -139,18 +141,18 @@ def cyclegan_loss(
 
 
 def stargan_loss(
-    model,
-    generator_loss_fn=_STAR_GENERATOR, discriminator_loss_fn=_STAR_DISCRIMINATOR,
-    gradient_penalty_weight=10.0, gradient_penalty_epsilon=1e-10, gradient_penalty_target=1.0,
-    gradient_penalty_one_sided=False, reconstruction_loss_fn=v1.losses.absolute_difference,
-    reconstruction_loss_weight=10.0, classification_loss_fn=v1.losses.softmax_cross_entropy,
-    classification_loss_weight=1.0, classification_one_hot=True, add_summaries=True,
+    model, generator_loss_fn=_STAR_GENERATOR, discriminator_loss_fn=_STAR_DISCRIMINATOR,
+    gradient_penalty_weight: float = 10.0, gradient_penalty_epsilon: float = 1e-10,
+    gradient_penalty_target: float = 1.0, gradient_penalty_one_sided: bool = False,
+    reconstruction_loss_fn=v1.losses.absolute_difference, reconstruction_loss_weight: float = 10.0,
+    classification_loss_fn=v1.losses.softmax_cross_entropy, classification_loss_weight: float = 1.0,
+    classification_one_hot: bool = True, add_summaries: bool = True,
 ):  # fmt: skip
     """The GANLoss of a StarGANModel: with the errors of reconstructed data and of domains."""
     model.input_data_domain_label.shape.assert_has_rank(2)
     model.input_data_domain_label.shape[1:].assert_is_fully_defined()
 
-    def of_domains(labels, logits, name):
+    def of_domains(labels, logits, name: str):
         with v1.name_scope(name, values=(labels, logits)):
             loss = classification_loss_fn(onehot_labels=labels, logits=logits)
             if not classification_one_hot:

@@ -25,7 +25,7 @@ def _update_ops(kwargs, generator_scope, discriminator_scope, check):
     return [op for op in of_generator if op in wanted], [op for op in of_discriminator if op in wanted]
 
 
-def _synchronized(optimizer, step, name, is_chief, updates, hooks):
+def _synchronized(optimizer, step, name: str, is_chief, updates, hooks):
     """The step that a SyncReplicasOptimizer counts, with its hook and update added; None for other optimizers."""
     if not isinstance(optimizer, v1.train.SyncReplicasOptimizer):
         return None
@@ -127,8 +127,9 @@ _IN_TURN = get_sequential_train_hooks()
 
 
 def gan_train(
-    train_ops, logdir, get_hooks_fn=_IN_TURN, master="", is_chief=True, scaffold=None, hooks=None,
-    chief_only_hooks=None, save_checkpoint_secs=600, save_summaries_steps=100, config=None,
+    train_ops, logdir, get_hooks_fn=_IN_TURN, master: str = "", is_chief: bool = True, scaffold=None,
+    hooks=None, chief_only_hooks=None, save_checkpoint_secs: int = 600, save_summaries_steps: int = 100,
+    config=None,
 ):  # fmt: skip
     """Trains until a hook stops it; returns the number of the last step. See `tf.contrib.training.train`."""
     return training.train(

@@ -28,7 +28,7 @@ def detach_control_outputs(sgv, control_outputs):
                 reroute.remove_control_inputs(waiting, op)
 
 
-def detach_inputs(sgv, control_inputs=False):
+def detach_inputs(sgv, control_inputs: bool = False):
     """Puts placeholders before a view; returns the view and these."""
     sgv = make_view(sgv)
     with sgv.graph.as_default():
@@ -54,7 +54,7 @@ def detach_outputs(sgv, control_outputs=None):
     return sgv, placeholders
 
 
-def detach(sgv, control_inputs=False, control_outputs=None, control_ios=None):
+def detach(sgv, control_inputs: bool = False, control_outputs=None, control_ios=None):
     """Puts placeholders before and after a view; returns (view, those before, those after)."""
     control_inputs, control_outputs = select.check_cios(control_inputs, control_outputs, control_ios)
     _, before = detach_inputs(sgv, control_inputs)
@@ -62,7 +62,7 @@ def detach(sgv, control_inputs=False, control_outputs=None, control_ios=None):
     return sgv, before, after
 
 
-def connect(sgv0, sgv1, disconnect_first=False):
+def connect(sgv0, sgv1, disconnect_first: bool = False):
     """Lets the outputs of the first view be the inputs of the second; returns both.
 
     `disconnect_first`: whether the first view's outputs are cut off from others.

@@ -58,7 +58,7 @@ def get_name_scope_ops(ops, scope):
     return filter_ops_from_regex(ops, f"^{scope.removesuffix('/')}(/.*)?$")
 
 
-def check_cios(control_inputs=False, control_outputs=None, control_ios=None):
+def check_cios(control_inputs: bool = False, control_outputs=None, control_ios=None):
     """(whether control inputs are meant, ControlOutputs or None); `control_ios` stands for both.
 
     Raises TypeError for other objects, ValueError for both of the last two.
@@ -75,7 +75,7 @@ def check_cios(control_inputs=False, control_outputs=None, control_ios=None):
     return control_inputs, control_outputs
 
 
-def get_ops_ios(ops, control_inputs=False, control_outputs=None, control_ios=None):
+def get_ops_ios(ops, control_inputs: bool = False, control_outputs=None, control_ios=None):
     """The operations right before and after operations, each once."""
     control_inputs, control_outputs = check_cios(control_inputs, control_outputs, control_ios)
     found: list = []

@@ -62,7 +62,7 @@ class SubGraphView:
 
     # Remapping.
 
-    def remap_default(self, remove_input_map=True, remove_output_map=True):
+    def remap_default(self, remove_input_map: bool = True, remove_output_map: bool = True):
         """A copy with its inputs, and its outputs, as they are found."""
         inputs, outputs, _ = select.compute_boundary_ts(self._ops)
         return self.copy(
@@ -96,7 +96,7 @@ class SubGraphView:
         outputs = util.unique(self._output_ts)
         return self.copy(outputs=[t for t in outputs for _ in t.consumers()])
 
-    def remove_unused_ops(self, control_inputs=True):
+    def remove_unused_ops(self, control_inputs: bool = True):
         """A copy with the operations that inputs lead to, or that lead to outputs."""
         used = set(
             walks.get_walks_union_ops(

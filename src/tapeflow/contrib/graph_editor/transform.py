@@ -18,7 +18,7 @@ class _Work:
         self.collections = {key: self.graph.get_collection(key) for key in keys}
         self.later = []  # edges that lead backward
 
-    def new_name(self, name):
+    def new_name(self, name: str):
         """The name of the copy. Raises ValueError for a name outside the scope."""
         if not name.startswith(self.scope):
             raise ValueError(f"{name} does not belong to source scope: {self.scope}.")
@@ -44,14 +44,14 @@ def assign_renamed_collections_handler(info, elem, elem_):
             info.graph_.add_to_collection(name if name in known else info.new_name(name), elem_)
 
 
-def transform_op_if_inside_handler(info, op, keep_if_possible=True):
+def transform_op_if_inside_handler(info, op, keep_if_possible: bool = True):
     """The copy of an operation; of one outside the view itself within a graph, else None."""
     if op in info.ops:
         return info.transformed_ops[op]
     return op if keep_if_possible and info.graph is info.graph_ else None
 
 
-def copy_op_handler(info, op, new_inputs, copy_shape=False, nodedef_fn=None):
+def copy_op_handler(info, op, new_inputs, copy_shape: bool = False, nodedef_fn=None):
     """(the copy of an operation on other inputs, its outputs).
 
     Args:
@@ -147,7 +147,7 @@ class Transformer:
         self.transform_external_hidden_input_handler = keep_t_if_possible_handler
         self.transform_original_op_handler = transform_op_if_inside_handler
 
-    def __call__(self, sgv, dst_graph, dst_scope, src_scope="", reuse_dst_scope=False):
+    def __call__(self, sgv, dst_graph, dst_scope, src_scope: str = "", reuse_dst_scope: bool = False):
         """Copies a view; returns the copy, and TransformerInfo.
 
         Args:
@@ -207,14 +207,15 @@ class Transformer:
         ))  # fmt: skip
 
 
-def copy(sgv, dst_graph=None, dst_scope="", src_scope="", reuse_dst_scope=False):
+def copy(sgv, dst_graph=None, dst_scope: str = "", src_scope: str = "", reuse_dst_scope: bool = False):
     """Copies a view, with placeholders for its inputs; see `Transformer`."""
     sgv = make_view(sgv)
     return Transformer()(sgv, dst_graph or sgv.graph, dst_scope, src_scope, reuse_dst_scope)
 
 
 def copy_with_input_replacements(
-    sgv, replacement_ts, dst_graph=None, dst_scope="", src_scope="", reuse_dst_scope=False
+    sgv, replacement_ts, dst_graph=None, dst_scope: str = "", src_scope: str = "",
+    reuse_dst_scope: bool = False,
 ):
     """Copies a view, with other tensors for some of its inputs; the others stay within a graph.
 
@@ -233,7 +234,9 @@ def copy_with_input_replacements(
     return copier(sgv, dst_graph or sgv.graph, dst_scope, src_scope, reuse_dst_scope)
 
 
-def graph_replace(target_ts, replacement_ts, dst_scope="", src_scope="", reuse_dst_scope=False):
+def graph_replace(
+    target_ts, replacement_ts, dst_scope: str = "", src_scope: str = "", reuse_dst_scope: bool = False
+):
     """The targets as they would be with other tensors in the place of some.
 
     Args:

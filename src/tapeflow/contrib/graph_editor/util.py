@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 
 _PREFIX = "geph"
 
@@ -47,7 +48,7 @@ def check_graphs(*views):
             raise ValueError(f"Argument[{i}]: Wrong graph!")
 
 
-def get_unique_graph(tops, check_types=None, none_if_empty=False):
+def get_unique_graph(tops, check_types=None, none_if_empty: bool = False):
     """The one graph of operations and tensors.
 
     Raises TypeError for objects of other kinds, ValueError for several graphs, and for none unless `none_if_empty`.
@@ -81,7 +82,7 @@ def _listed(given, kind, check_graph, allow_graph, ignore_others, of_graph):
     return [x for x in given if isinstance(x, kind)]
 
 
-def make_list_of_op(ops, check_graph=True, allow_graph=True, ignore_ts=False):
+def make_list_of_op(ops, check_graph: bool = True, allow_graph: bool = True, ignore_ts: bool = False):
     """The operations of one, of several, or of a graph.
 
     Raises TypeError for tensors unless `ignore_ts`, for a graph unless `allow_graph`; ValueError for several graphs.
@@ -96,7 +97,7 @@ def get_tensors(graph):
     return [tensor for op in graph.get_operations() for tensor in op.outputs]
 
 
-def make_list_of_t(ts, check_graph=True, allow_graph=True, ignore_ops=False):
+def make_list_of_t(ts, check_graph: bool = True, allow_graph: bool = True, ignore_ops: bool = False):
     """The tensors of one, of several, or of a graph; see `make_list_of_op`."""
     return _listed(ts, v1.Tensor, check_graph, allow_graph, ignore_ops, get_tensors)
 
@@ -167,7 +168,9 @@ def make_placeholder_from_tensor(t, scope=None, prefix=_PREFIX):
     return v1.placeholder(t.dtype, t.shape, placeholder_name(t, scope, prefix))
 
 
-def make_placeholder_from_dtype_and_shape(dtype, shape=None, scope=None, prefix=_PREFIX):
+def make_placeholder_from_dtype_and_shape(
+    dtype: DTypeLike, shape: ShapeLike | None = None, scope=None, prefix=_PREFIX
+):
     """A placeholder of a dtype and a shape."""
     return v1.placeholder(dtype, shape, placeholder_name(scope=scope, prefix=prefix))
 
@@ -177,7 +180,7 @@ def predefined_collections():
     return {getattr(v1.GraphKeys, key) for key in dir(v1.GraphKeys) if not key.startswith("_")}
 
 
-def find_corresponding_elem(target, dst_graph, dst_scope="", src_scope=""):
+def find_corresponding_elem(target, dst_graph, dst_scope: str = "", src_scope: str = ""):
     """What has the name of an operation or tensor in another graph, of another scope.
 
     Raises ValueError for one outside `src_scope`, TypeError for other objects.
@@ -193,7 +196,7 @@ def find_corresponding_elem(target, dst_graph, dst_scope="", src_scope=""):
     raise TypeError(f"Expected tf.Tensor or tf.Operation, got: {type(target)}")
 
 
-def find_corresponding(targets, dst_graph, dst_scope="", src_scope=""):
+def find_corresponding(targets, dst_graph, dst_scope: str = "", src_scope: str = ""):
     """`find_corresponding_elem` of each leaf of a structure."""
     return transform_tree(
         targets, lambda target: find_corresponding_elem(target, dst_graph, dst_scope, src_scope)

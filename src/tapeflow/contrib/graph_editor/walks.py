@@ -8,7 +8,8 @@ from tapeflow.contrib.graph_editor.select import check_cios, get_ops_ios
 
 
 def get_within_boundary_ops(
-    ops, seed_ops, boundary_ops=(), inclusive=True, control_inputs=False, control_outputs=None, control_ios=None
+    ops, seed_ops, boundary_ops=(), inclusive: bool = True, control_inputs: bool = False,
+    control_outputs=None, control_ios=None,
 ):  # fmt: skip
     """Those of `ops` that can be reached from seeds, in both directions, up to (and with) a boundary.
 
@@ -55,7 +56,7 @@ def _seeds(given, of_tensors):
 
 
 def get_forward_walk_ops(
-    seed_ops, inclusive=True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_outputs=None
+    seed_ops, inclusive: bool = True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_outputs=None
 ):
     """The operations that follow operations or tensors.
 
@@ -76,7 +77,8 @@ def get_forward_walk_ops(
 
 
 def get_backward_walk_ops(
-    seed_ops, inclusive=True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_inputs=False
+    seed_ops, inclusive: bool = True, within_ops=None, within_ops_fn=None, stop_at_ts=(),
+    control_inputs: bool = False,
 ):
     """The operations that operations or tensors follow from; see `get_forward_walk_ops`."""
     stops = set(util.make_list_of_t(stop_at_ts))
@@ -97,8 +99,8 @@ def _both(forward, backward, forward_all, backward_all, within, within_fn, input
 
 
 def get_walks_intersection_ops(
-    forward_seed_ops, backward_seed_ops, forward_inclusive=True, backward_inclusive=True, within_ops=None,
-    within_ops_fn=None, control_inputs=False, control_outputs=None, control_ios=None,
+    forward_seed_ops, backward_seed_ops, forward_inclusive: bool = True, backward_inclusive: bool = True,
+    within_ops=None, within_ops_fn=None, control_inputs: bool = False, control_outputs=None, control_ios=None,
 ):  # fmt: skip
     """The operations between the first and the last ones."""
     forward, backward = _both(
@@ -110,8 +112,8 @@ def get_walks_intersection_ops(
 
 
 def get_walks_union_ops(
-    forward_seed_ops, backward_seed_ops, forward_inclusive=True, backward_inclusive=True, within_ops=None,
-    within_ops_fn=None, control_inputs=False, control_outputs=None, control_ios=None,
+    forward_seed_ops, backward_seed_ops, forward_inclusive: bool = True, backward_inclusive: bool = True,
+    within_ops=None, within_ops_fn=None, control_inputs: bool = False, control_outputs=None, control_ios=None,
 ):  # fmt: skip
     """The operations after the first ones, and those before the last ones."""
     return util.unique(

@@ -19,7 +19,7 @@ def _turn(delta_hue, scale_saturation, scale_value):
     return tf.matmul(_TO_RGB, tf.matmul(middle, _TO_YIQ))
 
 
-def adjust_hsv_in_yiq(image, delta_hue=0, scale_saturation=1, scale_value=1, name=None):
+def adjust_hsv_in_yiq(image, delta_hue=0, scale_saturation: int = 1, scale_value=1, name: str | None = None):
     """RGB images with hue turned by `delta_hue` radians, saturation and value scaled, in their own dtype.
 
     Args:
@@ -46,7 +46,8 @@ def adjust_hsv_in_yiq(image, delta_hue=0, scale_saturation=1, scale_value=1, nam
 
 
 def random_hsv_in_yiq(
-    image, max_delta_hue=0, lower_saturation=1, upper_saturation=1, lower_value=1, upper_value=1, seed=None
+    image, max_delta_hue: int = 0, lower_saturation: int = 1, upper_saturation: int = 1, lower_value=1,
+    upper_value=1, seed: int | None = None,
 ):
     """`adjust_hsv_in_yiq` by random amounts.
 

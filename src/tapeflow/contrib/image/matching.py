@@ -85,7 +85,7 @@ def _matched(distances, valid_rows, top_k):
     return to_column, to_row
 
 
-def bipartite_match(distance_mat, num_valid_rows, top_k=-1, name="bipartite_match"):
+def bipartite_match(distance_mat, num_valid_rows, top_k=-1, name: str = "bipartite_match"):
     """Rows matched with columns greedily, the least distance first.
 
     Args:

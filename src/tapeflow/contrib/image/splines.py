@@ -52,7 +52,8 @@ def _solved(points, values, order, regularization_weight):
 
 
 def interpolate_spline(
-    train_points, train_values, query_points, order, regularization_weight=0.0, name="interpolate_spline"
+    train_points, train_values, query_points, order, regularization_weight: float = 0.0,
+    name: str = "interpolate_spline",
 ):
     """The values at `query_points` [batch, m, d] of the polyharmonic spline through given values: [batch, m, k].
 

@@ -28,7 +28,7 @@ def _batch(images):
     raise TypeError("Images should have rank between 2 and 4.")
 
 
-def rotate(images, angles, interpolation="NEAREST", name=None):
+def rotate(images, angles, interpolation: str = "NEAREST", name: str | None = None):
     """Images turned counterclockwise about their centers; what comes from outside is 0.
 
     Args:
@@ -46,7 +46,7 @@ def rotate(images, angles, interpolation="NEAREST", name=None):
         return undone(transform(batch, transforms, interpolation=interpolation))
 
 
-def translate(images, translations, interpolation="NEAREST", name=None):
+def translate(images, translations, interpolation: str = "NEAREST", name: str | None = None):
     """Images shifted by [dx, dy]; what comes from outside is 0.
 
     Args:
@@ -59,7 +59,7 @@ def translate(images, translations, interpolation="NEAREST", name=None):
         return transform(images, transforms, interpolation=interpolation)
 
 
-def angles_to_projective_transforms(angles, image_height, image_width, name=None):
+def angles_to_projective_transforms(angles, image_height, image_width, name: str | None = None):
     """The transforms [count, 8] that turn images of a size by `angles`, a scalar or vector of radians.
 
     Raises TypeError for angles of a higher rank.
@@ -77,7 +77,7 @@ def angles_to_projective_transforms(angles, image_height, image_width, name=None
         return tf.stack([cos, -sin, x, sin, cos, y, zeros, zeros], 1)
 
 
-def translations_to_projective_transforms(translations, name=None):
+def translations_to_projective_transforms(translations, name: str | None = None):
     """The transforms [count, 8] that shift images by `translations`: [dx, dy], or [count, 2].
 
     Raises TypeError for another rank.
@@ -94,7 +94,7 @@ def translations_to_projective_transforms(translations, name=None):
         return tf.stack([ones, zeros, x, zeros, ones, y, zeros, zeros], 1)
 
 
-def transform(images, transforms, interpolation="NEAREST", output_shape=None, name=None):
+def transform(images, transforms, interpolation: str = "NEAREST", output_shape=None, name: str | None = None):
     """Images under projective transforms; what comes from outside is 0.
 
     Args:

@@ -6,9 +6,10 @@ import numpy as np
 
 import tapeflow.compat.v1 as tf
 from tapeflow.contrib.image.splines import interpolate_spline
+from tapeflow.core.dtypes import DType
 
 
-def _along(queries, size, dtype):
+def _along(queries, size, dtype: DType):
     """(the places before the queries, how far the queries are past them in `dtype`) on an axis of `size` places."""
     last = tf.cast(size - 2, queries.dtype)
     low = tf.minimum(tf.maximum(tf.zeros([], queries.dtype), tf.floor(queries)), last)
@@ -16,7 +17,7 @@ def _along(queries, size, dtype):
     return tf.cast(low, tf.int32), part[..., None]
 
 
-def _interpolate_bilinear(grid, query_points, name="interpolate_bilinear", indexing="ij"):
+def _interpolate_bilinear(grid, query_points, name: str = "interpolate_bilinear", indexing: str = "ij"):
     """The values of `grid` [batch, height, width, channels] at points [batch, n, 2] between its places."""
     if indexing not in ("ij", "xy"):
         raise ValueError("Indexing mode must be 'ij' or 'xy'")
@@ -47,7 +48,7 @@ def _interpolate_bilinear(grid, query_points, name="interpolate_bilinear", index
         return down * (bottom - top) + top
 
 
-def dense_image_warp(image, flow, name="dense_image_warp"):
+def dense_image_warp(image, flow, name: str = "dense_image_warp"):
     """Images whose pixel at (y, x) is that of `image` at (y - flow[..., 0], x - flow[..., 1]), interpolated bilinearly.
 
     Args:
@@ -82,13 +83,8 @@ def _edge_places(height, width, inner):
 
 
 def sparse_image_warp(
-    image,
-    source_control_point_locations,
-    dest_control_point_locations,
-    interpolation_order=2,
-    regularization_weight=0.0,
-    num_boundary_points=0,
-    name="sparse_image_warp",
+    image, source_control_point_locations, dest_control_point_locations, interpolation_order=2,
+    regularization_weight: float = 0.0, num_boundary_points: int = 0, name: str = "sparse_image_warp",
 ):
     """(images in which the source points have moved to the destinations, the flow [batch, height, width, 2]).
 

@@ -162,7 +162,8 @@ def _dopri5(
 
 
 def odeint(
-    func, y0, t, rtol=1e-6, atol=1e-12, method=None, options=None, full_output=False, name=None
+    func, y0, t, rtol: float = 1e-6, atol: float = 1e-12, method=None, options=None,
+    full_output: bool = False, name: str | None = None,
 ):
     """The solution of dy/dt = func(y, t) at given times, by the method of Dormand and Prince.
 

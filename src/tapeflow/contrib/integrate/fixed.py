@@ -32,7 +32,7 @@ def _check_sizes(t, dt):
         raise ValueError("t and dt have incompatible lengths, must be N and N-1")
 
 
-def odeint_fixed(func, y0, t, dt=None, method="rk4", name=None):
+def odeint_fixed(func, y0, t, dt=None, method: str = "rk4", name: str | None = None):
     """The solution of dy/dt = func(y, t) at given times, by steps without control of errors.
 
     Args:

@@ -1,5 +1,7 @@
 """`tf.contrib.layers`: layers as functions, whose variables belong to the model, in scopes of arguments."""
 
+from __future__ import annotations
+
 from tapeflow.autodiff.custom_gradient import recompute_grad
 from tapeflow.compat.v1 import nn
 from tapeflow.contrib.layers import columns as feature_column
@@ -112,7 +114,7 @@ from tapeflow.contrib.layers.weights import (
 )
 
 
-def __getattr__(name):
+def __getattr__(name: str):
     if name == "safe_embedding_lookup_sparse":
         return nn.safe_embedding_lookup_sparse
     raise AttributeError(f"module 'tapeflow.contrib.layers' has no attribute {name!r}")

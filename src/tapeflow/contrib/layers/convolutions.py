@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeflow.compat.v1.nn import depthwise_conv2d
 from tapeflow.compat.v1.nn import pool as pool_op
 from tapeflow.contrib.framework.scoping import add_arg_scope
@@ -39,7 +41,7 @@ _ZEROS = initializers.zeros_initializer()
 _XAVIER = xavier_initializer()
 
 
-def _keras_format(data_format):
+def _keras_format(data_format: str | None):
     return "channels_first" if data_format and data_format.startswith("NC") else "channels_last"
 
 
@@ -82,12 +84,12 @@ def convolution(
         )
 
 
-def _of_rank(dims, name):
+def _of_rank(dims: int, name: str):
     def layer(
-        inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1,
-        activation_fn=relu, normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER,
+        inputs, num_outputs, kernel_size, stride=1, padding: str = "SAME", data_format: str | None = None,
+        rate=1, activation_fn=relu, normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER,
         weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse=None,
-        variables_collections=None, outputs_collections=None, trainable=True, scope=None,
+        variables_collections=None, outputs_collections=None, trainable: bool = True, scope=None,
     ):  # fmt: skip
         return convolution(
             inputs, num_outputs, kernel_size, stride, padding, data_format, rate, activation_fn,
@@ -108,10 +110,10 @@ convolution3d = conv3d = _of_rank(3, "convolution3d")
 
 @add_arg_scope
 def convolution2d_in_plane(
-    inputs, kernel_size, stride=1, padding="SAME", activation_fn=relu, normalizer_fn=None,
-    normalizer_params=None, weights_initializer=_XAVIER, weights_regularizer=None,
-    biases_initializer=_ZEROS, biases_regularizer=None, reuse=None, variables_collections=None,
-    outputs_collections=None, trainable=True, scope=None,
+    inputs, kernel_size, stride=1, padding: str = "SAME", activation_fn=relu, normalizer_fn=None,
+    normalizer_params=None, weights_initializer=_XAVIER, weights_regularizer=None, biases_initializer=_ZEROS,
+    biases_regularizer=None, reuse=None, variables_collections=None, outputs_collections=None,
+    trainable: bool = True, scope=None,
 ):  # fmt: skip
     """The same convolution of each channel by itself."""
     with layer_scope(scope, "ConvInPlane", [inputs], reuse) as found:
@@ -148,12 +150,12 @@ def _pair(value):
     return (value, value) if isinstance(value, int) else tuple(int(each) for each in value)
 
 
-def _transposed(cls, formats, default, title):
+def _transposed(cls, formats: Sequence[str], default: str, title: str):
     def layer(
-        inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=default,
+        inputs, num_outputs, kernel_size, stride=1, padding: str = "SAME", data_format: str = default,
         activation_fn=relu, normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER,
         weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse=None,
-        variables_collections=None, outputs_collections=None, trainable=True, scope=None,
+        variables_collections=None, outputs_collections=None, trainable: bool = True, scope=None,
     ):  # fmt: skip
         channels_first(data_format, formats)
         with layer_scope(scope, title, [inputs], reuse, _RENAME) as found:
@@ -252,7 +254,7 @@ def separable_convolution2d(
 separable_conv2d = separable_convolution2d
 
 
-def _depthwise(inputs, weights, strides, padding, rates, data_format):
+def _depthwise(inputs, weights, strides, padding, rates, data_format: str):
     """The convolution of each channel; dilated on parts of the images, as `quantize` expects it."""
     if list(rates) == [1, 1]:
         return depthwise_conv2d(inputs, weights, strides, padding, data_format=data_format)
@@ -266,10 +268,10 @@ def _depthwise(inputs, weights, strides, padding, rates, data_format):
         )
 
 
-def _pooling(cls, formats, default, title, name):
+def _pooling(cls, formats: Sequence[str], default: str, title: str, name: str):
     def layer(
-        inputs, kernel_size, stride=2, padding="VALID", data_format=default, outputs_collections=None,
-        scope=None,
+        inputs, kernel_size, stride=2, padding: str = "VALID", data_format: str = default,
+        outputs_collections=None, scope=None,
     ):  # fmt: skip
         channels_first(data_format, formats)
         with name_scope(scope, title, [inputs]) as found:
@@ -294,8 +296,8 @@ max_pool3d = _pooling(classes.MaxPooling3D, _3D, "NDHWC", "MaxPool3D", "max_pool
 
 @add_arg_scope
 def pool(
-    inputs, kernel_size, pooling_type, padding="VALID", data_format=None, dilation_rate=1, stride=1,
-    outputs_collections=None, scope=None,
+    inputs, kernel_size, pooling_type, padding: str = "VALID", data_format: str | None = None,
+    dilation_rate=1, stride=1, outputs_collections=None, scope=None,
 ):  # fmt: skip
     """Pooling over as many axes as the inputs have. Raises ValueError for inputs of rank below 3."""
     with name_scope(scope, f"{pooling_type.lower()}_pool", [inputs]) as found:
@@ -318,7 +320,7 @@ def pool(
 
 
 @add_arg_scope
-def images_to_sequence(inputs, data_format="NHWC", outputs_collections=None, scope=None):
+def images_to_sequence(inputs, data_format: str = "NHWC", outputs_collections=None, scope=None):
     """Pictures as sequences of their columns: [width, batch * height, channels]."""
     first = channels_first(data_format, _2D)
     with name_scope(scope, "ImagesToSequence", [inputs]) as found:
@@ -335,7 +337,7 @@ def images_to_sequence(inputs, data_format="NHWC", outputs_collections=None, sco
 
 @add_arg_scope
 def sequence_to_images(
-    inputs, height, output_data_format="channels_last", outputs_collections=None, scope=None
+    inputs, height, output_data_format: str = "channels_last", outputs_collections=None, scope=None
 ):
     """The inverse of `images_to_sequence`."""
     with name_scope(scope, "SequenceToImages", [inputs]) as found:

@@ -8,7 +8,9 @@ from tapeflow.ops.ragged.cross import sparse_cross, sparse_cross_hashed, sparse_
 SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY = 0xDECAFCAFFE
 
 
-def sparse_feature_cross(inputs, hashed_output=False, num_buckets=0, name=None, hash_key=None):
+def sparse_feature_cross(
+    inputs, hashed_output: bool = False, num_buckets: int = 0, name: str | None = None, hash_key=None
+):
     """The values of each row crossed, joined by "_X_" or hashed; without a key by the hash of early releases.
 
     Raises TypeError for inputs that are neither sparse tensors nor tensors.

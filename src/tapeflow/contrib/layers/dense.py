@@ -47,9 +47,8 @@ _ZEROS = initializers.zeros_initializer()
 @add_arg_scope
 def fully_connected(
     inputs, num_outputs, activation_fn=relu_op, normalizer_fn=None, normalizer_params=None,
-    weights_initializer=_XAVIER, weights_regularizer=None,
-    biases_initializer=_ZEROS, biases_regularizer=None, reuse=None,
-    variables_collections=None, outputs_collections=None, trainable=True, scope=None,
+    weights_initializer=_XAVIER, weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None,
+    reuse=None, variables_collections=None, outputs_collections=None, trainable: bool = True, scope=None,
 ):  # fmt: skip
     """A layer whose every output sees every input; with a normalizer it has no biases.
 
@@ -82,10 +81,9 @@ linear = functools.partial(fully_connected, activation_fn=None)
 
 @add_arg_scope
 def legacy_fully_connected(
-    x, num_output_units, activation_fn=None, weight_init=_XAVIER,
-    bias_init=_ZEROS, name=None, weight_collections=("weights",),
-    bias_collections=("biases",), output_collections=("activations",), trainable=True,
-    weight_regularizer=None, bias_regularizer=None,
+    x, num_output_units, activation_fn=None, weight_init=_XAVIER, bias_init=_ZEROS, name: str | None = None,
+    weight_collections=("weights",), bias_collections=("biases",), output_collections=("activations",),
+    trainable: bool = True, weight_regularizer=None, bias_regularizer=None,
 ):  # fmt: skip
     """`fully_connected` with the arguments of before 1.0."""
     return fully_connected(
@@ -103,8 +101,8 @@ legacy_relu = functools.partial(legacy_fully_connected, activation_fn=relu_op)
 
 @add_arg_scope
 def bias_add(
-    inputs, activation_fn=None, initializer=_ZEROS, regularizer=None, reuse=None,
-    variables_collections=None, outputs_collections=None, trainable=True, data_format="NHWC", scope=None,
+    inputs, activation_fn=None, initializer=_ZEROS, regularizer=None, reuse=None, variables_collections=None,
+    outputs_collections=None, trainable: bool = True, data_format: str = "NHWC", scope=None,
 ):  # fmt: skip
     """Adds a bias to each channel."""
     first = channels_first(data_format, ("NCHW", "NHWC"))
@@ -122,7 +120,8 @@ def bias_add(
 
 @add_arg_scope
 def dropout(
-    inputs, keep_prob=0.5, noise_shape=None, is_training=True, outputs_collections=None, scope=None, seed=None
+    inputs, keep_prob: float = 0.5, noise_shape=None, is_training: bool = True, outputs_collections=None,
+    scope=None, seed: int | None = None,
 ):  # fmt: skip
     """While training, keeps each input with a probability, scaled so that the sum is expected to stay."""
     with layer_scope(scope, "Dropout", [inputs]) as found:
@@ -145,7 +144,7 @@ def flatten(inputs, outputs_collections=None, scope=None):
 
 @add_arg_scope
 def one_hot_encoding(
-    labels, num_classes, on_value=1.0, off_value=0.0, outputs_collections=None, scope=None
+    labels, num_classes, on_value: float = 1.0, off_value: float = 0.0, outputs_collections=None, scope=None
 ):
     """Class numbers as rows with one value at their place."""
     with name_scope(scope, "OneHotEncoding", [labels, num_classes]) as found:
@@ -157,7 +156,7 @@ def one_hot_encoding(
 
 
 @add_arg_scope
-def dense_to_sparse(tensor, eos_token=0, outputs_collections=None, scope=None):
+def dense_to_sparse(tensor, eos_token: int = 0, outputs_collections=None, scope=None):
     """The entries other than `eos_token`, as a sparse tensor."""
     with layer_scope(scope, "dense_to_sparse", [tensor]) as found:
         tensor = convert_to_tensor(tensor)
@@ -174,7 +173,7 @@ def softmax(logits, scope=None):
 
 
 @add_arg_scope
-def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
+def unit_norm(inputs, dim, epsilon: float = 1e-7, scope=None):
     """Inputs divided by their length along one axis. Raises ValueError for an axis that they have not."""
     with layer_scope(scope, "UnitNorm", [inputs]):
         inputs = convert_to_tensor(inputs)

@@ -54,7 +54,8 @@ def scattered_embedding_lookup(params, values, dimension, name=None, hash_key=No
 
 
 def scattered_embedding_lookup_sparse(
-    params, sparse_values, dimension, combiner=None, default_value=None, name=None, hash_key=None
+    params, sparse_values, dimension, combiner=None, default_value=None, name: str | None = None,
+    hash_key=None,
 ):
     """`scattered_embedding_lookup` of the values of each row, combined: [rows, dimension].
 

@@ -28,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def embedding_lookup_unique(params, ids, partition_strategy="mod", name=None):
+def embedding_lookup_unique(params, ids, partition_strategy: str = "mod", name: str | None = None):
     """`embedding_lookup`, which looks up each id once."""
     ids = convert_to_tensor(ids)
     flat = reshape(ids, [-1])
@@ -63,8 +63,8 @@ def embed_sequence(
 
 
 def bow_encoder(
-    ids, vocab_size, embed_dim, sparse_lookup=True, initializer=None, regularizer=None, trainable=True,
-    scope=None, reuse=None,
+    ids, vocab_size, embed_dim, sparse_lookup: bool = True, initializer=None, regularizer=None,
+    trainable: bool = True, scope=None, reuse=None,
 ):  # fmt: skip
     """The mean of the vectors of the ids: [batch, embed_dim].
 
@@ -97,7 +97,8 @@ def scale_gradient(inputs, gradient_multiplier):
 
 @add_arg_scope
 def spatial_softmax(
-    features, temperature=None, name=None, variables_collections=None, trainable=True, data_format="NHWC"
+    features, temperature=None, name: str | None = None, variables_collections=None, trainable: bool = True,
+    data_format: str = "NHWC",
 ):
     """Where each channel is active, as the expected (x, y) of a softmax over its places: [batch, 2 * channels]."""
     with variable_scope(name, "spatial_softmax"):
@@ -129,7 +130,7 @@ def spatial_softmax(
         return points
 
 
-def poincare_normalize(x, axis=1, epsilon=1e-5, name=None):
+def poincare_normalize(x, axis=1, epsilon: float = 1e-5, name: str | None = None):
     """x, scaled into the ball of radius 1 - epsilon along an axis where it is outside."""
     x = convert_to_tensor(x)
     length = reduce_sum(square(x), axis, keepdims=True)

@@ -14,7 +14,9 @@ from tapeflow.contrib.layers.building import (
     layer_scope,
 )
 from tapeflow.contrib.layers.named_outputs import get_variable_collections
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.graph.build.collections import add_to_collections
 from tapeflow.layers import classes
 from tapeflow.nn import batch_normalization, moments
@@ -37,11 +39,12 @@ _RENAME = {"gamma": "gamma", "beta": "beta", "moving_mean": "moving_mean", "movi
 
 @add_arg_scope
 def batch_norm(
-    inputs, decay=0.999, center=True, scale=False, epsilon=0.001, activation_fn=None,
-    param_initializers=None, param_regularizers=None, updates_collections="update_ops", is_training=True,
-    reuse=None, variables_collections=None, outputs_collections=None, trainable=True, batch_weights=None,
-    fused=None, data_format="NHWC", zero_debias_moving_mean=False, scope=None, renorm=False,
-    renorm_clipping=None, renorm_decay=0.99, adjustment=None,
+    inputs, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
+    activation_fn=None, param_initializers=None, param_regularizers=None,
+    updates_collections: str = "update_ops", is_training: bool = True, reuse=None, variables_collections=None,
+    outputs_collections=None, trainable: bool = True, batch_weights=None, fused: bool | None = None,
+    data_format: str = "NHWC", zero_debias_moving_mean: bool = False, scope=None, renorm: bool = False,
+    renorm_clipping=None, renorm_decay: float = 0.99, adjustment=None,
 ):  # fmt: skip
     """Normalisation by the mean and variance of the batch, in training, else by their moving averages.
 
@@ -107,7 +110,7 @@ def _by_hand(
         axes = [i for i in range(rank) if i != axis]
         shape = [sizes[axis]]
 
-        def made(name, default, train):
+        def made(name: str, default, train):
             return model_variable(
                 name, shape=shape, dtype=dtype, initializer=begin.get(name, default), trainable=train,
                 regularizer=regularizers.get(name) if train else None,
@@ -161,8 +164,10 @@ def _by_hand(
         return finished(outputs, found, outputs_collections, activation_fn)
 
 
-def _parameters(shape, dtype, center, scale, begin, variables_collections, trainable):
-    def made(name, default):
+def _parameters(
+    shape: ShapeLike, dtype: DType, center: bool, scale, begin, variables_collections, trainable: bool
+):
+    def made(name: str, default):
         return model_variable(
             name, shape=shape, dtype=dtype, initializer=begin.get(name, default), trainable=trainable,
             collections=get_variable_collections(variables_collections, name),
@@ -175,8 +180,9 @@ def _parameters(shape, dtype, center, scale, begin, variables_collections, train
 
 @add_arg_scope
 def layer_norm(
-    inputs, center=True, scale=True, activation_fn=None, reuse=None, variables_collections=None,
-    outputs_collections=None, trainable=True, begin_norm_axis=1, begin_params_axis=-1, scope=None,
+    inputs, center: bool = True, scale: bool = True, activation_fn=None, reuse=None,
+    variables_collections=None, outputs_collections=None, trainable: bool = True, begin_norm_axis=1,
+    begin_params_axis=-1, scope=None,
 ):  # fmt: skip
     """Each example normalised by the mean and variance of its own (Ba et al. 2016).
 

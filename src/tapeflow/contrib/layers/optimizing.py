@@ -65,8 +65,9 @@ def _optimizer(optimizer, learning_rate):
 
 def optimize_loss(
     loss, global_step, learning_rate, optimizer, gradient_noise_scale=None, gradient_multipliers=None,
-    clip_gradients=None, learning_rate_decay_fn=None, update_ops=None, variables=None, name=None,
-    summaries=None, colocate_gradients_with_ops=False, increment_global_step=True,
+    clip_gradients=None, learning_rate_decay_fn=None, update_ops=None, variables=None,
+    name: str | None = None, summaries=None, colocate_gradients_with_ops: bool = False,
+    increment_global_step: bool = True,
 ):  # fmt: skip
     """An operation that moves the variables against the gradients of `loss`, and gives the loss.
 
@@ -179,8 +180,8 @@ def _multiplied(pairs, multipliers):
 
 
 def adaptive_clipping_fn(
-    std_factor=2.0, decay=0.95, static_max_norm=None, global_step=None, report_summary=False,
-    epsilon=1e-8, name=None,
+    std_factor: float = 2.0, decay: float = 0.95, static_max_norm=None, global_step=None,
+    report_summary: bool = False, epsilon: float = 1e-8, name: str | None = None,
 ):  # fmt: skip
     """A function that clips gradients to a norm that follows their own, some deviations of its logarithm above."""
     def clip(pairs):

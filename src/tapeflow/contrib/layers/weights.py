@@ -6,6 +6,7 @@ import numbers
 from typing import Any
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.math.accumulate import add_n
@@ -23,7 +24,8 @@ _MODES = {"FAN_IN": "fan_in", "FAN_OUT": "fan_out", "FAN_AVG": "fan_avg"}
 
 
 def variance_scaling_initializer(
-    factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=dtypes.float32
+    factor: float = 2.0, mode: str = "FAN_IN", uniform: bool = False, seed: int | None = None,
+    dtype: DTypeLike = dtypes.float32,
 ):
     """Random values of variance `factor / n`, n being the number of inputs, of outputs, or their mean.
 
@@ -37,7 +39,7 @@ def variance_scaling_initializer(
     return initializers.variance_scaling_initializer(factor, _MODES[mode], shape, seed, dtype)
 
 
-def xavier_initializer(uniform=True, seed=None, dtype=dtypes.float32):
+def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
     """Values of variance `2 / (inputs + outputs)` (Glorot & Bengio 2010)."""
     return variance_scaling_initializer(1.0, "FAN_AVG", uniform, seed, dtype)
 
@@ -70,7 +72,7 @@ def l2_regularizer(scale, scope=None):
     return lambda weights: scale * (reduce_sum(square(convert_to_tensor(weights))) / 2)
 
 
-def l1_l2_regularizer(scale_l1=1.0, scale_l2=1.0, scope=None):
+def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope=None):
     """Both regularizers, added."""
     return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from tapeflow.compat import v1
 from tapeflow.contrib import layers
@@ -83,7 +84,7 @@ class _Columns(Estimator):
         super().__init__(model_fn, model_dir, config, None, feature_engineering_fn)
 
 
-def _said(predictions):
+def _said(predictions: dict[str, Any]):
     """The predictions by the keys of this package; classes are numbers."""
     if "predictions" in predictions:
         scores = predictions["predictions"]
@@ -92,7 +93,7 @@ def _said(predictions):
     return {**made, "classes": v1.squeeze(predictions["class_ids"], -1)}
 
 
-def _check(columns, what="feature_columns"):
+def _check(columns, what: str = "feature_columns"):
     if not columns:
         raise ValueError(f"{what} must be defined and not empty; got {columns}")
     return list(columns)
@@ -101,11 +102,11 @@ def _check(columns, what="feature_columns"):
 class _Classifies(_Columns):
     """What classifiers say by default: the classes."""
 
-    def predict_classes(self, x=None, input_fn=None, batch_size=None, as_iterable=True):
+    def predict_classes(self, x=None, input_fn=None, batch_size=None, as_iterable: bool = True):
         """The number of the class of each example."""
         return self._one("classes", x, input_fn, batch_size, as_iterable)
 
-    def predict_proba(self, x=None, input_fn=None, batch_size=None, as_iterable=True):
+    def predict_proba(self, x=None, input_fn=None, batch_size=None, as_iterable: bool = True):
         """The probabilities of the classes of each example."""
         return self._one("probabilities", x, input_fn, batch_size, as_iterable)
 
@@ -129,7 +130,7 @@ class _Regresses(_Classifies):
 
     _default = "scores"
 
-    def predict_scores(self, x=None, input_fn=None, batch_size=None, as_iterable=True):
+    def predict_scores(self, x=None, input_fn=None, batch_size=None, as_iterable: bool = True):
         """The number that is estimated for each example."""
         return self._one("scores", x, input_fn, batch_size, as_iterable)
 
@@ -164,8 +165,8 @@ class DNNRegressor(_Regresses):
 
     def __init__(
         self, hidden_units, feature_columns, model_dir=None, weight_column_name=None, optimizer=None,
-        activation_fn=v1.nn.relu, dropout=None, gradient_clip_norm=None, config=None, feature_engineering_fn=None,
-        label_dimension=1,
+        activation_fn=v1.nn.relu, dropout=None, gradient_clip_norm=None, config=None,
+        feature_engineering_fn=None, label_dimension: int = 1,
     ):  # fmt: skip
         head = Numbers(label_dimension, weight_column_name, _MEAN)
         deep = (_check(feature_columns), hidden_units, activation_fn, dropout)
@@ -179,7 +180,8 @@ class LinearClassifier(_Classifies):
 
     def __init__(
         self, feature_columns, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None,
-        gradient_clip_norm=None, _joint_weight=False, config=None, feature_engineering_fn=None, label_keys=None,
+        gradient_clip_norm=None, _joint_weight: bool = False, config=None, feature_engineering_fn=None,
+        label_keys=None,
     ):  # fmt: skip
         head = Classes(n_classes, weight_column_name, label_keys, _MEAN)
         super().__init__(
@@ -192,8 +194,9 @@ class LinearRegressor(_Regresses):
     """A weighted sum of columns that estimates numbers; see `LinearClassifier`."""
 
     def __init__(
-        self, feature_columns, model_dir=None, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
-        label_dimension=1, _joint_weights=False, config=None, feature_engineering_fn=None,
+        self, feature_columns, model_dir=None, weight_column_name=None, optimizer=None,
+        gradient_clip_norm=None, label_dimension: int = 1, _joint_weights: bool = False, config=None,
+        feature_engineering_fn=None,
     ):  # fmt: skip
         head = Numbers(label_dimension, weight_column_name, _MEAN)
         super().__init__(
@@ -218,9 +221,10 @@ class DNNLinearCombinedClassifier(_Classifies):
 
     def __init__(
         self, model_dir=None, n_classes=2, weight_column_name=None, linear_feature_columns=None,
-        linear_optimizer=None, _joint_linear_weights=False, dnn_feature_columns=None, dnn_optimizer=None,
-        dnn_hidden_units=None, dnn_activation_fn=v1.nn.relu, dnn_dropout=None, gradient_clip_norm=None, config=None,
-        feature_engineering_fn=None, label_keys=None, fix_global_step_increment_bug=True,
+        linear_optimizer=None, _joint_linear_weights: bool = False, dnn_feature_columns=None,
+        dnn_optimizer=None, dnn_hidden_units=None, dnn_activation_fn=v1.nn.relu, dnn_dropout=None,
+        gradient_clip_norm=None, config=None, feature_engineering_fn=None, label_keys=None,
+        fix_global_step_increment_bug: bool = True,
     ):  # fmt: skip
         head = Classes(n_classes, weight_column_name, label_keys, _MEAN)
         deep, linear = _both(
@@ -238,9 +242,10 @@ class DNNLinearCombinedRegressor(_Regresses):
 
     def __init__(
         self, model_dir=None, weight_column_name=None, linear_feature_columns=None, linear_optimizer=None,
-        _joint_linear_weights=False, dnn_feature_columns=None, dnn_optimizer=None, dnn_hidden_units=None,
-        dnn_activation_fn=v1.nn.relu, dnn_dropout=None, gradient_clip_norm=None, label_dimension=1, config=None,
-        feature_engineering_fn=None, fix_global_step_increment_bug=True,
+        _joint_linear_weights: bool = False, dnn_feature_columns=None, dnn_optimizer=None,
+        dnn_hidden_units=None, dnn_activation_fn=v1.nn.relu, dnn_dropout=None, gradient_clip_norm=None,
+        label_dimension: int = 1, config=None, feature_engineering_fn=None,
+        fix_global_step_increment_bug: bool = True,
     ):  # fmt: skip
         head = Numbers(label_dimension, weight_column_name, _MEAN)
         deep, linear = _both(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,26 +12,34 @@ from tapeflow.compat import v1
 from tapeflow.contrib import layers
 from tapeflow.contrib.learn.metric_spec import MetricSpec
 from tapeflow.contrib.learn.spec import ModeKeys, ModelFnOps
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
 from tapeflow.estimator import Estimator as _Estimator
 from tapeflow.estimator import EstimatorSpec
 from tapeflow.train import SessionRunHook
 
+if TYPE_CHECKING:
+    from tapeflow.estimator.run_config import RunConfig
+    from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
+
 _TYPES = {"f": np.float32, "i": np.int64, "u": np.int64, "b": np.int64}
 
 
-def _array(values):
+def _array(values: np.ndarray):
     """An array of the dtypes that models take: float32 and int64."""
     array = np.asarray(values)
     kind = _TYPES.get(array.dtype.kind)
     return array if kind is None or array.dtype == np.float32 else array.astype(kind)
 
 
-def _arrays(given):
+def _arrays(given: dict[str, Any]):
     return {key: _array(x) for key, x in given.items()} if isinstance(given, dict) else _array(given)
 
 
-def input_fn_of(x, y, input_fn, batch_size, shuffle=False, epochs=1):
+def input_fn_of(
+    x: dict[str, Any] | None, y, input_fn: Callable[..., Any] | None, batch_size, shuffle: bool = False,
+    epochs=1,
+):
     """An input function: the given one, or one of arrays. Raises ValueError for both or none."""
     if input_fn is not None:
         if x is not None or y is not None or batch_size is not None:
@@ -74,7 +84,7 @@ class _OnceIfConstant(SessionRunHook):
             "Iterator" in op.type or op.type == "PyFunc" for op in graph.get_operations()
         )
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         if self._constant:
             run_context.request_stop()
 
@@ -92,7 +102,8 @@ class Estimator(_Estimator):
     """
 
     def __init__(
-        self, model_fn=None, model_dir=None, config=None, params=None, feature_engineering_fn=None
+        self, model_fn: Callable[..., Any] | None = None, model_dir: str | None = None, config=None,
+        params=None, feature_engineering_fn=None,
     ):
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
@@ -104,7 +115,10 @@ class Estimator(_Estimator):
             )
         self._more_metrics: dict = {}
 
-        def call(features, labels, mode, config, params=None):
+        def call(
+            features: dict[str, Any], labels: Tensor | None, mode: str, config: RunConfig,
+            params: dict[str, Any] | None = None,
+        ):
             if feature_engineering_fn is not None:
                 features, labels = feature_engineering_fn(features, labels)
             offered = {"mode": mode, "params": params, "config": config, "model_dir": self.model_dir}
@@ -115,7 +129,7 @@ class Estimator(_Estimator):
 
         super().__init__(call, model_dir, config, params)
 
-    def _completed(self, spec, features, labels, mode):
+    def _completed(self, spec, features: dict[str, Any], labels: Tensor | None, mode: str):
         """The spec with the metrics that this evaluation asks for."""
         if mode != ModeKeys.EVAL or not self._more_metrics:
             return spec
@@ -128,7 +142,8 @@ class Estimator(_Estimator):
         return spec._replace(eval_metric_ops=found)
 
     def fit(
-        self, x=None, y=None, input_fn=None, steps=None, batch_size=None, monitors=None, max_steps=None
+        self, x=None, y=None, input_fn: Callable[..., Any] | None = None, steps=None, batch_size=None,
+        monitors=None, max_steps=None,
     ):  # fmt: skip
         """Trains; see `tf.estimator.Estimator.train`. Of arrays, batches are drawn until `steps` are made."""
         function = input_fn_of(x, y, input_fn, batch_size, shuffle=True, epochs=None)
@@ -138,7 +153,7 @@ class Estimator(_Estimator):
                 hook.set_estimator(self)
         return self.train(function, hooks, steps, max_steps)
 
-    def partial_fit(self, x=None, y=None, input_fn=None, steps=1, batch_size=None, monitors=None):
+    def partial_fit(self, x=None, y=None, input_fn=None, steps: int = 1, batch_size=None, monitors=None):
         """`fit` for a step, or some."""
         return self.fit(x, y, input_fn, steps, batch_size, monitors)
 
@@ -186,7 +201,7 @@ class Estimator(_Estimator):
         return np.concatenate(batches)
 
 
-def _spec(made, mode):
+def _spec(made, mode: str):
     if isinstance(made, ModelFnOps):
         return made.estimator_spec()
     if isinstance(made, EstimatorSpec):
@@ -203,20 +218,20 @@ class SKCompat:
     def __init__(self, estimator):
         self._estimator = estimator
 
-    def fit(self, x, y, batch_size=128, steps=None, max_steps=None, monitors=None):
+    def fit(self, x, y, batch_size: int = 128, steps=None, max_steps=None, monitors=None):
         """Trains; returns this object."""
         function = input_fn_of(x, y, None, batch_size, shuffle=True, epochs=None)
         self._estimator.train(function, list(monitors or ()), steps, max_steps)
         return self
 
-    def score(self, x, y, batch_size=128, steps=None, metrics=None, name=None):
+    def score(self, x, y, batch_size: int = 128, steps=None, metrics=None, name: str | None = None):
         """The metrics; see `Estimator.evaluate`."""
         function = input_fn_of(x, y, None, batch_size)
         if metrics is None:
             return self._estimator.evaluate(input_fn=function, steps=steps, name=name)
         return self._estimator.evaluate(input_fn=function, steps=steps, metrics=metrics, name=name)
 
-    def predict(self, x, batch_size=128, outputs=None):
+    def predict(self, x, batch_size: int = 128, outputs=None):
         """The predictions of all examples: a dict of arrays, or an array."""
         function = input_fn_of(x, None, None, batch_size)
         found = list(_Estimator.predict(self._estimator, function, outputs, yield_single_examples=False))

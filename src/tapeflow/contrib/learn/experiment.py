@@ -54,10 +54,11 @@ class Experiment:
     """
 
     def __init__(
-        self, estimator, train_input_fn, eval_input_fn, eval_metrics=None, train_steps=None, eval_steps=100,
-        train_monitors=None, eval_hooks=None, local_eval_frequency=None, eval_delay_secs=120,
-        continuous_eval_throttle_secs=60, min_eval_frequency=None, delay_workers_by_global_step=False,
-        export_strategies=None, train_steps_per_iteration=None, checkpoint_and_export=False, saving_listeners=None,
+        self, estimator, train_input_fn, eval_input_fn, eval_metrics=None, train_steps=None,
+        eval_steps: int = 100, train_monitors=None, eval_hooks=None, local_eval_frequency=None,
+        eval_delay_secs: int = 120, continuous_eval_throttle_secs: int = 60, min_eval_frequency=None,
+        delay_workers_by_global_step: bool = False, export_strategies=None, train_steps_per_iteration=None,
+        checkpoint_and_export: bool = False, saving_listeners=None,
     ):  # fmt: skip
         if not hasattr(estimator, "train") or not hasattr(estimator, "evaluate"):
             raise ValueError("`estimator` must implement `tf.contrib.learn.Evaluable`.")
@@ -118,7 +119,7 @@ class Experiment:
             saving_listeners=[*self._listeners, *listeners],
         )  # fmt: skip
 
-    def evaluate(self, delay_secs=None, name=None):
+    def evaluate(self, delay_secs=None, name: str | None = None):
         """The metrics of the last checkpoint, after as many seconds as are given."""
         time.sleep(delay_secs or 0)
         words = {} if self._eval_metrics is None else {"metrics": self._eval_metrics}

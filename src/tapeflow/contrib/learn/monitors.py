@@ -32,7 +32,7 @@ class PrintTensor(LoggingTensorHook):
       first_n: how many of the first steps are logged.
     """
 
-    def __init__(self, tensor_names, every_n=100, first_n=1):
+    def __init__(self, tensor_names, every_n: int = 100, first_n: int = 1):
         super().__init__(tensor_names, every_n_iter=every_n)
         self._first = first_n
 
@@ -55,9 +55,9 @@ class ValidationMonitor(SessionRunHook):
     """
 
     def __init__(
-        self, x=None, y=None, input_fn=None, batch_size=None, eval_steps=None, every_n_steps=100, metrics=None,
-        hooks=None, early_stopping_rounds=None, early_stopping_metric="loss", early_stopping_metric_minimize=True,
-        name=None,
+        self, x=None, y=None, input_fn=None, batch_size=None, eval_steps=None, every_n_steps: int = 100,
+        metrics=None, hooks=None, early_stopping_rounds=None, early_stopping_metric: str = "loss",
+        early_stopping_metric_minimize: bool = True, name: str | None = None,
     ):  # fmt: skip
         self._input_fn = input_fn_of(x, y, input_fn, batch_size)
         self._steps, self._every, self._metrics, self._hooks = eval_steps, every_n_steps, metrics, hooks

@@ -27,7 +27,7 @@ def tokenizer(iterator):
 class CategoricalVocabulary:
     """Numbers for words, from 1 on; 0 stands for all unknown ones."""
 
-    def __init__(self, unknown_token="<UNK>", support_reverse=True):
+    def __init__(self, unknown_token: str = "<UNK>", support_reverse: bool = True):
         self._unknown_token = unknown_token
         self._support_reverse = support_reverse
         self._mapping = {unknown_token: 0}
@@ -38,7 +38,7 @@ class CategoricalVocabulary:
     def __len__(self):
         return len(self._mapping)
 
-    def freeze(self, freeze=True):
+    def freeze(self, freeze: bool = True):
         """From now on words that are not known get the number 0."""
         self._freeze = freeze
 
@@ -52,7 +52,7 @@ class CategoricalVocabulary:
                 self._reverse_mapping.append(category)
         return self._mapping[category]
 
-    def add(self, category, count=1):
+    def add(self, category, count: int = 1):
         """Counts a word."""
         if self.get(category) > 0:
             self._freq[category] += count
@@ -84,7 +84,7 @@ class VocabularyProcessor:
     seen and still count as unknown.
     """
 
-    def __init__(self, max_document_length, min_frequency=0, vocabulary=None, tokenizer_fn=None):
+    def __init__(self, max_document_length, min_frequency: int = 0, vocabulary=None, tokenizer_fn=None):
         self.max_document_length = max_document_length
         self.min_frequency = min_frequency
         self.vocabulary_ = vocabulary or CategoricalVocabulary()

@@ -37,8 +37,8 @@ def receiver_fn_of(serving_input_fn):
 
 
 def make_export_strategy(
-    serving_input_fn, default_output_alternative_key=None, assets_extra=None, as_text=False, exports_to_keep=5,
-    strip_default_attrs=None,
+    serving_input_fn, default_output_alternative_key=None, assets_extra=None, as_text: bool = False,
+    exports_to_keep=5, strip_default_attrs=None,
 ):  # fmt: skip
     """An ExportStrategy "Servo" that writes SavedModels.
 

@@ -110,10 +110,11 @@ class RunConfig(_RunConfig):
     """
 
     def __init__(
-        self, master=None, num_cores=0, log_device_placement=False, gpu_memory_fraction=1, tf_random_seed=None,
-        save_summary_steps=100, save_checkpoints_secs=None, save_checkpoints_steps=None, keep_checkpoint_max=5,
-        keep_checkpoint_every_n_hours=10000, log_step_count_steps=100, protocol=None, evaluation_master="",
-        model_dir=None, session_config=None,
+        self, master=None, num_cores: int = 0, log_device_placement: bool = False,
+        gpu_memory_fraction: int = 1, tf_random_seed=None, save_summary_steps: int = 100,
+        save_checkpoints_secs=None, save_checkpoints_steps=None, keep_checkpoint_max: int = 5,
+        keep_checkpoint_every_n_hours: int = 10000, log_step_count_steps: int = 100, protocol=None,
+        evaluation_master: str = "", model_dir=None, session_config=None,
     ):  # fmt: skip
         if save_checkpoints_secs is None and save_checkpoints_steps is None:
             save_checkpoints_secs = 600

@@ -35,7 +35,8 @@ _EPSILON = 1e-7
 
 
 def auc_using_histogram(
-    boolean_labels, scores, score_range, nbins=100, collections=None, check_shape=True, name=None
+    boolean_labels, scores, score_range, nbins=100, collections=None, check_shape: bool = True,
+    name: str | None = None,
 ):
     """(area under ROC, update) from histograms of the scores of positive and of negative labels.
 
@@ -83,7 +84,8 @@ def _binary(labels):
 
 
 def streaming_dynamic_auc(
-    labels, predictions, curve="ROC", metrics_collections=(), updates_collections=(), name=None, weights=None
+    labels, predictions, curve: str = "ROC", metrics_collections=(), updates_collections=(),
+    name: str | None = None, weights=None,
 ):
     """The area under ROC or PR through the points of all predictions, which are kept.
 
@@ -133,8 +135,8 @@ AucData = namedtuple("AucData", ["auc", "lower", "upper"])
 
 
 def auc_with_confidence_intervals(
-    labels, predictions, weights=None, alpha=0.95, logit_transformation=True, metrics_collections=(),
-    updates_collections=(), name=None,
+    labels, predictions, weights=None, alpha: float = 0.95, logit_transformation: bool = True,
+    metrics_collections=(), updates_collections=(), name: str | None = None,
 ):  # fmt: skip
     """(area under ROC with the ends of its interval of confidence `alpha`, update), from the placements of all scores.
 

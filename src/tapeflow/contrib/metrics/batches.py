@@ -13,7 +13,7 @@ from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
 __all__ = ["accuracy", "aggregate_metric_map", "aggregate_metrics"]
 
 
-def accuracy(predictions, labels, weights=None, name=None):
+def accuracy(predictions, labels, weights=None, name: str | None = None):
     """The share of predictions that equal the labels.
 
     Raises ValueError for labels of floats and for tensors of different dtypes.

@@ -25,7 +25,7 @@ from tapeflow.v1.variable_scoping import variable_scope
 
 
 def streaming_concat(
-    values, axis=0, max_size=None, metrics_collections=None, updates_collections=None, name=None
+    values, axis=0, max_size=None, metrics_collections=None, updates_collections=None, name: str | None = None
 ):
     """All values so far, side by side along an axis, or the first `max_size` of them.
 
@@ -62,7 +62,7 @@ def streaming_concat(
         return collected(value, update, metrics_collections, updates_collections)
 
 
-def count(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def count(values, weights=None, metrics_collections=None, updates_collections=None, name: str | None = None):
     """The number of values, or the sum of their weights. Raises RuntimeError eagerly."""
     graph_only("count")
     with variable_scope(name, "count", (values, weights)):
@@ -83,7 +83,8 @@ def _weighted_like(weights, values):
 
 
 def streaming_covariance(
-    predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None
+    predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):
     """The covariance of predictions and labels, not biased; NaN for a single one.
 
@@ -115,12 +116,13 @@ def streaming_covariance(
         return collected(value, update, metrics_collections, updates_collections)
 
 
-def _unbiased(comoment, number, name):
+def _unbiased(comoment, number, name: str):
     return where(number <= 1.0, fill([], float("nan")), comoment / (number - 1.0), name=name)
 
 
 def streaming_pearson_correlation(
-    predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None
+    predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):
     """The correlation of predictions and labels."""
     with variable_scope(name, "pearson_r", (predictions, labels, weights)):
@@ -163,7 +165,7 @@ def cohen_kappa(
         return collected(value, _kappa(*updates, "update_op"), metrics_collections, updates_collections)
 
 
-def _kappa(agreed, rows, columns, name):
+def _kappa(agreed, rows, columns, name: str):
     total = cast(reduce_sum(rows), dtypes.float64)
     chance = reduce_sum(divide_no_nan(cast(rows * columns, dtypes.float64), total))
     return divide_no_nan(cast(reduce_sum(agreed), dtypes.float64) - chance, total - chance, name=name)

@@ -37,7 +37,7 @@ streaming_mean_tensor = _metrics.mean_tensor
 streaming_percentage_less = _metrics.percentage_below
 
 
-def _predictions_first(name, metric):
+def _predictions_first(name: str, metric):
     def streaming(predictions, labels, *args, **kwargs):
         return metric(labels, predictions, *args, **kwargs)
 
@@ -57,7 +57,8 @@ __all__ = [
 
 
 def streaming_recall_at_k(
-    predictions, labels, k, weights=None, metrics_collections=None, updates_collections=None, name=None
+    predictions, labels, k, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):
     """The share of examples whose label, of [batch], is among the k classes of the highest scores."""
     hits = cast(in_top_k(predictions, labels, k), dtypes.float32)
@@ -65,8 +66,8 @@ def streaming_recall_at_k(
 
 
 def streaming_sparse_precision_at_top_k(
-    top_k_predictions, labels, class_id=None, weights=None, metrics_collections=None, updates_collections=None,
-    name=None,
+    top_k_predictions, labels, class_id=None, weights=None, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """`tf.metrics.precision_at_top_k`, with the predictions first. Raises ValueError for ones of rank 1."""
     return _metrics.precision_at_top_k(
@@ -75,8 +76,8 @@ def streaming_sparse_precision_at_top_k(
 
 
 def sparse_recall_at_top_k(
-    labels, top_k_predictions, class_id=None, weights=None, metrics_collections=None, updates_collections=None,
-    name=None,
+    labels, top_k_predictions, class_id=None, weights=None, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """`tf.metrics.recall_at_top_k`. Raises ValueError for predictions of rank 1."""
     return _metrics.recall_at_top_k(
@@ -85,7 +86,8 @@ def sparse_recall_at_top_k(
 
 
 def streaming_sparse_average_precision_at_top_k(
-    top_k_predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None
+    top_k_predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):
     """The average precision of classes that are given, the best one first. Raises ValueError for ones of rank 1."""
     collections = (metrics_collections, updates_collections)

@@ -48,11 +48,12 @@ streaming_false_positives_at_thresholds = _counter("fp", "false_positives")
 streaming_true_negatives_at_thresholds = _counter("tn", "true_negatives")
 
 
-def _rate(name, wrong, right, of):
+def _rate(name: str, wrong, right, of):
     """A metric: the share of wrong ones among wrong and right ones."""
 
     def metric(
-        predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None
+        predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
+        name: str | None = None,
     ):
         with variable_scope(name, default, (predictions, labels, weights)):
             predictions, labels, weights = fitted(
@@ -79,7 +80,9 @@ streaming_false_negative_rate = _rate(
 )
 
 
-def _at_levels(compute, labels, predictions, thresholds, weights, kinds, collections, name, default):
+def _at_levels(
+    compute, labels, predictions, thresholds, weights, kinds, collections, name: str | None, default
+):
     """(value, update) of a function of counts at thresholds."""
     with variable_scope(name, default, (predictions, labels, weights)):
         values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, kinds)
@@ -87,9 +90,10 @@ def _at_levels(compute, labels, predictions, thresholds, weights, kinds, collect
         return collected(value, update, *collections)
 
 
-def _rate_at_thresholds(name, wrong, right):
+def _rate_at_thresholds(name: str, wrong, right):
     def metric(
-        predictions, labels, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
+        predictions, labels, thresholds, weights=None, metrics_collections=None, updates_collections=None,
+        name: str | None = None,
     ):
         return _at_levels(
             lambda counts: counts[wrong] / (_EPSILON + counts[wrong] + counts[right]), labels, predictions,
@@ -107,8 +111,8 @@ streaming_false_negative_rate_at_thresholds = _rate_at_thresholds("false_negativ
 
 
 def streaming_curve_points(
-    labels=None, predictions=None, weights=None, num_thresholds=200, metrics_collections=None,
-    updates_collections=None, curve="ROC", name=None,
+    labels=None, predictions=None, weights=None, num_thresholds: int = 200, metrics_collections=None,
+    updates_collections=None, curve: str = "ROC", name: str | None = None,
 ):  # fmt: skip
     """Points [num_thresholds, 2] of ROC (false positive rate, recall) or PR (recall, precision).
 
@@ -130,8 +134,8 @@ def streaming_curve_points(
 
 
 def recall_at_precision(
-    labels, predictions, precision, weights=None, num_thresholds=200, metrics_collections=None,
-    updates_collections=None, name=None, strict_mode=False,
+    labels, predictions, precision, weights=None, num_thresholds: int = 200, metrics_collections=None,
+    updates_collections=None, name: str | None = None, strict_mode: bool = False,
 ):  # fmt: skip
     """The recall at the threshold whose precision is nearest; in strict mode, the nearest above, or 0.0.
 
@@ -159,8 +163,8 @@ def recall_at_precision(
 
 
 def precision_at_recall(
-    labels, predictions, target_recall, weights=None, num_thresholds=200, metrics_collections=None,
-    updates_collections=None, name=None,
+    labels, predictions, target_recall, weights=None, num_thresholds: int = 200, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """The precision at the highest threshold whose recall is at least the target.
 
@@ -184,7 +188,8 @@ def precision_at_recall(
 
 
 def f1_score(
-    labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None, name=None
+    labels, predictions, weights=None, num_thresholds: int = 200, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):
     """The best harmonic mean of precision and recall over thresholds."""
 
@@ -208,7 +213,8 @@ PrecisionRecallData = namedtuple(
 
 
 def precision_recall_at_equal_thresholds(
-    labels, predictions, weights=None, num_thresholds=None, use_locking=None, name=None
+    labels, predictions, weights=None, num_thresholds=None, use_locking: bool | None = None,
+    name: str | None = None,
 ):
     """(counts, precision, recall and thresholds, as vectors; update) for thresholds that are evenly spaced in [0, 1].
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 
 import tapeflow.compat.v1 as tf
+from tapeflow.core.dtypes import DType
 
 
 class LossScaleManager(abc.ABC):
@@ -49,14 +50,15 @@ class ExponentialUpdateLossScaleManager(LossScaleManager):
     """
 
     def __init__(
-        self, init_loss_scale, incr_every_n_steps, decr_every_n_nan_or_inf=2, incr_ratio=2, decr_ratio=0.8
+        self, init_loss_scale, incr_every_n_steps, decr_every_n_nan_or_inf: int = 2, incr_ratio=2,
+        decr_ratio: float = 0.8,
     ):
         self._incr_every_n_steps = incr_every_n_steps
         self._decr_every_n_nan_or_inf = decr_every_n_nan_or_inf
         self._incr_ratio = incr_ratio
         self._decr_ratio = decr_ratio
 
-        def state(name, value, dtype):
+        def state(name: str, value, dtype: DType):
             return tf.Variable(tf.convert_to_tensor(value, dtype), trainable=False, name=name, dtype=dtype)
 
         self._loss_scale = state("loss_scale", init_loss_scale, tf.float32)

@@ -23,13 +23,8 @@ class LossScaleOptimizer(tf.train.Optimizer):
         self._loss_scale_manager = loss_scale_manager
 
     def compute_gradients(
-        self,
-        loss,
-        var_list=None,
-        gate_gradients=tf.train.Optimizer.GATE_OP,
-        aggregation_method=None,
-        colocate_gradients_with_ops=False,
-        grad_loss=None,
+        self, loss, var_list=None, gate_gradients=tf.train.Optimizer.GATE_OP, aggregation_method=None,
+        colocate_gradients_with_ops: bool = False, grad_loss=None,
     ):
         """The pairs (gradient, variable) of the loss, computed from the scaled loss."""
         scale = self._loss_scale_manager.get_loss_scale()
@@ -49,7 +44,7 @@ class LossScaleOptimizer(tf.train.Optimizer):
         inverse = tf.reciprocal(tf.convert_to_tensor(scale))
         return [(g if g is None else g * tf.cast(inverse, g.dtype.base_dtype), v) for g, v in pairs]
 
-    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+    def apply_gradients(self, grads_and_vars, global_step=None, name: str | None = None):
         """An op that applies the gradients if all are finite, and lets the manager know."""
         pairs = list(grads_and_vars)
         finite = [tf.reduce_all(tf.is_finite(g)) for g, _ in pairs]

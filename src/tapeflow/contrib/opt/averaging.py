@@ -12,7 +12,7 @@ __all__ = ["MovingAverageOptimizer"]
 class MovingAverageOptimizer(train.Optimizer):
     """Another optimizer, with a moving average of each variable; `swapping_saver` saves the averages in their place."""
 
-    def __init__(self, opt, average_decay=0.9999, num_updates=None, sequential_update=True):
+    def __init__(self, opt, average_decay: float = 0.9999, num_updates=None, sequential_update: bool = True):
         super().__init__(False, "MovingAverageOptimizer")
         self._optimizer = opt
         self._ema = train.ExponentialMovingAverage(average_decay, num_updates=num_updates)
@@ -31,7 +31,7 @@ class MovingAverageOptimizer(train.Optimizer):
             moved = self._ema.apply(self._variables)
         return step if moved is None else group(moved, name="moving_average")
 
-    def swapping_saver(self, var_list=None, name="swapping_saver", **kwargs):
+    def swapping_saver(self, var_list=None, name: str = "swapping_saver", **kwargs):
         """A Saver that writes the averages under the names of the variables.
 
         Raises RuntimeError before apply_gradients.
@@ -47,6 +47,6 @@ class MovingAverageOptimizer(train.Optimizer):
                 names[var.op.name] = var if average is None else average
         return train.Saver(names, name=name, **kwargs)
 
-    def get_slot(self, var, name):
+    def get_slot(self, var, name: str):
         """See Optimizer."""
         return self._optimizer.get_slot(var, name)

@@ -72,7 +72,8 @@ class MomentumWOptimizer(extend_with_decoupled_weight_decay(train.MomentumOptimi
     """MomentumOptimizer with decayed weights."""
 
     def __init__(
-        self, weight_decay, learning_rate, momentum, use_locking=False, name="MomentumW", use_nesterov=False
+        self, weight_decay, learning_rate, momentum, use_locking: bool = False, name: str = "MomentumW",
+        use_nesterov: bool = False,
     ):  # fmt: skip
         super().__init__(weight_decay, learning_rate, momentum, use_locking, name, use_nesterov)
 
@@ -81,7 +82,7 @@ class AdamWOptimizer(extend_with_decoupled_weight_decay(train.AdamOptimizer)):  
     """AdamOptimizer with decayed weights."""
 
     def __init__(
-        self, weight_decay, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False,
-        name="AdamW",
+        self, weight_decay, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999,
+        epsilon: float = 1e-8, use_locking: bool = False, name: str = "AdamW",
     ):  # fmt: skip
         super().__init__(weight_decay, learning_rate, beta1, beta2, epsilon, use_locking, name)

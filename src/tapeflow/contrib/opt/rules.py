@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from tapeflow import train
+from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.gather import gather
@@ -54,7 +55,8 @@ class AdaMaxOptimizer(train.AdamOptimizer):
     """Adam with the largest gradient in the place of the root of the squares' mean (Kingma & Ba 2015)."""
 
     def __init__(
-        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="AdaMax"
+        self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+        use_locking: bool = False, name: str = "AdaMax",
     ):  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)
 
@@ -69,7 +71,7 @@ class AdaMaxOptimizer(train.AdamOptimizer):
         """The variable that holds beta1^t."""
         return self._powers[0]
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         return Update(training.AdaMax, (("m", 0.0), ("v", 0.0)), self._settings(dtype))
 
     def _apply_sparse(self, values, indices, var):
@@ -89,8 +91,8 @@ class LARSOptimizer(train.MomentumOptimizer):
     """
 
     def __init__(
-        self, learning_rate, momentum=0.9, weight_decay=0.0001, eeta=0.001, epsilon=0.0, name="LARSOptimizer",
-        skip_list=None, use_nesterov=False,
+        self, learning_rate, momentum: float = 0.9, weight_decay: float = 0.0001, eeta: float = 0.001,
+        epsilon: float = 0.0, name: str = "LARSOptimizer", skip_list=None, use_nesterov: bool = False,
     ):  # fmt: skip
         if momentum < 0.0:
             raise ValueError(f"momentum should be positive: {momentum}")
@@ -119,7 +121,8 @@ class RegAdagradOptimizer(train.AdagradOptimizer):
     """Adagrad whose accumulators stay as they are within `avoid_updating_slots`: for steps of a regularizer."""
 
     def __init__(
-        self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="RegAdagrad"
+        self, learning_rate, initial_accumulator_value: float = 0.1, use_locking: bool = False,
+        name: str = "RegAdagrad",
     ):
         super().__init__(learning_rate, initial_accumulator_value, use_locking, name)
         self._should_update_slots = True
@@ -133,25 +136,25 @@ class RegAdagradOptimizer(train.AdagradOptimizer):
         finally:
             self._should_update_slots = before
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         return super()._update_of(dtype)._replace(attrs={"update_slots": self._should_update_slots})
 
 
 class _SignOptimizer(train.Optimizer):
     """Steps that depend on whether the gradient agrees with its moving average in sign (Bello et al. 2017)."""
 
-    def __init__(self, learning_rate, beta, sign_decay_fn, use_locking, name):
+    def __init__(self, learning_rate, beta, sign_decay_fn, use_locking: bool, name: str):
         super().__init__(use_locking, name)
         self._learning_rate, self._beta, self._sign_decay_fn = learning_rate, beta, sign_decay_fn
         self._decay = 1.0
 
-    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+    def apply_gradients(self, grads_and_vars, global_step=None, name: str | None = None):
         """See Optimizer; `sign_decay_fn` is called with the step, by default the graph's."""
         if self._sign_decay_fn is not None:
             self._decay = self._sign_decay_fn(get_global_step() if global_step is None else global_step)
         return super().apply_gradients(grads_and_vars, global_step, name)
 
-    def _agreement(self, grad, m, dtype):
+    def _agreement(self, grad, m, dtype: DType):
         return cast(self._decay, dtype) * sign(grad) * sign(m)
 
     def _apply_dense(self, grad, var):
@@ -166,8 +169,8 @@ class AddSignOptimizer(_SignOptimizer):
     """(alpha + sign(g) * sign(m)) * g."""
 
     def __init__(
-        self, learning_rate=0.1, alpha=1.0, beta=0.9, sign_decay_fn=None, use_locking=False,
-        name="AddSignOptimizer",
+        self, learning_rate: float = 0.1, alpha: float = 1.0, beta: float = 0.9, sign_decay_fn=None,
+        use_locking: bool = False, name: str = "AddSignOptimizer",
     ):  # fmt: skip
         super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
         self._alpha = alpha
@@ -180,8 +183,8 @@ class PowerSignOptimizer(_SignOptimizer):
     """base ^ (sign(g) * sign(m)) * g."""
 
     def __init__(
-        self, learning_rate=0.1, base=2.718281828459045, beta=0.9, sign_decay_fn=None, use_locking=False,
-        name="PowerSignOptimizer",
+        self, learning_rate: float = 0.1, base: float = 2.718281828459045, beta: float = 0.9,
+        sign_decay_fn=None, use_locking: bool = False, name: str = "PowerSignOptimizer",
     ):  # fmt: skip
         super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
         self._base = base

@@ -54,9 +54,10 @@ class ShampooOptimizer(train.Optimizer):
     """
 
     def __init__(
-        self, global_step=0, max_matrix_size=768, gbar_decay=0.0, gbar_weight=1.0, mat_gbar_decay=1.0,
-        mat_gbar_weight=1.0, learning_rate=1.0, svd_interval=1, precond_update_interval=1, epsilon=1e-4, alpha=0.5,
-        use_iterative_root=False, use_locking=False, name="Shampoo",
+        self, global_step=0, max_matrix_size: int = 768, gbar_decay: float = 0.0, gbar_weight: float = 1.0,
+        mat_gbar_decay: float = 1.0, mat_gbar_weight: float = 1.0, learning_rate: float = 1.0, svd_interval=1,
+        precond_update_interval=1, epsilon: float = 1e-4, alpha: float = 0.5,
+        use_iterative_root: bool = False, use_locking: bool = False, name: str = "Shampoo",
     ):  # fmt: skip
         super().__init__(use_locking, name)
         self._global_step, self._max_matrix_size = global_step, max_matrix_size

@@ -14,7 +14,7 @@ from tapeflow.ops.math.trigonometric import cos
 __all__ = ["get_cosine_decay_fn", "get_linear_decay_fn", "get_restart_decay_fn"]
 
 
-def _steps(global_step, decay_steps, name):
+def _steps(global_step, decay_steps, name: str):
     """The step, at most the last one, and the number of steps, as numbers."""
     if global_step is None:
         raise ValueError(f"global_step is required for {name}_decay.")
@@ -36,7 +36,7 @@ def get_linear_decay_fn(decay_steps):
     return linear_decay_fn
 
 
-def get_cosine_decay_fn(decay_steps, num_periods=0.5, zero_after=None):
+def get_cosine_decay_fn(decay_steps, num_periods: float = 0.5, zero_after=None):
     """A function of the global step that follows `num_periods` of a cosine; 0 after `zero_after` periods."""
 
     def cosine_decay_fn(global_step):
@@ -50,7 +50,7 @@ def get_cosine_decay_fn(decay_steps, num_periods=0.5, zero_after=None):
     return cosine_decay_fn
 
 
-def get_restart_decay_fn(decay_steps, num_periods=1, zero_after=None):
+def get_restart_decay_fn(decay_steps, num_periods: int = 1, zero_after=None):
     """A function of the global step that follows half a cosine `num_periods` times; 0 after `zero_after` of them."""
 
     def restart_decay_fn(global_step):

@@ -20,7 +20,7 @@ def _all_zeros(grad):
     return equal(count_nonzero(grad.values if is_sparse(grad) else grad), 0)
 
 
-def clip_gradients_by_global_norm(gradients_variables, clip_norm=20.0):
+def clip_gradients_by_global_norm(gradients_variables, clip_norm: float = 20.0):
     """(pairs whose gradients have at most that norm together, the norm that they had)."""
     gradients, variables = zip(*gradients_variables)
     norm = global_norm([grad for grad in gradients if grad is not None])
@@ -61,7 +61,7 @@ class MultitaskOptimizerWrapper:
 
         cond_v1(zeros, no_op, moved)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         return getattr(self._opt, name)
 
 
@@ -78,8 +78,8 @@ class VariableClippingOptimizer(train.Optimizer):
     """
 
     def __init__(
-        self, opt, vars_to_clip_dims, max_norm, use_locking=False, colocate_clip_ops_with_vars=False,
-        name="VariableClipping",
+        self, opt, vars_to_clip_dims, max_norm, use_locking: bool = False,
+        colocate_clip_ops_with_vars: bool = False, name: str = "VariableClipping",
     ):  # fmt: skip
         super().__init__(use_locking, name)
         self._opt, self._max_norm = opt, max_norm
@@ -97,7 +97,7 @@ class VariableClippingOptimizer(train.Optimizer):
         """See Optimizer."""
         return self._opt.get_slot_names(*args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+    def apply_gradients(self, grads_and_vars, global_step=None, name: str | None = None):
         """See Optimizer."""
         pairs = list(grads_and_vars)
         with context.name_scope(name or self._name):

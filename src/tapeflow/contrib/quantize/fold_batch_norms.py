@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from tapeflow.compat import v1
 from tapeflow.contrib.quantize import common
+from tapeflow.core.annotations import Tensor
 
 _LAYERS = ("Conv2D", "MatMul", "DepthwiseConv2dNative")
 
@@ -135,7 +136,7 @@ def _follower(statistic):
     return None
 
 
-def _fold(graph, norm, training, delay):
+def _fold(graph, norm, training: bool | Tensor, delay):
     layer = norm.layer
     scope = layer.name.rpartition("/")[0]
     weights, folder = layer.inputs[1], f"{scope}/" if scope else ""
@@ -204,7 +205,7 @@ def _corrections(norm, delay):
         )
 
 
-def _as_weights(values, layer, name):
+def _as_weights(values, layer, name: str):
     """Numbers of channels in the shape by which they multiply weights."""
     weights = layer.inputs[1].shape
     if layer.type == "DepthwiseConv2dNative":
@@ -221,7 +222,7 @@ def _spread(values, layer):
     return values
 
 
-def _copied(graph, op, inputs, name):
+def _copied(graph, op, inputs, name: str):
     """The first output of a copy of an operation on other inputs.
 
     Args:

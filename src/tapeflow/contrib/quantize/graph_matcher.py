@@ -42,7 +42,7 @@ class OpTypePattern:
       ValueError: for more than 8 inputs.
     """
 
-    def __init__(self, op_type, name=None, inputs=None, ordered_inputs=True):
+    def __init__(self, op_type, name=None, inputs=None, ordered_inputs: bool = True):
         if inputs is not None and len(inputs) > 8:
             raise ValueError("Only < 8 inputs are allowed when ordered_inputs is False.")
         self.name = name

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor
 from tapeflow.train.moving_averages import assign_moving_average
 
 _KEYS = v1.GraphKeys
 
 
-def FixedQuantize(inputs, init_min=-6.0, init_max=6.0, scope=None):
+def FixedQuantize(inputs, init_min=-6.0, init_max: float = 6.0, scope=None):
     """Round to 8 bits of a range.
 
     Args:
@@ -25,8 +26,9 @@ def FixedQuantize(inputs, init_min=-6.0, init_max=6.0, scope=None):
 
 
 def LastValueQuantize(
-    inputs, per_channel=False, init_min=-6.0, init_max=6.0, vars_collection=None, name_prefix="LastValueQuant",
-    reuse=None, is_training=True, num_bits=8, narrow_range=False, symmetric=False,
+    inputs, per_channel: bool = False, init_min=-6.0, init_max: float = 6.0, vars_collection=None,
+    name_prefix: str = "LastValueQuant", reuse=None, is_training: bool = True, num_bits: int = 8,
+    narrow_range: bool = False, symmetric: bool = False,
 ):  # fmt: skip
     """Round to few bits of the range that the values have in the last step of training.
 
@@ -56,9 +58,9 @@ def LastValueQuantize(
 
 
 def MovingAvgQuantize(
-    inputs, per_channel=False, init_min=-6.0, init_max=6.0, ema_decay=0.999,
-    vars_collection=_KEYS.MOVING_AVERAGE_VARIABLES, name_prefix="MovingAvgQuantize", reuse=None, is_training=True,
-    num_bits=8, narrow_range=False, symmetric=False,
+    inputs, per_channel: bool = False, init_min=-6.0, init_max: float = 6.0, ema_decay: float = 0.999,
+    vars_collection=_KEYS.MOVING_AVERAGE_VARIABLES, name_prefix: str = "MovingAvgQuantize", reuse=None,
+    is_training: bool = True, num_bits: int = 8, narrow_range: bool = False, symmetric: bool = False,
 ):  # fmt: skip
     """Round to few bits of a range that is a moving average of those of the steps of training.
 
@@ -79,7 +81,8 @@ def MovingAvgQuantize(
 
 
 def _quantized(
-    inputs, per_channel, low, high, collections, prefix, reuse, training, bits, narrow, symmetric, update
+    inputs, per_channel, low, high, collections, prefix, reuse, training: bool | Tensor, bits, narrow,
+    symmetric, update,
 ):
     with v1.variable_scope(None, default_name=prefix, values=[inputs], reuse=reuse) as scope:
         scope.set_partitioner(None)

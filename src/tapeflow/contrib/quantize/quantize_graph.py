@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow.compat import v1
 from tapeflow.contrib.quantize.fold_batch_norms import FoldBatchNorms
 from tapeflow.contrib.quantize.rewriting import Quantize
+from tapeflow.core.annotations import Tensor
 
 __all__ = [
     "create_eval_graph", "create_training_graph", "experimental_create_eval_graph",
@@ -40,8 +41,8 @@ def create_eval_graph(input_graph=None):
 
 
 def experimental_create_training_graph(
-    input_graph=None, weight_bits=8, activation_bits=8, symmetric=False, quant_delay=0, freeze_bn_delay=None,
-    scope=None,
+    input_graph=None, weight_bits: int = 8, activation_bits: int = 8, symmetric: bool = False, quant_delay=0,
+    freeze_bn_delay=None, scope=None,
 ):  # fmt: skip
     """Rewrite a graph so that it trains with weights and activations of few bits; gradients are added after that.
 
@@ -61,7 +62,8 @@ def experimental_create_training_graph(
 
 
 def experimental_create_eval_graph(
-    input_graph=None, weight_bits=8, activation_bits=8, symmetric=False, quant_delay=None, scope=None
+    input_graph=None, weight_bits: int = 8, activation_bits: int = 8, symmetric: bool = False,
+    quant_delay=None, scope=None,
 ):
     """Rewrite a graph so that it computes with weights and activations of few bits.
 
@@ -80,8 +82,8 @@ def experimental_create_eval_graph(
 
 
 def _rewrite(
-    graph, training, weight_bits=8, activation_bits=8, symmetric=False, quant_delay=None, freeze_bn_delay=None,
-    scope=None,
+    graph, training: bool | Tensor, weight_bits: int = 8, activation_bits: int = 8, symmetric: bool = False,
+    quant_delay=None, freeze_bn_delay=None, scope=None,
 ):  # fmt: skip
     graph = v1.get_default_graph() if graph is None else graph
     found = {op.type for op in graph.get_operations() if op.type.startswith(_TRAINING)}

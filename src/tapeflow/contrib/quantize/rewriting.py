@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from tapeflow.compat import v1
 from tapeflow.contrib.quantize import common, quant_ops
 from tapeflow.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern
+from tapeflow.core.annotations import Tensor
 
 _LAYERS = "Conv2D|MatMul|DepthwiseConv2dNative"
 _SUMS = "Add|AddV2"
@@ -26,8 +27,8 @@ class _Layer(NamedTuple):
 
 
 def Quantize(
-    graph, is_training, weight_bits=8, activation_bits=8, symmetric=False, ema_decay=0.999, quant_delay=None,
-    vars_collection=v1.GraphKeys.GLOBAL_VARIABLES, scope=None,
+    graph, is_training, weight_bits: int = 8, activation_bits: int = 8, symmetric: bool = False,
+    ema_decay: float = 0.999, quant_delay=None, vars_collection=v1.GraphKeys.GLOBAL_VARIABLES, scope=None,
 ):  # fmt: skip
     """Put operations that round behind the weights and the activations of a graph's layers.
 
@@ -56,12 +57,14 @@ def Quantize(
                 rewriter.put(op.name, f"activation_{kind}_quant", op, producer_scope=scope, symmetric=False)
 
 
-def _folder(name):
+def _folder(name: str):
     return name.rpartition("/")[0]
 
 
 class _Rewriter:
-    def __init__(self, training, weight_bits, activation_bits, symmetric, decay, delay, collection):
+    def __init__(
+        self, training: bool | Tensor, weight_bits, activation_bits, symmetric, decay, delay, collection
+    ):
         self.training, self.symmetric, self.decay = training, symmetric, decay
         self.weight_bits, self.activation_bits = weight_bits, activation_bits
         self.delay, self.collection = delay, collection
@@ -90,8 +93,8 @@ class _Rewriter:
         return done
 
     def put(
-        self, context, name, producer, producer_scope=None, consumer_scope=None, weights=False, init_min=-6.0,
-        symmetric=None,
+        self, context, name: str, producer, producer_scope=None, consumer_scope=None, weights: bool = False,
+        init_min=-6.0, symmetric=None,
     ):  # fmt: skip
         """Round the first output of an operation for all who use it, unless it is outside of a scope, or rounded."""
         users, value = common.consumers(producer), producer.outputs[0]
@@ -191,7 +194,7 @@ def _layers(graph):
     late = OpTypePattern(_SUMS, inputs=["*", activation], ordered_inputs=False)
     separable = OpTypePattern(_LAYERS, inputs=[output, "*"], ordered_inputs=False)
 
-    def first(match, patterns, get="get_op"):
+    def first(match, patterns, get: str = "get_op"):
         return next((found for each in patterns if (found := getattr(match, get)(each)) is not None), None)
 
     found: dict[Any, _Layer] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.compat.v1.rnn.base import RNNCell
 from tapeflow.compat.v1.rnn.cells import GRUCell, LSTMCell, LSTMStateTuple
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.joining import concat, split
@@ -28,7 +29,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _linear(inputs, size, bias=True, bias_start=0.0, kernel="kernel", bias_name="bias"):
+def _linear(
+    inputs, size, bias: bool = True, bias_start: float = 0.0, kernel: str = "kernel", bias_name: str = "bias"
+):
     """The inputs, side by side, times a matrix, plus a bias."""
     joined = inputs[0] if len(inputs) == 1 else concat(inputs, 1)
     depth = joined.shape.as_list()[-1]
@@ -44,7 +47,7 @@ class _Scoped(RNNCell):
 
     _default_scope = "cell"
 
-    def __init__(self, _reuse=None, name=None, dtype=None, **kwargs):
+    def __init__(self, _reuse=None, name: str | None = None, dtype: DTypeLike | None = None, **kwargs):
         super().__init__(name=name, dtype=dtype, _reuse=_reuse)
         self._again = _reuse
 
@@ -76,8 +79,9 @@ class LayerNormBasicLSTMCell(_Scoped):
     _default_scope = "layer_norm_basic_lstm_cell"
 
     def __init__(
-        self, num_units, forget_bias=1.0, input_size=None, activation=tanh, layer_norm=True, norm_gain=1.0,
-        norm_shift=0.0, dropout_keep_prob=1.0, dropout_prob_seed=None, reuse=None,
+        self, num_units, forget_bias: float = 1.0, input_size=None, activation=tanh, layer_norm: bool = True,
+        norm_gain: float = 1.0, norm_shift: float = 0.0, dropout_keep_prob: float = 1.0,
+        dropout_prob_seed=None, reuse=None,
     ):  # fmt: skip
         super().__init__(_reuse=reuse)
         self._num_units, self._forget_bias, self._activation = num_units, forget_bias, activation
@@ -121,9 +125,10 @@ class CoupledInputForgetGateLSTMCell(_Scoped):
     _default_scope = "coupled_input_forget_gate_lstm_cell"
 
     def __init__(
-        self, num_units, use_peepholes=False, initializer=None, num_proj=None, proj_clip=None,
-        num_unit_shards=1, num_proj_shards=1, forget_bias=1.0, state_is_tuple=True, activation=tanh,
-        reuse=None, layer_norm=False, norm_gain=1.0, norm_shift=0.0,
+        self, num_units, use_peepholes: bool = False, initializer=None, num_proj=None, proj_clip=None,
+        num_unit_shards: int = 1, num_proj_shards: int = 1, forget_bias: float = 1.0,
+        state_is_tuple: bool = True, activation=tanh, reuse=None, layer_norm: bool = False,
+        norm_gain: float = 1.0, norm_shift: float = 0.0,
     ):  # fmt: skip
         super().__init__(_reuse=reuse)
         self._num_units, self._forget_bias, self._activation = num_units, forget_bias, activation
@@ -167,7 +172,7 @@ class UGRNNCell(_Scoped):
 
     _default_scope = "ugrnn_cell"
 
-    def __init__(self, num_units, initializer=None, forget_bias=1.0, activation=tanh, reuse=None):
+    def __init__(self, num_units, initializer=None, forget_bias: float = 1.0, activation=tanh, reuse=None):
         super().__init__(_reuse=reuse)
         self._num_units, self._forget_bias, self._activation = num_units, forget_bias, activation
         self._initializer = initializer
@@ -187,7 +192,9 @@ class IndRNNCell(_Scoped):
 
     _default_scope = "ind_rnn_cell"
 
-    def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None):
+    def __init__(
+        self, num_units, activation=None, reuse=None, name: str | None = None, dtype: DTypeLike | None = None
+    ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
         self._num_units, self._activation = num_units, activation or tanh
 
@@ -213,7 +220,7 @@ class NASCell(_Scoped):
 
     _default_scope = "nas_cell"
 
-    def __init__(self, num_units, num_proj=None, use_bias=False, reuse=None, **kwargs):
+    def __init__(self, num_units, num_proj=None, use_bias: bool = False, reuse=None, **kwargs):
         super().__init__(_reuse=reuse)
         self._num_units, self._num_proj, self._use_bias = num_units, num_proj, use_bias
 
@@ -252,7 +259,7 @@ class _Around(_Scoped):
     state_size = property(lambda self: self._cell.state_size)
     output_size = property(lambda self: self._cell.output_size)
 
-    def zero_state(self, batch_size, dtype):
+    def zero_state(self, batch_size, dtype: DTypeLike):
         return self._cell.zero_state(batch_size, dtype)
 
 
@@ -312,7 +319,7 @@ class HighwayWrapper(_Around):
 
     _default_scope = "highway_wrapper"
 
-    def __init__(self, cell, couple_carry_transform_gates=True, carry_bias_init=1.0):
+    def __init__(self, cell, couple_carry_transform_gates: bool = True, carry_bias_init: float = 1.0):
         super().__init__(cell)
         self._couple, self._bias = couple_carry_transform_gates, carry_bias_init
 
@@ -336,8 +343,10 @@ class AttentionCellWrapper(_Around):
 
     _default_scope = "attention_cell_wrapper"
 
-    def __init__(self, cell, attn_length, attn_size=None, attn_vec_size=None, input_size=None,
-                 state_is_tuple=True, reuse=None):  # fmt: skip
+    def __init__(
+        self, cell, attn_length, attn_size=None, attn_vec_size=None, input_size=None,
+        state_is_tuple: bool = True, reuse=None,
+    ):  # fmt: skip
         if attn_length <= 0:
             raise ValueError(f"attn_length should be greater than zero, got {attn_length}")
         if not state_is_tuple:
@@ -353,7 +362,7 @@ class AttentionCellWrapper(_Around):
     )
     output_size = property(lambda self: self._attn_size)
 
-    def zero_state(self, batch_size, dtype):
+    def zero_state(self, batch_size, dtype: DTypeLike):
         return RNNCell.zero_state(self, batch_size, dtype)
 
     def step(self, inputs, state):
@@ -385,8 +394,8 @@ class LSTMBlockCell(LSTMCell):
     """LSTMCell under the name of its fused kernel."""
 
     def __init__(
-        self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, dtype=None, reuse=None,
-        name="lstm_cell",
+        self, num_units: int, forget_bias: float = 1.0, cell_clip=None, use_peephole: bool = False,
+        dtype: DTypeLike | None = None, reuse=None, name: str = "lstm_cell",
     ):  # fmt: skip
         super().__init__(
             num_units, use_peepholes=use_peephole, cell_clip=cell_clip, forget_bias=forget_bias,
@@ -397,7 +406,7 @@ class LSTMBlockCell(LSTMCell):
 class GRUBlockCellV2(GRUCell):
     """GRUCell under the name of its fused kernel."""
 
-    def __init__(self, num_units=None, cell_size=None, reuse=None, name="gru_cell"):
+    def __init__(self, num_units=None, cell_size=None, reuse=None, name: str = "gru_cell"):
         super().__init__(num_units if cell_size is None else cell_size, reuse=reuse, name=name)
 
 

@@ -9,6 +9,7 @@ from tapeflow.compat.v1.rnn.loops import (
     static_rnn,
 )
 from tapeflow.contrib.rnn.cells import LSTMBlockCell
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.joining import concat, stack, unstack
 from tapeflow.ops.array.layout import transpose
@@ -40,8 +41,8 @@ def _checked(cells_fw, cells_bw):
 
 
 def stack_bidirectional_rnn(
-    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None, dtype=None,
-    sequence_length=None, scope=None,
+    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None,
+    dtype: DTypeLike | None = None, sequence_length=None, scope=None,
 ):  # fmt: skip
     """Bidirectional layers, each seeing both directions of the one before: (outputs, states fw, states bw)."""
     _checked(cells_fw, cells_bw)
@@ -62,8 +63,9 @@ def stack_bidirectional_rnn(
 
 
 def stack_bidirectional_dynamic_rnn(
-    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None, dtype=None,
-    sequence_length=None, parallel_iterations=None, time_major=False, scope=None, swap_memory=False,
+    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None,
+    dtype: DTypeLike | None = None, sequence_length=None, parallel_iterations=None, time_major: bool = False,
+    scope=None, swap_memory: bool = False,
 ):  # fmt: skip
     """The same over a tensor [batch, time, depth]."""
     _checked(cells_fw, cells_bw)
@@ -87,17 +89,21 @@ def stack_bidirectional_dynamic_rnn(
 class FusedRNNCell:
     """Base of what runs over a whole sequence [time, batch, depth] in one call."""
 
-    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
+    def __call__(
+        self, inputs, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None, scope=None
+    ):
         raise TypeError("subclasses say how the sequence is run over")
 
 
 class FusedRNNCellAdaptor(FusedRNNCell):
     """A cell as a FusedRNNCell."""
 
-    def __init__(self, cell, use_dynamic_rnn=False):
+    def __init__(self, cell, use_dynamic_rnn: bool = False):
         self._cell, self._dynamic = cell, use_dynamic_rnn
 
-    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
+    def __call__(
+        self, inputs, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None, scope=None
+    ):
         if self._dynamic:
             return dynamic_rnn(
                 self._cell, inputs, sequence_length, initial_state, dtype, time_major=True, scope=scope
@@ -121,7 +127,9 @@ class TimeReversedFusedRNN(FusedRNNCell):
             return reverse(x, [0])
         return reverse_sequence(x, lengths, seq_axis=0, batch_axis=1)
 
-    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
+    def __call__(
+        self, inputs, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None, scope=None
+    ):
         inputs = self._reversed(inputs, sequence_length)
         outputs, state = self._cell(inputs, initial_state, dtype, sequence_length, scope)
         return nest.map_structure(lambda x: self._reversed(x, sequence_length), outputs), state
@@ -131,8 +139,8 @@ class LSTMBlockFusedCell(FusedRNNCell):
     """An LSTM over a whole sequence [time, batch, depth]."""
 
     def __init__(
-        self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, reuse=None, dtype=None,
-        name="lstm_fused_cell",
+        self, num_units: int, forget_bias: float = 1.0, cell_clip=None, use_peephole: bool = False,
+        reuse=None, dtype: DTypeLike | None = None, name: str = "lstm_fused_cell",
     ):  # fmt: skip
         self._cell = LSTMBlockCell(num_units, forget_bias, cell_clip, use_peephole, dtype, reuse, name)
         self.num_units = num_units

@@ -7,6 +7,7 @@ from collections import namedtuple
 
 from tapeflow.compat.v1.rnn.base import RNNCell
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -39,7 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def hardmax(logits, name=None):
+def hardmax(logits, name: str | None = None):
     """A one at the place of the largest, else zeros."""
     logits = convert_to_tensor(logits)
     depth = logits.shape.as_list()[-1] or shape(logits)[-1]
@@ -122,11 +123,11 @@ class _Attention(AttentionMechanism):
     def state_size(self):
         return self.alignments_size
 
-    def initial_alignments(self, batch_size, dtype):
+    def initial_alignments(self, batch_size, dtype: DTypeLike):
         """The probabilities before the first query: zeros."""
         return zeros([batch_size, self.alignments_size], dtype)
 
-    def initial_state(self, batch_size, dtype):
+    def initial_state(self, batch_size, dtype: DTypeLike):
         """The state before the first query."""
         return self.initial_alignments(batch_size, dtype)
 
@@ -143,7 +144,7 @@ class _Attention(AttentionMechanism):
         return alignments, alignments
 
 
-def _dense(units, name, dtype=None):
+def _dense(units, name: str | None, dtype=None):
     return Dense(units, name=name, use_bias=False, **({} if dtype is None else {"dtype": dtype}))
 
 
@@ -153,8 +154,9 @@ class LuongAttention(_Attention):
     _scope = "luong_attention"
 
     def __init__(
-        self, num_units, memory, memory_sequence_length=None, scale=False, probability_fn=None,
-        score_mask_value=None, dtype=None, custom_key_value_fn=None, name="LuongAttention",
+        self, num_units, memory, memory_sequence_length=None, scale: bool = False, probability_fn=None,
+        score_mask_value=None, dtype: DTypeLike | None = None, custom_key_value_fn=None,
+        name: str = "LuongAttention",
     ):  # fmt: skip
         probability = probability_fn or softmax
         super().__init__(
@@ -184,8 +186,9 @@ class BahdanauAttention(_Attention):
     _scope = "bahdanau_attention"
 
     def __init__(
-        self, num_units, memory, memory_sequence_length=None, normalize=False, probability_fn=None,
-        score_mask_value=None, dtype=None, custom_key_value_fn=None, name="BahdanauAttention",
+        self, num_units, memory, memory_sequence_length=None, normalize: bool = False, probability_fn=None,
+        score_mask_value=None, dtype: DTypeLike | None = None, custom_key_value_fn=None,
+        name: str = "BahdanauAttention",
     ):  # fmt: skip
         probability = probability_fn or softmax
         super().__init__(
@@ -212,7 +215,7 @@ class BahdanauAttention(_Attention):
         return reduce_sum(normed * tanh(self.keys + processed + b), [2])
 
 
-def _monotonic(sigmoid_noise, mode, seed):
+def _monotonic(sigmoid_noise, mode, seed: int):
     def probability(score, previous):
         if sigmoid_noise > 0:
             score = score + sigmoid_noise * normal(shape(score), dtype=score.dtype, seed=seed)
@@ -242,9 +245,9 @@ class BahdanauMonotonicAttention(_Monotonic, BahdanauAttention):
     _scope = "bahdanau_monotonic_attention"
 
     def __init__(
-        self, num_units, memory, memory_sequence_length=None, normalize=False, score_mask_value=None,
-        sigmoid_noise=0.0, sigmoid_noise_seed=None, score_bias_init=0.0, mode="parallel", dtype=None,
-        name="BahdanauMonotonicAttention",
+        self, num_units, memory, memory_sequence_length=None, normalize: bool = False, score_mask_value=None,
+        sigmoid_noise: float = 0.0, sigmoid_noise_seed=None, score_bias_init: float = 0.0,
+        mode: str = "parallel", dtype: DTypeLike | None = None, name: str = "BahdanauMonotonicAttention",
     ):  # fmt: skip
         super().__init__(
             num_units, memory, memory_sequence_length, normalize, None, score_mask_value, dtype, None, name
@@ -259,9 +262,9 @@ class LuongMonotonicAttention(_Monotonic, LuongAttention):
     _scope = "luong_monotonic_attention"
 
     def __init__(
-        self, num_units, memory, memory_sequence_length=None, scale=False, score_mask_value=None,
-        sigmoid_noise=0.0, sigmoid_noise_seed=None, score_bias_init=0.0, mode="parallel", dtype=None,
-        name="LuongMonotonicAttention",
+        self, num_units, memory, memory_sequence_length=None, scale: bool = False, score_mask_value=None,
+        sigmoid_noise: float = 0.0, sigmoid_noise_seed=None, score_bias_init: float = 0.0,
+        mode: str = "parallel", dtype: DTypeLike | None = None, name: str = "LuongMonotonicAttention",
     ):  # fmt: skip
         super().__init__(
             num_units, memory, memory_sequence_length, scale, None, score_mask_value, dtype, None, name

@@ -45,7 +45,7 @@ FinalBeamSearchDecoderOutput = namedtuple(
 )
 
 
-def tile_batch(t, multiplier, name=None):
+def tile_batch(t, multiplier, name: str | None = None):
     """Each row of tensors as many times in a row: [batch * multiplier, ...]."""
 
     def tiled(x):
@@ -82,7 +82,7 @@ def _walk(step_ids, parent_ids, lengths, end_token):
     return out
 
 
-def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name=None):
+def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name: str | None = None):
     """Whole sequences [time, batch, beam], of the ids of every step and which beams they continue."""
     step_ids = convert_to_tensor(step_ids)
     made = numpy_function(
@@ -128,7 +128,8 @@ class BeamSearchDecoder(Decoder):
 
     def __init__(
         self, cell, embedding, start_tokens, end_token, initial_state, beam_width, output_layer=None,
-        length_penalty_weight=0.0, coverage_penalty_weight=0.0, reorder_tensor_arrays=True,
+        length_penalty_weight: float = 0.0, coverage_penalty_weight: float = 0.0,
+        reorder_tensor_arrays: bool = True,
     ):  # fmt: skip
         if output_layer is not None and not hasattr(output_layer, "compute_output_shape"):
             raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
@@ -187,7 +188,7 @@ class BeamSearchDecoder(Decoder):
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
         return BeamSearchDecoderOutput(dtype, dtypes.int32, dtypes.int32)
 
-    def initialize(self, name=None):
+    def initialize(self, name: str | None = None):
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
         first = one_hot(
             zeros([self._batch_size], dtypes.int32), self._beam_width,
@@ -199,7 +200,7 @@ class BeamSearchDecoder(Decoder):
         state = BeamSearchDecoderState(self._initial_cell_state, first, self._finished, lengths, none)
         return self._finished, self._start_inputs, state
 
-    def step(self, time, inputs, state, name=None):
+    def step(self, time, inputs, state, name: str | None = None):
         inputs = nest.map_structure(self._merged, inputs)
         output, cell_state = self._cell(inputs, nest.map_structure(self._merged, state.cell_state))
         if self._output_layer is not None:

@@ -6,6 +6,7 @@ from collections import namedtuple
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import zeros, zeros_like
@@ -42,11 +43,11 @@ class Decoder:
         """The dtypes of the outputs."""
         raise NotImplementedError
 
-    def initialize(self, name=None):
+    def initialize(self, name: str | None = None):
         """(finished, the first inputs, the first state)."""
         raise NotImplementedError
 
-    def step(self, time, inputs, state, name=None):
+    def step(self, time, inputs, state, name: str | None = None):
         """(outputs, state, next inputs, finished)."""
         raise NotImplementedError
 
@@ -60,7 +61,7 @@ class Decoder:
         return False
 
 
-def _empty(size, dtype, batch):
+def _empty(size, dtype: DType, batch):
     return zeros([batch, *TensorShape(size).as_list()], dtype)
 
 
@@ -191,10 +192,10 @@ class BasicDecoder(Decoder):
             self._helper.sample_ids_dtype,
         )
 
-    def initialize(self, name=None):
+    def initialize(self, name: str | None = None):
         return (*self._helper.initialize(), self._initial_state)
 
-    def step(self, time, inputs, state, name=None):
+    def step(self, time, inputs, state, name: str | None = None):
         with context.name_scope_v1(name, "BasicDecoderStep", [time, inputs, state]):
             output, new_state = self._cell(inputs, state)
             if self._output_layer is not None:

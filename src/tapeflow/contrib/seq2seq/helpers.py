@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -28,14 +29,16 @@ __all__ = [
 ]  # fmt: skip
 
 
-def categorical_sample(logits, dtype=dtypes.int32, sample_shape=(), seed=None):
+def categorical_sample(logits, dtype: DTypeLike = dtypes.int32, sample_shape=(), seed: int | None = None):
     """Class numbers, drawn with the probabilities of the logits."""
     if sample_shape:
         raise ValueError("sample_shape must be ()")
     return cast(categorical(logits, 1, seed=seed)[:, 0], dtype)
 
 
-def bernoulli_sample(probs=None, logits=None, dtype=dtypes.int32, sample_shape=(), seed=None):
+def bernoulli_sample(
+    probs=None, logits=None, dtype: DTypeLike = dtypes.int32, sample_shape=(), seed: int | None = None
+):
     """Zeros and ones, drawn with these probabilities."""
     p = convert_to_tensor(probs) if probs is not None else sigmoid(convert_to_tensor(logits))
     wanted = shape(p) if not sample_shape else [*sample_shape, *p.shape.as_list()]
@@ -49,15 +52,15 @@ class Helper:
     sample_ids_shape = TensorShape([])
     sample_ids_dtype = dtypes.int32
 
-    def initialize(self, name=None):
+    def initialize(self, name: str | None = None):
         """(finished, the first inputs)."""
         raise NotImplementedError
 
-    def sample(self, time, outputs, state, name=None):
+    def sample(self, time, outputs, state, name: str | None = None):
         """What is sampled from the outputs."""
         raise NotImplementedError
 
-    def next_inputs(self, time, outputs, state, sample_ids, name=None):
+    def next_inputs(self, time, outputs, state, sample_ids, name: str | None = None):
         """(finished, next inputs, state)."""
         raise NotImplementedError
 
@@ -79,16 +82,16 @@ class CustomHelper(Helper):
             raise ValueError("batch_size accessed before initialize was called")
         return self._batch_size
 
-    def initialize(self, name=None):
+    def initialize(self, name: str | None = None):
         finished, inputs = self._initialize_fn()
         if self._batch_size is None:
             self._batch_size = size(finished)
         return finished, inputs
 
-    def sample(self, time, outputs, state, name=None):
+    def sample(self, time, outputs, state, name: str | None = None):
         return self._sample_fn(time=time, outputs=outputs, state=state)
 
-    def next_inputs(self, time, outputs, state, sample_ids, name=None):
+    def next_inputs(self, time, outputs, state, sample_ids, name: str | None = None):
         return self._next_inputs_fn(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
 
 
@@ -104,7 +107,7 @@ def _by_time(x):
 class TrainingHelper(Helper):
     """Reads the targets themselves, one after another."""
 
-    def __init__(self, inputs, sequence_length, time_major=False, name=None):
+    def __init__(self, inputs, sequence_length, time_major: bool = False, name: str | None = None):
         inputs = nest.map_structure(convert_to_tensor, inputs)
         self.inputs = inputs
         if not time_major:
@@ -119,7 +122,7 @@ class TrainingHelper(Helper):
         self.batch_size = size(self.sequence_length)
         self.start_inputs = inputs
 
-    def initialize(self, name=None):
+    def initialize(self, name: str | None = None):
         finished = equal(0, self.sequence_length)
         first = cond(
             reduce_all(finished),
@@ -128,10 +131,10 @@ class TrainingHelper(Helper):
         )
         return finished, first
 
-    def sample(self, time, outputs, state, name=None):
+    def sample(self, time, outputs, state, name: str | None = None):
         return cast(argmax(outputs, -1), dtypes.int32)
 
-    def next_inputs(self, time, outputs, state, sample_ids=None, name=None):
+    def next_inputs(self, time, outputs, state, sample_ids=None, name: str | None = None):
         next_time = time + 1
         finished = greater_equal(next_time, self.sequence_length)
         read = cond(
@@ -146,8 +149,8 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     """Reads the targets, or with some probability what was sampled (Bengio et al. 2015)."""
 
     def __init__(
-        self, inputs, sequence_length, embedding, sampling_probability, time_major=False, seed=None,
-        scheduling_seed=None, name=None,
+        self, inputs, sequence_length, embedding, sampling_probability, time_major: bool = False,
+        seed: int | None = None, scheduling_seed=None, name: str | None = None,
     ):  # fmt: skip
         self._embed = embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
         self._probability = convert_to_tensor(sampling_probability)
@@ -159,7 +162,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         self._seed, self._scheduling_seed = seed, scheduling_seed
         super().__init__(inputs, sequence_length, time_major, name)
 
-    def sample(self, time, outputs, state, name=None):
+    def sample(self, time, outputs, state, name: str | None = None):
         chosen = bernoulli_sample(
             probs=self._probability + zeros_like(outputs[:, 0]), dtype=dtypes.bool, seed=self._scheduling_seed
         )
@@ -180,8 +183,8 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
     """
 
     def __init__(
-        self, inputs, sequence_length, sampling_probability, time_major=False, seed=None,
-        next_inputs_fn=None, auxiliary_inputs=None, name=None,
+        self, inputs, sequence_length, sampling_probability, time_major: bool = False,
+        seed: int | None = None, next_inputs_fn=None, auxiliary_inputs=None, name: str | None = None,
     ):  # fmt: skip
         self._probability = convert_to_tensor(sampling_probability)
         if self._probability.shape.rank not in (0, 1):
@@ -196,7 +199,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             self._auxiliary = _by_time(auxiliary if time_major else _time_first(auxiliary))
         super().__init__(inputs, sequence_length, time_major, name)
 
-    def sample(self, time, outputs, state, name=None):
+    def sample(self, time, outputs, state, name: str | None = None):
         return bernoulli_sample(probs=self._probability + zeros_like(outputs[:, 0]), seed=self._seed)
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
@@ -225,13 +228,13 @@ class GreedyEmbeddingHelper(Helper):
         self.batch_size = size(self._start_tokens)
         self._start_inputs = self._embed(self._start_tokens)
 
-    def initialize(self, name=None):
+    def initialize(self, name: str | None = None):
         return tile([False], [self.batch_size]), self._start_inputs
 
-    def sample(self, time, outputs, state, name=None):
+    def sample(self, time, outputs, state, name: str | None = None):
         return cast(argmax(outputs, -1), dtypes.int32)
 
-    def next_inputs(self, time, outputs, state, sample_ids, name=None):
+    def next_inputs(self, time, outputs, state, sample_ids, name: str | None = None):
         finished = equal(sample_ids, self._end_token)
         following = cond(
             reduce_all(finished), lambda: self._start_inputs, lambda: self._embed(sample_ids)
@@ -242,11 +245,11 @@ class GreedyEmbeddingHelper(Helper):
 class SampleEmbeddingHelper(GreedyEmbeddingHelper):
     """Reads a class that is drawn with the probabilities of the outputs, as a vector."""
 
-    def __init__(self, embedding, start_tokens, end_token, softmax_temperature=None, seed=None):
+    def __init__(self, embedding, start_tokens, end_token, softmax_temperature=None, seed: int | None = None):
         super().__init__(embedding, start_tokens, end_token)
         self._temperature, self._seed = softmax_temperature, seed
 
-    def sample(self, time, outputs, state, name=None):
+    def sample(self, time, outputs, state, name: str | None = None):
         logits = outputs if self._temperature is None else outputs / self._temperature
         return categorical_sample(logits=logits, seed=self._seed)
 
@@ -260,13 +263,13 @@ class InferenceHelper(Helper):
         self._start_inputs = convert_to_tensor(start_inputs)
         self.batch_size = shape(self._start_inputs)[0]
 
-    def initialize(self, name=None):
+    def initialize(self, name: str | None = None):
         return tile([False], [self.batch_size]), self._start_inputs
 
-    def sample(self, time, outputs, state, name=None):
+    def sample(self, time, outputs, state, name: str | None = None):
         return self._sample_fn(outputs)
 
-    def next_inputs(self, time, outputs, state, sample_ids, name=None):
+    def next_inputs(self, time, outputs, state, sample_ids, name: str | None = None):
         following = sample_ids if self._next_inputs_fn is None else self._next_inputs_fn(sample_ids)
         return self._end_fn(sample_ids), following, state
 

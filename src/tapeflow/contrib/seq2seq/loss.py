@@ -14,8 +14,9 @@ __all__ = ["sequence_loss"]
 
 
 def sequence_loss(
-    logits, targets, weights, average_across_timesteps=True, average_across_batch=True,
-    sum_over_timesteps=False, sum_over_batch=False, softmax_loss_function=None, name=None,
+    logits, targets, weights, average_across_timesteps: bool = True, average_across_batch: bool = True,
+    sum_over_timesteps: bool = False, sum_over_batch: bool = False, softmax_loss_function=None,
+    name: str | None = None,
 ):  # fmt: skip
     """The weighted cross-entropy of logits [batch, time, classes] and targets [batch, time].
 

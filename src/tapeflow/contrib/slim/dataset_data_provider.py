@@ -13,8 +13,9 @@ class DatasetDataProvider(DataProvider):
     """
 
     def __init__(
-        self, dataset, num_readers=1, reader_kwargs=None, shuffle=True, num_epochs=None, common_queue_capacity=256,
-        common_queue_min=128, record_key="record_key", seed=None, scope=None,
+        self, dataset, num_readers: int = 1, reader_kwargs=None, shuffle: bool = True, num_epochs=None,
+        common_queue_capacity: int = 256, common_queue_min: int = 128, record_key: str = "record_key",
+        seed: int | None = None, scope=None,
     ):  # fmt: skip
         key, data = parallel_read(
             dataset.data_sources, dataset.reader, num_epochs, num_readers, reader_kwargs, shuffle,

@@ -32,8 +32,8 @@ class _Restored(_train.SessionCreator):
 
 
 def evaluate_once(
-    master, checkpoint_path, logdir, num_evals=1, initial_op=None, initial_op_feed_dict=None, eval_op=None,
-    eval_op_feed_dict=None, final_op=None, final_op_feed_dict=None, summary_op=_USE_DEFAULT,
+    master, checkpoint_path, logdir, num_evals: int = 1, initial_op=None, initial_op_feed_dict=None,
+    eval_op=None, eval_op_feed_dict=None, final_op=None, final_op_feed_dict=None, summary_op=_USE_DEFAULT,
     summary_op_feed_dict=None, variables_to_restore=None, session_config=None, hooks=None,
 ):  # fmt: skip
     """Restores a checkpoint, runs `eval_op` num_evals times, writes a summary; returns `final_op`'s value.
@@ -74,10 +74,11 @@ def _evaluated(
 
 
 def evaluation_loop(
-    master, checkpoint_dir, logdir, num_evals=1, initial_op=None, initial_op_feed_dict=None,
+    master, checkpoint_dir, logdir, num_evals: int = 1, initial_op=None, initial_op_feed_dict=None,
     init_fn=None, eval_op=None, eval_op_feed_dict=None, final_op=None, final_op_feed_dict=None,
-    summary_op=_USE_DEFAULT, summary_op_feed_dict=None, variables_to_restore=None, eval_interval_secs=60,
-    max_number_of_evaluations=None, session_config=None, timeout=None, timeout_fn=None, hooks=None,
+    summary_op=_USE_DEFAULT, summary_op_feed_dict=None, variables_to_restore=None,
+    eval_interval_secs: int = 60, max_number_of_evaluations=None, session_config=None, timeout=None,
+    timeout_fn=None, hooks=None,
 ):  # fmt: skip
     """`evaluate_once` of every checkpoint that appears; returns the value of the last.
 

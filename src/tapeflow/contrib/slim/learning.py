@@ -27,8 +27,8 @@ _USE_DEFAULT = 0
 
 def create_train_op(
     total_loss, optimizer, global_step=_USE_DEFAULT, update_ops=None, variables_to_train=None,
-    clip_gradient_norm=0, summarize_gradients=False, gate_gradients=1, aggregation_method=None,
-    colocate_gradients_with_ops=False, gradient_multipliers=None, check_numerics=True,
+    clip_gradient_norm=0, summarize_gradients: bool = False, gate_gradients=1, aggregation_method=None,
+    colocate_gradients_with_ops: bool = False, gradient_multipliers=None, check_numerics: bool = True,
 ):  # fmt: skip
     """An operation that trains and gives the loss; see `contrib.training.create_train_op`."""
 
@@ -68,12 +68,13 @@ def train_step(sess, train_op, global_step, train_step_kwargs):
 
 
 def train(
-    train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEFAULT, log_every_n_steps=1,
-    graph=None, master="", is_chief=True, global_step=None, number_of_steps=None, init_op=_USE_DEFAULT,
-    init_feed_dict=None, local_init_op=_USE_DEFAULT, init_fn=None, ready_op=_USE_DEFAULT,
-    summary_op=_USE_DEFAULT, save_summaries_secs=600, summary_writer=_USE_DEFAULT,
-    startup_delay_steps=0, saver=None, save_interval_secs=600, sync_optimizer=None, session_config=None,
-    session_wrapper=None, trace_every_n_steps=None, ignore_live_threads=False,
+    train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEFAULT, log_every_n_steps: int = 1,
+    graph=None, master: str = "", is_chief: bool = True, global_step=None, number_of_steps=None,
+    init_op=_USE_DEFAULT, init_feed_dict=None, local_init_op=_USE_DEFAULT, init_fn=None,
+    ready_op=_USE_DEFAULT, summary_op=_USE_DEFAULT, save_summaries_secs: int = 600,
+    summary_writer=_USE_DEFAULT, startup_delay_steps: int = 0, saver=None, save_interval_secs: int = 600,
+    sync_optimizer=None, session_config=None, session_wrapper=None, trace_every_n_steps=None,
+    ignore_live_threads: bool = False,
 ):  # fmt: skip
     """Runs the operation for that many steps, from the last checkpoint in `logdir` on; returns the last loss.
 

@@ -26,7 +26,7 @@ class ParallelReader:
       TypeError: for a queue of other dtypes.
     """
 
-    def __init__(self, reader_class, common_queue, num_readers=4, reader_kwargs=None):
+    def __init__(self, reader_class, common_queue, num_readers: int = 4, reader_kwargs=None):
         if list(common_queue.dtypes) != [_dtypes.string] * 2:
             raise TypeError("common_queue.dtypes must be [tf.string, tf.string]")
         self._readers = [reader_class(**(reader_kwargs or {})) for _ in range(num_readers)]
@@ -42,12 +42,12 @@ class ParallelReader:
         """The queue of the records."""
         return self._common_queue
 
-    def read(self, queue, name=None):
+    def read(self, queue, name: str | None = None):
         """(key, record) of one of the files whose names are in a queue."""
         self._fill_from(queue)
         return self._common_queue.dequeue(name=name)
 
-    def read_up_to(self, queue, num_records, name=None):
+    def read_up_to(self, queue, num_records, name: str | None = None):
         """`read` of that many records, or of those that are left."""
         self._fill_from(queue)
         return self._common_queue.dequeue_up_to(num_records, name)
@@ -56,11 +56,11 @@ class ParallelReader:
         filling = [self._common_queue.enqueue(reader.read(queue)) for reader in self._readers]
         add_queue_runner(QueueRunner(self._common_queue, filling))
 
-    def num_records_produced(self, name=None):
+    def num_records_produced(self, name: str | None = None):
         """How many records all readers have read."""
         return add_n([reader.num_records_produced() for reader in self._readers], name=name)
 
-    def num_work_units_completed(self, name=None):
+    def num_work_units_completed(self, name: str | None = None):
         """How many files all readers have read."""
         return add_n([reader.num_work_units_completed() for reader in self._readers], name=name)
 

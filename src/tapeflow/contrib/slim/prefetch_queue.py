@@ -10,7 +10,10 @@ from tapeflow.train.input import add_summary
 from tapeflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
-def prefetch_queue(tensors, capacity=8, num_threads=1, dynamic_pad=False, shared_name=None, name=None):
+def prefetch_queue(
+    tensors, capacity: int = 8, num_threads: int = 1, dynamic_pad: bool = False, shared_name=None,
+    name: str | None = None,
+):
     """A queue of what `tensors`, a list or a dict, are from run to run.
 
     Args:

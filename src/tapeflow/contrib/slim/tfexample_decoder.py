@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 
 from tapeflow.contrib.slim.data_decoder import DataDecoder
 from tapeflow.core import dtypes, sparse_tensor
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.ops.array.joining import concat, stack
 from tapeflow.ops.array.layout import reshape, transpose
 from tapeflow.ops.array.rows import shape as shape_of
@@ -67,7 +68,7 @@ class BoundingBox(ItemHandler):
     Raises ValueError for other numbers of keys.
     """
 
-    def __init__(self, keys=None, prefix=""):
+    def __init__(self, keys=None, prefix: str = ""):
         keys = ["ymin", "xmin", "ymax", "xmax"] if keys is None else keys
         if len(keys) != 4:
             raise ValueError(f"BoundingBox expects 4 keys but got {len(keys)}")
@@ -84,7 +85,7 @@ class Tensor(ItemHandler):
     Raises ValueError for both.
     """
 
-    def __init__(self, tensor_key, shape_keys=None, shape=None, default_value=0):
+    def __init__(self, tensor_key, shape_keys=None, shape: ShapeLike | None = None, default_value=0):
         if shape_keys and shape is not None:
             raise ValueError("Cannot specify both shape_keys and shape parameters.")
         if shape_keys and not isinstance(shape_keys, list):
@@ -106,7 +107,9 @@ class Tensor(ItemHandler):
 class LookupTensor(Tensor):
     """A feature, looked up in a table."""
 
-    def __init__(self, tensor_key, table, shape_keys=None, shape=None, default_value=""):
+    def __init__(
+        self, tensor_key, table, shape_keys=None, shape: ShapeLike | None = None, default_value: str = ""
+    ):
         self._table = table
         super().__init__(tensor_key, shape_keys, shape, default_value)
 
@@ -137,7 +140,8 @@ class SparseTensor(ItemHandler):
     """
 
     def __init__(
-        self, indices_key=None, values_key=None, shape_key=None, shape=None, densify=False, default_value=0
+        self, indices_key=None, values_key=None, shape_key=None, shape: ShapeLike | None = None,
+        densify: bool = False, default_value=0,
     ):
         self._indices_key, self._values_key = indices_key or "indices", values_key or "values"
         self._shape_key, self._shape = shape_key, shape
@@ -169,8 +173,8 @@ class Image(ItemHandler):
     """
 
     def __init__(
-        self, image_key=None, format_key=None, shape=None, channels=3, dtype=dtypes.uint8, repeated=False,
-        dct_method="",
+        self, image_key=None, format_key=None, shape: ShapeLike | None = None, channels=3,
+        dtype: DTypeLike = dtypes.uint8, repeated: bool = False, dct_method: str = "",
     ):  # fmt: skip
         self._image_key, self._format_key = image_key or "image/encoded", format_key or "image/format"
         self._shape, self._channels, self._dtype = shape, channels, dtype

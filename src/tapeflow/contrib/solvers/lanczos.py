@@ -88,7 +88,7 @@ def lanczos_bidiag(operator, k, orthogonalize=True, starting_vector=None, name="
         return LanczosBidiagState(u, v, last.alpha.stack(), last.beta.stack())
 
 
-def bidiag_matmul(matrix, alpha, beta, adjoint_b=False, name="bidiag_matmul"):
+def bidiag_matmul(matrix, alpha, beta, adjoint_b: bool = False, name: str = "bidiag_matmul"):
     """A matrix times a lower bidiagonal B [k + 1, k], or times the adjoint of B without its last row.
 
     Args:

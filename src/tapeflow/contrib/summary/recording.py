@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from tapeflow import protos
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
@@ -32,7 +33,9 @@ _COLLECTION = "_SUMMARY_V2"
 
 @public
 @names_itself
-def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
+def create_file_writer(
+    logdir, max_queue=None, flush_millis=None, filename_suffix=None, name: str | None = None
+):
     """A SummaryWriter of a folder; one that records nothing for None.
 
     Args:
@@ -115,12 +118,12 @@ def all_summary_ops():
 
 
 @public
-def flush(writer=None, name=None):
+def flush(writer=None, name: str | None = None):
     """Writes all events that wait, of the default writer unless another is given."""
     return flush_writer(writer)
 
 
-def _write(name, default_name, family, step, inputs, make):
+def _write(name: str | None, default_name, family, step, inputs, make):
     recording = is_recording(False)
     if recording is False:
         return record(False, [], _nothing)
@@ -143,7 +146,7 @@ def _nothing(file):
 
 
 @public
-def scalar(name, tensor, family=None, step=None):
+def scalar(name: str | None, tensor: TensorLike, family=None, step=None):
     """Write one number.
 
     Args:
@@ -156,7 +159,7 @@ def scalar(name, tensor, family=None, step=None):
 
 
 @public
-def histogram(name, tensor, family=None, step=None):
+def histogram(name: str | None, tensor: TensorLike, family=None, step=None):
     """Write the distribution of numbers.
 
     Args:
@@ -169,7 +172,7 @@ def histogram(name, tensor, family=None, step=None):
 
 
 @public
-def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
+def image(name: str | None, tensor: TensorLike, bad_color=None, max_images: int = 3, family=None, step=None):
     """Write the first images of (batch, height, width, channels).
 
     Args:
@@ -188,7 +191,7 @@ def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
 
 
 @public
-def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
+def audio(name: str | None, tensor: TensorLike, sample_rate, max_outputs, family=None, step=None):
     """Write the first sounds of (batch, frames) or (batch, frames, channels).
 
     Args:
@@ -207,7 +210,7 @@ def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
 
 
 @public
-def generic(name, tensor, metadata=None, family=None, step=None):
+def generic(name: str | None, tensor: TensorLike, metadata=None, family=None, step=None):
     """Write a tensor, with metadata as a message or as bytes.
 
     Args:
@@ -229,7 +232,7 @@ def generic(name, tensor, metadata=None, family=None, step=None):
 
 
 @public
-def import_event(tensor, name=None):
+def import_event(tensor: TensorLike, name: str | None = None):
     """Writes a serialized Event."""
     return record(is_recording(False), [tensor], lambda file, data: file.add(np.asarray(data).item()))
 
@@ -238,7 +241,7 @@ event = import_event
 
 
 @public
-def graph(param, step=None, name=None):
+def graph(param, step=None, name: str | None = None):
     """Write a GraphDef, given as a message, as bytes or as a graph, also where no other summaries are recorded.
 
     Raises TypeError for anything else.

@@ -24,6 +24,7 @@ from tapeflow.contrib.tensor_forest.growing import (
     new_tree,
     weight_of,
 )
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import boundaries, public_methods
 
 _MODELS = ("all_dense", "all_sparse", "sparse_then_dense")
@@ -61,12 +62,15 @@ class ForestHParams:
     """
 
     def __init__(
-        self, num_trees=100, max_nodes=10000, bagging_fraction=1.0, num_splits_to_consider=0,
-        feature_bagging_fraction=1.0, max_fertile_nodes=0, split_after_samples=250, valid_leaf_threshold=1,
-        dominate_method="bootstrap", dominate_fraction=0.99, model_name="all_dense", split_finish_name="basic",
-        split_pruning_name="none", prune_every_samples=0, early_finish_check_every_samples=0, collate_examples=False,
-        checkpoint_stats=False, use_running_stats_method=False, initialize_average_splits=False,
-        inference_tree_paths=False, param_file=None, split_name="less_or_equal", **kwargs,
+        self, num_trees: int = 100, max_nodes: int = 10000, bagging_fraction: float = 1.0,
+        num_splits_to_consider: int = 0, feature_bagging_fraction: float = 1.0, max_fertile_nodes: int = 0,
+        split_after_samples=250, valid_leaf_threshold=1, dominate_method: str = "bootstrap",
+        dominate_fraction: float = 0.99, model_name: str = "all_dense", split_finish_name: str = "basic",
+        split_pruning_name: str = "none", prune_every_samples: int = 0,
+        early_finish_check_every_samples: int = 0, collate_examples: bool = False,
+        checkpoint_stats: bool = False, use_running_stats_method: bool = False,
+        initialize_average_splits: bool = False, inference_tree_paths: bool = False, param_file=None,
+        split_name: str = "less_or_equal", **kwargs,
     ):  # fmt: skip
         given = {key: value for key, value in locals().items() if key not in ("self", "kwargs")}
         for key, usual in _WITHOUT.items():
@@ -114,7 +118,7 @@ class TreeVariables:
       stats: what leaves count for splits to come; None if the tree is not trained.
     """
 
-    def __init__(self, params, tree_num, training):
+    def __init__(self, params, tree_num, training: bool | Tensor):
         first = new_tree(params.growth())
         made = [
             v1.get_variable(
@@ -130,7 +134,9 @@ class TreeVariables:
 class ForestVariables:
     """The variables of all trees, by their numbers."""
 
-    def __init__(self, params, device_assigner=None, training=True, tree_variables_class=TreeVariables):
+    def __init__(
+        self, params, device_assigner=None, training: bool | Tensor = True, tree_variables_class=TreeVariables
+    ):
         with v1.device(device_assigner):
             self.variables = [tree_variables_class(params, i, training) for i in range(params.num_trees)]
 
@@ -172,7 +178,7 @@ class RandomForestGraphs:
 
     def __init__(
         self, params, tree_configs=None, tree_stats=None, device_assigner=None, variables=None,
-        tree_variables_class=TreeVariables, tree_graphs=None, training=True,
+        tree_variables_class=TreeVariables, tree_graphs=None, training: bool | Tensor = True,
     ):  # fmt: skip
         if tree_configs is not None or tree_stats is not None:
             raise NotImplementedError("Trees that TensorFlow wrote cannot be read.")
@@ -232,7 +238,7 @@ class RandomForestGraphs:
         """The mean number of nodes of the trees."""
         return v1.reduce_mean(v1.cast(v1.stack([tree.size() for tree in self.trees]), v1.float32))
 
-    def training_loss(self, features, labels, name="training_loss"):
+    def training_loss(self, features, labels, name: str = "training_loss"):
         """What sinks while the trees grow: less their mean size."""
         return v1.negative(self.average_size(), name=name)
 
@@ -260,7 +266,7 @@ class RandomTreeGraphs:
         """An operation that lets the tree grow with a batch."""
         variables, settings = [*self.variables.tree, *self.variables.stats], self.params.growth()
 
-        def step(data, labels, weights, seed, *parts):
+        def step(data, labels, weights, seed: int, *parts):
             return list(grown(Tree(*parts), data, labels, weights, np.random.default_rng(int(seed)), settings))
 
         seed = v1.random_uniform([], 0, 2**31 - 1, v1.int32, seed=random_seed)

@@ -28,7 +28,7 @@ class ARModel:
     SQUARED_LOSS = "squared_loss"
 
     def __init__(
-        self, periodicities, input_window_size, output_window_size, num_features, num_time_buckets=10,
+        self, periodicities, input_window_size, output_window_size, num_features, num_time_buckets: int = 10,
         loss=NORMAL_LIKELIHOOD_LOSS, hidden_layer_sizes=None,
     ):  # fmt: skip
         if loss not in (self.NORMAL_LIKELIHOOD_LOSS, self.SQUARED_LOSS):

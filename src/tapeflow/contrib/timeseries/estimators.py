@@ -21,7 +21,7 @@ class _Statistics:
     """The mean and the variance of all values seen, by which values are made of about one size."""
 
     def __init__(self, features):
-        def number(name, value):
+        def number(name: str, value):
             return v1.get_variable(
                 f"statistics/{name}", features, initializer=value, trainable=False, use_resource=True
             )
@@ -53,7 +53,7 @@ class _Statistics:
         self.mean, self.deviation = self._mean.read_value(), self._deviation()
 
 
-def _kept(value, name):
+def _kept(value, name: str):
     """A metric that is the last value."""
     variable = v1.get_variable(
         f"kept/{name}", initializer=lambda: v1.zeros([0], value.dtype), validate_shape=False, trainable=False,
@@ -79,9 +79,10 @@ class ARRegressor(Estimator):
     """
 
     def __init__(
-        self, periodicities, input_window_size, output_window_size, num_features, exogenous_feature_columns=None,
-        num_time_buckets=10, loss=ARModel.NORMAL_LIKELIHOOD_LOSS, hidden_layer_sizes=None,
-        anomaly_prior_probability=None, anomaly_distribution=None, optimizer=None, model_dir=None, config=None,
+        self, periodicities, input_window_size, output_window_size, num_features,
+        exogenous_feature_columns=None, num_time_buckets: int = 10, loss=ARModel.NORMAL_LIKELIHOOD_LOSS,
+        hidden_layer_sizes=None, anomaly_prior_probability=None, anomaly_distribution=None, optimizer=None,
+        model_dir=None, config=None,
     ):  # fmt: skip
         if exogenous_feature_columns or anomaly_prior_probability is not None or anomaly_distribution is not None:
             raise NotImplementedError("Exogenous features and anomalies are not supported.")
@@ -103,7 +104,7 @@ class ARRegressor(Estimator):
 
         super().__init__(model_fn, model_dir, config)
 
-    def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name=None):
+    def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name: str | None = None):
         """The loss, and what the model says of a whole series.
 
         Returns:

@@ -25,7 +25,7 @@ class NumpyReader:
       ValueError: without times, for other shapes, and for features besides the two.
     """
 
-    def __init__(self, data, read_num_records_hint=4096):
+    def __init__(self, data, read_num_records_hint: int = 4096):
         if _TIMES not in data:
             raise ValueError(f"Times are missing: no key {_TIMES!r} in the data.")
         others = sorted(set(data) - {_TIMES, _VALUES})
@@ -89,9 +89,10 @@ class RandomWindowInputFn:
     """
 
     def __init__(
-        self, time_series_reader, window_size, batch_size, queue_capacity_multiplier=1000,
-        shuffle_min_after_dequeue_multiplier=2, discard_out_of_order=True, discard_consecutive_batches_limit=1000,
-        jitter=True, num_threads=2, shuffle_seed=None,
+        self, time_series_reader, window_size, batch_size, queue_capacity_multiplier: int = 1000,
+        shuffle_min_after_dequeue_multiplier: int = 2, discard_out_of_order: bool = True,
+        discard_consecutive_batches_limit: int = 1000, jitter: bool = True, num_threads: int = 2,
+        shuffle_seed=None,
     ):  # fmt: skip
         self._reader, self._window, self._batch = time_series_reader, window_size, batch_size
         self._seed, self._step = shuffle_seed, 1 if jitter else window_size

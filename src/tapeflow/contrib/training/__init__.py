@@ -1,5 +1,7 @@
 """`tf.contrib.training`: hyperparameters, training and evaluation."""
 
+from __future__ import annotations
+
 from tapeflow import protos
 from tapeflow.contrib.training.bucketing import bucket, bucket_by_sequence_length
 from tapeflow.contrib.training.evaluation import (
@@ -28,7 +30,7 @@ from tapeflow.contrib.training.training import (
 )
 
 
-def __getattr__(name):
+def __getattr__(name: str):
     if name == "HParamDef":
         return protos.HParamDef
     raise AttributeError(f"module 'tapeflow.contrib.training' has no attribute {name!r}")

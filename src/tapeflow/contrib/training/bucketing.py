@@ -42,8 +42,9 @@ def _sizes(batch_size, num_buckets):
 
 
 def bucket(
-    tensors, which_bucket, batch_size, num_buckets, num_threads=1, capacity=32, bucket_capacities=None, shapes=None,
-    dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None, name=None,
+    tensors, which_bucket, batch_size, num_buckets, num_threads: int = 1, capacity: int = 32,
+    bucket_capacities=None, shapes=None, dynamic_pad: bool = False, allow_smaller_final_batch: bool = False,
+    keep_input: bool = True, shared_name=None, name: str | None = None,
 ):  # fmt: skip
     """(the bucket, a batch of its examples).
 
@@ -119,8 +120,9 @@ def bucket(
 
 
 def bucket_by_sequence_length(
-    input_length, tensors, batch_size, bucket_boundaries, num_threads=1, capacity=32, bucket_capacities=None,
-    shapes=None, dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None, name=None,
+    input_length, tensors, batch_size, bucket_boundaries, num_threads: int = 1, capacity: int = 32,
+    bucket_capacities=None, shapes=None, dynamic_pad: bool = False, allow_smaller_final_batch: bool = False,
+    keep_input: bool = True, shared_name=None, name: str | None = None,
 ):  # fmt: skip
     """(lengths, a batch of examples of about one length); see `bucket`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from tapeflow import train as _train
 from tapeflow.checkpoint.state import latest_checkpoint
@@ -15,6 +16,9 @@ from tapeflow.graph.graph import get_default_graph
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 from tapeflow.v1 import initializers
 from tapeflow.v1.variable_getting import get_variable
+
+if TYPE_CHECKING:
+    from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
 __all__ = [
     "StopAfterNEvalsHook", "SummaryAtEndHook", "checkpoints_iterator", "evaluate_once",
@@ -48,7 +52,7 @@ def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None, seconds_to_sle
         time.sleep(seconds_to_sleep)
 
 
-def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):
+def checkpoints_iterator(checkpoint_dir, min_interval_secs: int = 0, timeout=None, timeout_fn=None):
     """Checkpoints as they appear; see `tf.train.checkpoints_iterator`."""
     return _train.checkpoints_iterator(checkpoint_dir, min_interval_secs, timeout, timeout_fn)
 
@@ -56,17 +60,17 @@ def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, time
 class StopAfterNEvalsHook(SessionRunHook):
     """Stops an evaluation after that many runs of its operations."""
 
-    def __init__(self, num_evals, log_progress=True):
+    def __init__(self, num_evals: int, log_progress: bool = True):
         self._num_evals, self._log_progress = num_evals, log_progress
         self._evals_completed = None
 
     def _set_evals_completed_tensor(self, updated_eval_step):
         self._evals_completed = updated_eval_step
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         return SessionRunArgs({"evals_completed": self._evals_completed})
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         done = run_values.results["evals_completed"]
         if self._log_progress:
             total = "" if self._num_evals is None else f"/{self._num_evals}"
@@ -137,8 +141,8 @@ def evaluate_once(
 
 
 def evaluate_repeatedly(
-    checkpoint_dir, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None,
-    final_ops_feed_dict=None, eval_interval_secs=60, hooks=None, config=None,
+    checkpoint_dir, master: str = "", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None,
+    final_ops_feed_dict=None, eval_interval_secs: int = 60, hooks=None, config=None,
     max_number_of_evaluations=None, timeout=None, timeout_fn=None,
 ):  # fmt: skip
     """`evaluate_once` of every checkpoint that appears; returns the values of the last."""

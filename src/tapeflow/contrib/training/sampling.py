@@ -29,7 +29,7 @@ from tapeflow.train.input import batch, maybe_batch
 from tapeflow.v1.variable_scoping import variable_scope
 
 
-def _checked(tensor, *checks, name=None):
+def _checked(tensor, *checks, name: str | None = None):
     """The tensor, once assertions hold; those that are known to hold are None."""
     with control_dependencies([check for check in checks if check is not None]):
         return identity(tensor, name)
@@ -53,8 +53,9 @@ def _kept(tensors, probability, batch_size, threads):
 
 
 def rejection_sample(
-    tensors, accept_prob_fn, batch_size, queue_threads=1, enqueue_many=False, prebatch_capacity=16,
-    prebatch_threads=1, runtime_checks=False, name=None,
+    tensors, accept_prob_fn, batch_size, queue_threads=1, enqueue_many: bool = False,
+    prebatch_capacity: int = 16, prebatch_threads: int = 1, runtime_checks: bool = False,
+    name: str | None = None,
 ):  # fmt: skip
     """A list of batches of the examples that are accepted with the probability `accept_prob_fn(tensors)`.
 
@@ -112,8 +113,8 @@ def _estimated(labels, classes, smoothing=10):
 
 
 def stratified_sample(
-    tensors, labels, target_probs, batch_size, init_probs=None, enqueue_many=False, queue_capacity=16,
-    threads_per_queue=1, name=None,
+    tensors, labels, target_probs, batch_size, init_probs=None, enqueue_many: bool = False,
+    queue_capacity: int = 16, threads_per_queue=1, name: str | None = None,
 ):  # fmt: skip
     """(a list of batches, their labels) of examples that are accepted so that classes have the shares `target_probs`.
 

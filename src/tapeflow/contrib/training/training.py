@@ -79,8 +79,8 @@ def multiply_gradients(grads_and_vars, gradient_multipliers):
 
 def create_train_op(
     total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_ops=None, variables_to_train=None,
-    transform_grads_fn=None, summarize_gradients=False, gate_gradients=1, aggregation_method=None,
-    colocate_gradients_with_ops=False, check_numerics=True,
+    transform_grads_fn=None, summarize_gradients: bool = False, gate_gradients=1, aggregation_method=None,
+    colocate_gradients_with_ops: bool = False, check_numerics: bool = True,
 ):  # fmt: skip
     """An operation that moves the variables against the gradients of the loss, and gives the loss.
 
@@ -122,9 +122,9 @@ def _checked(loss):
 
 
 def train(
-    train_op, logdir, master="", is_chief=True, scaffold=None, hooks=None, chief_only_hooks=None,
-    save_checkpoint_secs=600, save_summaries_steps=100, config=None, max_wait_secs=7200,
-    run_metadata=None,
+    train_op, logdir, master: str = "", is_chief: bool = True, scaffold=None, hooks=None,
+    chief_only_hooks=None, save_checkpoint_secs: int = 600, save_summaries_steps: int = 100, config=None,
+    max_wait_secs: int = 7200, run_metadata=None,
 ):  # fmt: skip
     """Runs the operation until a hook wants to stop; returns the loss of the last step.
 

@@ -50,7 +50,7 @@ class _Translated:
             raise as_error(error, self._path) from None
 
 
-def exists(path) -> bool:
+def exists(path: str) -> bool:
     """Whether there is a file or a directory of that name."""
     return os.path.exists(text_path(path))
 
@@ -101,7 +101,7 @@ def rmtree(path) -> None:
             os.remove(path)
 
 
-def copy(src, dst, overwrite=False) -> None:
+def copy(src, dst, overwrite: bool = False) -> None:
     """Copy a file.
 
     Args:
@@ -119,7 +119,7 @@ def copy(src, dst, overwrite=False) -> None:
         shutil.copyfile(src, dst)
 
 
-def rename(src, dst, overwrite=False) -> None:
+def rename(src, dst, overwrite: bool = False) -> None:
     """Move a file or directory.
 
     Args:
@@ -164,7 +164,7 @@ def join(path, *paths):
     return os.path.join(path, *paths)
 
 
-def walk(top, topdown=True, onerror=None):
+def walk(top, topdown: bool = True, onerror=None):
     """Go through a directory and all below it.
 
     Args:
@@ -223,7 +223,7 @@ class GFile:
     writing and the reverse, NotFoundError for a file that is not there.
     """
 
-    def __init__(self, name, mode="r"):
+    def __init__(self, name: str, mode: str = "r"):
         self._file: Any = None
         if str(mode).replace("b", "") not in _MODES:
             raise errors.InvalidArgumentError(None, None, f"mode is not 'r' or 'w' or 'a': {mode}")

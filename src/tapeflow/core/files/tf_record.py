@@ -42,16 +42,9 @@ class TFRecordOptions:
     compression_type_map: ClassVar = {0: "", 1: "ZLIB", 2: "GZIP"}
 
     def __init__(
-        self,
-        compression_type=None,
-        flush_mode=None,
-        input_buffer_size=None,
-        output_buffer_size=None,
-        window_bits=None,
-        compression_level=None,
-        compression_method=None,
-        mem_level=None,
-        compression_strategy=None,
+        self, compression_type: str | None = None, flush_mode=None, input_buffer_size=None,
+        output_buffer_size=None, window_bits=None, compression_level=None, compression_method=None,
+        mem_level=None, compression_strategy=None,
     ):
         self.get_compression_type_string(compression_type)
         self.compression_type = compression_type
@@ -116,7 +109,7 @@ class TFRecordWriter:
             raise FailedPreconditionError(None, None, "Writer not initialized or previously closed")
         return self._file
 
-    def write(self, record) -> None:
+    def write(self, record: bytes) -> None:
         """Append one record: bytes, or text, which is written as UTF-8."""
         file = self._file or self._opened()
         if isinstance(record, str):
@@ -148,7 +141,7 @@ class TFRecordWriter:
         self.close()
 
 
-def records(path, compression: str = "") -> Iterator[bytes]:
+def records(path: str, compression: str = "") -> Iterator[bytes]:
     """The records of a TFRecord file.
 
     Raises NotFoundError for no such file, DataLossError for a record that is cut off or damaged.

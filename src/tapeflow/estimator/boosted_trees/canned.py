@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.estimator.boosted_trees import growing
 from tapeflow.estimator.boosted_trees.columns import Inputs, names_of
@@ -12,6 +16,9 @@ from tapeflow.estimator.canned import MEAN
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.heads import Classes, Numbers
 from tapeflow.estimator.spec import ModeKeys
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.estimator.heads import PublicHead
 
 _PRUNING = ("none", "pre", "post")
 
@@ -27,8 +34,10 @@ class _BoostedTrees(Estimator):
     """
 
     def __init__(
-        self, make_spec, make_loss, outputs, feature_columns, n_batches_per_layer, model_dir, n_trees, max_depth,
-        learning_rate, l1, l2, complexity, least_weight, config, center_bias, pruning_mode, epsilon,
+        self, make_spec: Callable[..., Any], make_loss: Callable[..., Any], outputs: int,
+        feature_columns: Sequence[Any], n_batches_per_layer: int, model_dir: str | None, n_trees: int,
+        max_depth: int, learning_rate: float, l1: float, l2: float, complexity: float, least_weight: float,
+        config, center_bias: bool, pruning_mode: str, epsilon: float,
     ):  # fmt: skip
         for name, value in (
             ("n_trees", n_trees), ("max_depth", max_depth), ("n_batches_per_layer", n_batches_per_layer),
@@ -43,17 +52,17 @@ class _BoostedTrees(Estimator):
         columns = sorted(feature_columns, key=lambda column: column.name)
         self._columns = columns
 
-        def settings(features, buckets):
+        def settings(features: int, buckets: int):
             return growing.Settings(
                 features, buckets, outputs, n_trees, max_depth, learning_rate, l1, l2, complexity, least_weight,
                 pruning_mode, n_batches_per_layer, None, center_bias,
             )  # fmt: skip
 
-        def model_fn(features, labels, mode):
+        def model_fn(features: dict[str, Any], labels: Tensor | None, mode: str):
             inputs = Inputs(features, columns)
             trees = Trees(inputs, max(2, round(1 / epsilon)), settings)
 
-            def train(loss):
+            def train(loss: Tensor):
                 return trees.train(lambda logits: make_loss(features, labels, logits), loss)
 
             spec = make_spec(features, mode, labels, trees.logits, train)
@@ -63,7 +72,7 @@ class _BoostedTrees(Estimator):
 
         super().__init__(model_fn, model_dir, config)
 
-    def experimental_feature_importances(self, normalize=False):
+    def experimental_feature_importances(self, normalize: bool = False):
         """By how much the splits of each feature lower the loss, in the last checkpoint of `model_dir`.
 
         Args:
@@ -87,7 +96,7 @@ class _BoostedTrees(Estimator):
         return {names[i]: float(found[i]) for i in order}
 
 
-def _of_kind(head):
+def _of_kind(head: Classes | Numbers):
     """What `_BoostedTrees` asks of a head of this package."""
     return head.spec, lambda features, labels, logits: head.loss_of(features, logits, labels)[0], head.logits_dimension
 
@@ -149,11 +158,15 @@ class BoostedTreesEstimator(_BoostedTrees):
     """Trees with a head; see `BoostedTreesClassifier`."""
 
     def __init__(
-        self, feature_columns, n_batches_per_layer, head, model_dir=None, weight_column=None, n_trees=100,
-        max_depth=6, learning_rate=0.1, l1_regularization=0.0, l2_regularization=0.0, tree_complexity=0.0,
-        min_node_weight=0.0, config=None, center_bias=False, pruning_mode="none", quantile_sketch_epsilon=0.01,
+        self, feature_columns: Sequence[Any], n_batches_per_layer: int, head: PublicHead,
+        model_dir: str | None = None, weight_column=None, n_trees: int = 100, max_depth: int = 6,
+        learning_rate: float = 0.1, l1_regularization: float = 0.0, l2_regularization: float = 0.0,
+        tree_complexity: float = 0.0, min_node_weight: float = 0.0, config=None, center_bias: bool = False,
+        pruning_mode: str = "none", quantile_sketch_epsilon: float = 0.01,
     ):  # fmt: skip
-        def spec(features, mode, labels, logits, train):
+        def spec(
+            features: dict[str, Any], mode: str, labels: Tensor, logits: Tensor, train: Callable[..., Any]
+        ):
             return head.create_estimator_spec(features, mode, logits, labels, train_op_fn=train)
 
         def loss(features, labels, logits):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.compat import v1
 from tapeflow.feature_column.bucketized import BucketizedColumn
@@ -47,7 +49,7 @@ class Inputs:
         self.count = self.ids.shape[1] + self.number_count
 
 
-def names_of(columns):
+def names_of(columns: Sequence[Any]):
     """The names of the features of `Inputs` of these columns, those of `ids` first."""
     last = [column for column in columns if isinstance(column, NumericColumn)]
     return [name for column in columns if column not in last for name in _names(column)] + [
@@ -55,7 +57,7 @@ def names_of(columns):
     ]
 
 
-def _names(column):
+def _names(column: BucketizedColumn | NumericColumn):
     if isinstance(column, IndicatorColumn):
         size = column.variable_shape[-1]
         known = getattr(column.categorical_column, "vocabulary_list", None) or range(size)
@@ -64,7 +66,7 @@ def _names(column):
     return [column.name] if size == 1 else [f"{column.name}:{i}" for i in range(size)]
 
 
-def plain_numbers(features):
+def plain_numbers(features: dict[str, Any]):
     """Numeric columns of all features, for models without columns."""
     return [
         v1.feature_column.numeric_column(key, [math.prod(value.shape.as_list()[1:])])

@@ -105,7 +105,7 @@ def leaf_of(ensemble: Ensemble, ids: np.ndarray, root: int) -> np.ndarray:
         at = np.where(inner, np.where(left, node[:, LEFT], node[:, RIGHT]), at)
 
 
-def weights_and_gains(gradients, hessians, l1: float, l2: float):
+def weights_and_gains(gradients: np.ndarray, hessians: np.ndarray, l1: float, l2: float):
     """The values that leaves of such sums take, and by how much twice the loss sinks by that."""
     shrunk = np.sign(gradients) * np.maximum(np.abs(gradients) - l1, 0) if l1 else gradients
     below = hessians + l2
@@ -157,13 +157,13 @@ def collected(counts: np.ndarray, examples: int, settings: Settings):
     return counts, done
 
 
-def _is_due(counts, settings):
+def _is_due(counts: np.ndarray, settings: Settings):
     """Whether there were enough batches, or examples."""
     which, wanted = (EXAMPLES, settings.examples) if settings.batches is None else (BATCHES, settings.batches)
     return counts[which] >= (wanted(int(counts[DEPTH])) if callable(wanted) else wanted)
 
 
-def _restart(counts):
+def _restart(counts: np.ndarray):
     counts[[BATCHES, EXAMPLES]] = 0
 
 
@@ -193,12 +193,14 @@ def _extended(ensemble, count, active, settings, **more):
     )  # fmt: skip
 
 
-def _with_root(ensemble, settings):
+def _with_root(ensemble: Ensemble, settings: Settings):
     root = len(ensemble.nodes)
     return _extended(ensemble, 1, [root], settings, roots=np.append(ensemble.roots, root).astype(np.int32))
 
 
-def _add_up(ensemble, ids, gradients, hessians, settings):
+def _add_up(
+    ensemble: Ensemble, ids: np.ndarray, gradients: np.ndarray, hessians: np.ndarray, settings: Settings
+):
     """Adds a batch to the sums of its leaves, features and buckets."""
     slots = np.full(len(ensemble.nodes), -1)
     slots[ensemble.active] = np.arange(len(ensemble.active))
@@ -227,7 +229,7 @@ def best_splits(sums: np.ndarray, settings: Settings) -> Splits:
     return _best(np.cumsum(sums.astype(np.float64), 2), None, settings)
 
 
-def _best(left, ids, settings):
+def _best(left: np.ndarray, ids: np.ndarray | None, settings: Settings):
     """The best splits by the sums on the left of each place.
 
     Args:
@@ -238,7 +240,7 @@ def _best(left, ids, settings):
     whole = left[:, :, -1:]
     right = whole - left
 
-    def scored(part):
+    def scored(part: np.ndarray):
         weights, gains = weights_and_gains(part[..., 0, :], part[..., 1, :], settings.l1, settings.l2)
         return weights, gains.sum(-1)
 
@@ -258,7 +260,9 @@ def _best(left, ids, settings):
     )  # fmt: skip
 
 
-def _splits_of_batch(ensemble, ids, gradients, hessians, settings):
+def _splits_of_batch(
+    ensemble: Ensemble, ids: np.ndarray, gradients: np.ndarray, hessians: np.ndarray, settings: Settings
+):
     """The best splits of the leaves that a batch comes to, and these leaves: nothing is added up over batches."""
     leaves = leaf_of(ensemble, ids, ensemble.roots[-1])
     order = np.argsort(leaves, kind="stable")
@@ -288,7 +292,7 @@ def _histograms(ids, numbers, settings, slot=0, slots=1):
     return flat.reshape(-1, settings.buckets, 2, settings.outputs)
 
 
-def _with_layer(ensemble, leaves, splits, settings):
+def _with_layer(ensemble: Ensemble, leaves: np.ndarray, splits: Splits, settings: Settings):
     """Splits leaves; ends the tree at its last layer, or where nothing is split."""
     _restart(ensemble.counts)
     counts = ensemble.counts

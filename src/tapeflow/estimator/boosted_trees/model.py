@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor
 from tapeflow.estimator.boosted_trees import growing, quantiles
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+
+if TYPE_CHECKING:
+    from tapeflow.estimator.boosted_trees.columns import Inputs
+    from tapeflow.estimator.boosted_trees.growing import Ensemble
+    from tapeflow.estimator.boosted_trees.quantiles import Summary
+    from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
 # How many values are kept of each number for every bucket.
 _KEPT_PER_BUCKET = 8
 
 
-def _variables(scope, named):
+def _variables(scope: str, named: Ensemble | Summary):
     """Variables that change their shapes."""
     return [
         v1.get_variable(
@@ -36,7 +46,7 @@ class Trees:
       make_settings: makes the Settings of growth of the numbers of features and of buckets.
     """
 
-    def __init__(self, inputs, quantile_buckets, make_settings):
+    def __init__(self, inputs: Inputs, quantile_buckets: int, make_settings: Callable[..., Any]):
         self._inputs, self._quantile_buckets, self.finished = inputs, quantile_buckets, None
         buckets = max(inputs.buckets, quantile_buckets if inputs.number_count else 0)
         self.settings = make_settings(inputs.count, buckets)
@@ -58,7 +68,7 @@ class Trees:
         self.logits = v1.reshape(self.logits, [-1, self.settings.outputs])
         self._growing = None if self.settings.by_layer else self.logits - self._values_of_growing(values)
 
-    def _values_of_growing(self, values):
+    def _values_of_growing(self, values: Tensor):
         """The part of the logits that the tree makes which is not finished."""
         counted = v1.sequence_mask(self.state.counts[growing.TREES], v1.shape(self.state.roots)[0])
         return v1.reduce_sum(v1.where(counted, v1.zeros_like(values[0]), v1.ones_like(values[0])) * values, 1)
@@ -71,7 +81,7 @@ class Trees:
         size, trees = v1.shape(self.ids)[0], v1.shape(self.state.roots)[0]
         rows = v1.tile(v1.range(size)[:, None], [1, trees])
 
-        def down(at):
+        def down(at: Tensor):
             chosen = v1.gather(features, at)
             ids = v1.gather_nd(self.ids, v1.stack([rows, v1.maximum(chosen, 0)], 2))
             side = 1 - v1.cast(ids <= v1.gather(thresholds, at), v1.int32)
@@ -128,7 +138,7 @@ class Trees:
         return [*known, *growing.stepped(ensemble, ids, gradients, hessians, self.settings)]
 
 
-def second_order(loss, logits):
+def second_order(loss: Tensor, logits: Tensor):
     """The gradients, and the diagonal of the Hessian, of a loss with respect to the logits of each example."""
     (gradients,) = v1.gradients(loss, [logits])
     columns = []
@@ -144,9 +154,9 @@ class StopsWhenGrown(SessionRunHook):
     def __init__(self, finished):
         self._finished = finished
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         return SessionRunArgs(self._finished)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         if run_values.results:
             run_context.request_stop()

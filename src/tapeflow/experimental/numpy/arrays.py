@@ -8,6 +8,7 @@ import numpy as np
 
 import tapeflow as tf
 from tapeflow.core import promotion
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.public import public
 
 # What NumPy calls the types of elements.
@@ -99,7 +100,7 @@ def array(val, dtype=None, copy=True, ndmin=0):
 
 
 @public
-def asarray(a, dtype=None):
+def asarray(a: TensorLike, dtype=None):
     """Return a tensor of a value; itself where it is one of that dtype.
 
     Args:
@@ -110,7 +111,7 @@ def asarray(a, dtype=None):
 
 
 @public
-def asanyarray(a, dtype=None):
+def asanyarray(a: TensorLike, dtype: DTypeLike | None = None):
     """Return a tensor of a value, as `asarray`.
 
     Args:
@@ -121,7 +122,7 @@ def asanyarray(a, dtype=None):
 
 
 @public
-def ascontiguousarray(a, dtype=None):
+def ascontiguousarray(a: TensorLike, dtype: DTypeLike | None = None):
     """Return a tensor of one axis or more; tensors are always contiguous.
 
     Args:
@@ -132,7 +133,7 @@ def ascontiguousarray(a, dtype=None):
 
 
 @public
-def copy(a):
+def copy(a: TensorLike):
     """Another tensor of the same elements."""
     return array(a, copy=True)
 
@@ -154,7 +155,7 @@ def promote_types(type1, type2):
 
 
 @public
-def finfo(dtype):
+def finfo(dtype: DTypeLike):
     """The limits of a floating dtype: `numpy.finfo`."""
     return np.finfo(dtype.as_numpy_dtype if isinstance(dtype, tf.DType) else dtype)
 
@@ -184,7 +185,7 @@ def ndim(a):
 
 
 @public
-def shape(a):
+def shape(a: TensorLike):
     """The sizes of the axes, a TensorShape."""
     return tensor(a).shape
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tapeflow as tf
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import promoted, tensor
 
 
 @public
-def where(condition, x=None, y=None):
+def where(condition: TensorLike, x=None, y=None):
     """Return elements of `x` where a condition holds, else of `y`.
 
     Args:
@@ -26,7 +27,7 @@ def where(condition, x=None, y=None):
 
 
 @public
-def nonzero(a):
+def nonzero(a: TensorLike):
     """The indices of the elements that are not zero: a list with a tensor for each axis."""
     x = tensor(a)
     if not len(x.shape):
@@ -56,7 +57,7 @@ def select(condlist, choicelist, default=0):
 
 
 @public
-def take(a, indices, axis=None, out=None, mode="clip"):
+def take(a: TensorLike, indices, axis=None, out=None, mode: str = "clip"):
     """Return elements at indices.
 
     Args:
@@ -110,7 +111,7 @@ def take_along_axis(arr, indices, axis):
 
 
 @public
-def compress(condition, a, axis=None):
+def compress(condition, a: TensorLike, axis: AxisLike | None = None):
     """Return the slices along an axis where a condition holds.
 
     Args:
@@ -137,7 +138,7 @@ def _quick(kind, order):
 
 
 @public
-def sort(a, axis=-1, kind="quicksort", order=None):
+def sort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order=None):
     """Return elements in ascending order.
 
     Args:
@@ -152,7 +153,7 @@ def sort(a, axis=-1, kind="quicksort", order=None):
 
 
 @public
-def argsort(a, axis=-1, kind="quicksort", order=None):
+def argsort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order=None):
     """Return the int64 indices that sort an array.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tapeflow as tf
+from tapeflow.core.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import (
     array,
@@ -16,12 +17,12 @@ from tapeflow.experimental.numpy.arrays import (
 )
 
 
-def _like(dtype, a):
+def _like(dtype: DTypeLike | None, a):
     return a.dtype if dtype is None else dtype_of(dtype)
 
 
 @public
-def zeros(shape, dtype=float):
+def zeros(shape: ShapeLike, dtype: DTypeLike = float):
     """Return zeros.
 
     Args:
@@ -32,7 +33,7 @@ def zeros(shape, dtype=float):
 
 
 @public
-def zeros_like(a, dtype=None):
+def zeros_like(a: TensorLike, dtype: DTypeLike | None = None):
     """Return zeros of the shape of another array.
 
     Args:
@@ -44,7 +45,7 @@ def zeros_like(a, dtype=None):
 
 
 @public
-def ones(shape, dtype=float):
+def ones(shape: ShapeLike, dtype: DTypeLike = float):
     """Return ones.
 
     Args:
@@ -55,7 +56,7 @@ def ones(shape, dtype=float):
 
 
 @public
-def ones_like(a, dtype=None):
+def ones_like(a: TensorLike, dtype: DTypeLike | None = None):
     """Return ones of the shape of another array.
 
     Args:
@@ -67,7 +68,7 @@ def ones_like(a, dtype=None):
 
 
 @public
-def empty(shape, dtype=float):
+def empty(shape: ShapeLike, dtype: DTypeLike = float):
     """Return zeros: no tensor is uninitialised.
 
     Args:
@@ -78,7 +79,7 @@ def empty(shape, dtype=float):
 
 
 @public
-def empty_like(a, dtype=None):
+def empty_like(a: TensorLike, dtype: DTypeLike | None = None):
     """Return zeros of the shape of another array.
 
     Args:
@@ -101,7 +102,10 @@ def full(shape, fill_value, dtype=None):
 
 
 @public
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
+def full_like(
+    a: TensorLike, fill_value, dtype: DTypeLike | None = None, order: str = "K", subok: bool = True,
+    shape: ShapeLike | None = None,
+):
     """Return an array filled with a value, in the shape of another one.
 
     Args:
@@ -123,7 +127,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
 
 
 @public
-def eye(N, M=None, k=0, dtype=float):
+def eye(N, M=None, k=0, dtype: DTypeLike = float):
     """Return a matrix with ones on a diagonal.
 
     Args:
@@ -138,7 +142,7 @@ def eye(N, M=None, k=0, dtype=float):
 
 
 @public
-def identity(n, dtype=float):
+def identity(n, dtype: DTypeLike = float):
     """Return the square matrix with ones on the diagonal.
 
     Args:
@@ -149,7 +153,7 @@ def identity(n, dtype=float):
 
 
 @public
-def tri(N, M=None, k=0, dtype=None):
+def tri(N, M=None, k=0, dtype: DTypeLike | None = None):
     """Return a matrix with ones on and below a diagonal.
 
     Args:
@@ -164,7 +168,7 @@ def tri(N, M=None, k=0, dtype=None):
 
 
 @public
-def arange(start, stop=None, step=1, dtype=None):
+def arange(start, stop=None, step=1, dtype: DTypeLike | None = None):
     """Return numbers from `start` up to but without `stop`.
 
     Args:
@@ -218,7 +222,9 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axi
 
 
 @public
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+def logspace(
+    start, stop, num=50, endpoint: bool = True, base=10.0, dtype: DTypeLike | None = None, axis: AxisLike = 0
+):
     """Return powers whose exponents are evenly spaced.
 
     Args:
@@ -236,7 +242,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 
 
 @public
-def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+def geomspace(start, stop, num=50, endpoint: bool = True, dtype: DTypeLike | None = None, axis: AxisLike = 0):
     """Return numbers whose ratios are equal.
 
     Args:
@@ -303,7 +309,7 @@ def diag_indices(n, ndim=2):
 
 
 @public
-def vander(x, N=None, increasing=False):
+def vander(x, N=None, increasing: bool = False):
     """Return the matrix whose columns are the powers of a vector.
 
     Args:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import tapeflow as tf
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, floating, promoted, tensor
 
@@ -157,7 +158,7 @@ def sign(x, out=None, where=None, **kwargs):
 
 
 @public
-def angle(z, deg=False):
+def angle(z, deg: bool = False):
     """Return the argument of complex numbers.
 
     Args:
@@ -185,31 +186,31 @@ def imag(val):
 
 
 @public
-def iscomplex(x):
+def iscomplex(x: TensorLike):
     """Whether the imaginary part is not zero."""
     return tf.not_equal(imag(x), 0)
 
 
 @public
-def isreal(x):
+def isreal(x: TensorLike):
     """Whether the imaginary part is zero."""
     return tf.equal(imag(x), 0)
 
 
 @public
-def iscomplexobj(x):
+def iscomplexobj(x: TensorLike):
     """Whether the dtype is complex."""
     return tensor(x).dtype.is_complex
 
 
 @public
-def isrealobj(x):
+def isrealobj(x: TensorLike):
     """Whether the dtype is not complex."""
     return not iscomplexobj(x)
 
 
 @public
-def around(a, decimals=0):
+def around(a: TensorLike, decimals=0):
     """Return numbers rounded to decimals, of the same dtype; halves to even.
 
     Args:
@@ -224,7 +225,7 @@ def around(a, decimals=0):
 
 
 @public
-def round(a, decimals=0):
+def round(a: TensorLike, decimals=0):
     """Return numbers rounded to decimals, as `around`.
 
     Args:
@@ -235,7 +236,7 @@ def round(a, decimals=0):
 
 
 @public
-def clip(a, a_min, a_max):
+def clip(a: TensorLike, a_min, a_max):
     """Return elements raised and lowered to bounds.
 
     Args:
@@ -362,7 +363,7 @@ less = _binary("less", tf.less, "Whether x1 is less.")
 less_equal = _binary("less_equal", tf.less_equal, "Whether x1 is not more.")
 
 
-def _logical(name, function, what):
+def _logical(name: str, function, what):
     def apply(x1, x2):
         return function(tf.cast(tensor(x1), tf.bool), tf.cast(tensor(x2), tf.bool))
 
@@ -377,7 +378,7 @@ logical_xor = _logical("logical_xor", tf.math.logical_xor, "Whether exactly one 
 
 
 @public
-def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
     """Return where `|a - b| <= atol + rtol * |b|`.
 
     Args:
@@ -399,7 +400,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 @public
-def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def allclose(a: TensorLike, b: TensorLike, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
     """Return whether all elements are close, see `isclose`.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tapeflow as tf
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import dtype_of, promoted, tensor
 from tapeflow.experimental.numpy.shaping import diagonal, moveaxis
@@ -68,7 +69,7 @@ def inner(a, b):
 
 
 @public
-def outer(a, b):
+def outer(a: TensorLike, b: TensorLike):
     """Return the products of all pairs of elements, as a matrix.
 
     Args:
@@ -93,7 +94,7 @@ def vdot(a, b):
 
 
 @public
-def tensordot(a, b, axes=2):
+def tensordot(a: TensorLike, b: TensorLike, axes: AxisLike = 2):
     """Return products summed over pairs of axes.
 
     Args:
@@ -140,7 +141,7 @@ def einsum(subscripts, *operands, **kwargs):
 
 
 @public
-def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis: AxisLike | None = None):
     """Return the cross product of vectors of two or three elements.
 
     Args:
@@ -164,7 +165,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 
 @public
-def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
+def trace(a: TensorLike, offset=0, axis1=0, axis2=1, dtype: DTypeLike | None = None):
     """Return the sum of the diagonal of the matrices in two axes.
 
     Args:
@@ -183,7 +184,7 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
 
 
 @public
-def polyval(p, x):
+def polyval(p, x: TensorLike):
     """Return the values of a polynomial.
 
     Args:
@@ -198,7 +199,7 @@ def polyval(p, x):
 
 
 @public
-def diff(a, n=1, axis=-1):
+def diff(a: TensorLike, n=1, axis=-1):
     """Return differences of neighbours along an axis.
 
     Args:

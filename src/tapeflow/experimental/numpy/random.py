@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tapeflow as tf
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, promoted
 
@@ -79,7 +80,7 @@ def poisson(lam=1.0, size=None):
 
 
 @public
-def randint(low, high=None, size=None, dtype=np.int64):
+def randint(low, high=None, size=None, dtype: DTypeLike = np.int64):
     """Return integers from `low` up to but without `high`.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tapeflow as tf
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, dtype_of, floating, tensor
 
@@ -23,7 +24,9 @@ def _no_out(out):
 
 
 @public
-def sum(a, axis=None, dtype=None, keepdims=None):
+def sum(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool | None = None
+):
     """Return the sum along axes; booleans are counted.
 
     Args:
@@ -38,7 +41,9 @@ def sum(a, axis=None, dtype=None, keepdims=None):
 
 
 @public
-def prod(a, axis=None, dtype=None, keepdims=None):
+def prod(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool | None = None
+):
     """Return the product along axes.
 
     Args:
@@ -53,7 +58,10 @@ def prod(a, axis=None, dtype=None, keepdims=None):
 
 
 @public
-def mean(a, axis=None, dtype=None, out=None, keepdims=None):
+def mean(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out=None,
+    keepdims: bool | None = None,
+):
     """Return the mean along axes, of integers in floating point.
 
     Args:
@@ -69,7 +77,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=None):
 
 
 @public
-def amax(a, axis=None, out=None, keepdims=None):
+def amax(a: TensorLike, axis: AxisLike | None = None, out=None, keepdims: bool | None = None):
     """Return the largest element along axes.
 
     Args:
@@ -83,7 +91,7 @@ def amax(a, axis=None, out=None, keepdims=None):
 
 
 @public
-def amin(a, axis=None, out=None, keepdims=None):
+def amin(a: TensorLike, axis: AxisLike | None = None, out=None, keepdims: bool | None = None):
     """Return the smallest element along axes.
 
     Args:
@@ -97,7 +105,7 @@ def amin(a, axis=None, out=None, keepdims=None):
 
 
 @public
-def max(a, axis=None, keepdims=None):
+def max(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None):
     """Return the largest element along axes.
 
     Args:
@@ -110,7 +118,7 @@ def max(a, axis=None, keepdims=None):
 
 
 @public
-def min(a, axis=None, keepdims=None):
+def min(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None):
     """Return the smallest element along axes.
 
     Args:
@@ -123,7 +131,7 @@ def min(a, axis=None, keepdims=None):
 
 
 @public
-def ptp(a, axis=None, keepdims=None):
+def ptp(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None):
     """Return the largest less the smallest element along axes.
 
     Args:
@@ -135,7 +143,7 @@ def ptp(a, axis=None, keepdims=None):
 
 
 @public
-def all(a, axis=None, keepdims=None):
+def all(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None):
     """Return whether all elements along axes are true.
 
     Args:
@@ -147,7 +155,7 @@ def all(a, axis=None, keepdims=None):
 
 
 @public
-def any(a, axis=None, keepdims=None):
+def any(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None):
     """Return whether an element along axes is true.
 
     Args:
@@ -159,7 +167,10 @@ def any(a, axis=None, keepdims=None):
 
 
 @public
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None):
+def var(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out=None, ddof=0,
+    keepdims: bool | None = None,
+):
     """Return the variance along axes.
 
     Args:
@@ -188,7 +199,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None):
 
 
 @public
-def std(a, axis=None, keepdims=None):
+def std(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None):
     """Return the square root of the variance along axes.
 
     Args:
@@ -200,7 +211,7 @@ def std(a, axis=None, keepdims=None):
 
 
 @public
-def average(a, axis=None, weights=None, returned=False):
+def average(a: TensorLike, axis: AxisLike | None = None, weights=None, returned: bool = False):
     """Return the mean with weights.
 
     Args:
@@ -234,7 +245,9 @@ def average(a, axis=None, weights=None, returned=False):
 
 
 @public
-def nansum(a, axis=None, dtype=None, keepdims=False):
+def nansum(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool | None = False
+):
     """Return the sum along axes, where NaN counts as 0.
 
     Args:
@@ -247,7 +260,9 @@ def nansum(a, axis=None, dtype=None, keepdims=False):
 
 
 @public
-def nanprod(a, axis=None, dtype=None, keepdims=False):
+def nanprod(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool = False
+):
     """Return the product along axes, where NaN counts as 1.
 
     Args:
@@ -260,7 +275,9 @@ def nanprod(a, axis=None, dtype=None, keepdims=False):
 
 
 @public
-def nanmean(a, axis=None, dtype=None, keepdims=None):
+def nanmean(
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, keepdims: bool | None = None
+):
     """Return the mean of the elements that are not NaN.
 
     Args:
@@ -287,7 +304,7 @@ def _without_nan(a, value):
 
 
 @public
-def count_nonzero(a, axis=None):
+def count_nonzero(a: TensorLike, axis: AxisLike | None = None):
     """Return the number of elements that are not zero.
 
     Args:
@@ -298,7 +315,7 @@ def count_nonzero(a, axis=None):
 
 
 @public
-def cumsum(a, axis=None, dtype=None):
+def cumsum(a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None):
     """Return the running sum along an axis.
 
     Args:
@@ -310,7 +327,7 @@ def cumsum(a, axis=None, dtype=None):
 
 
 @public
-def cumprod(a, axis=None, dtype=None):
+def cumprod(a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None):
     """Return the running product along an axis.
 
     Args:
@@ -321,14 +338,14 @@ def cumprod(a, axis=None, dtype=None):
     return _running(tf.math.cumprod, a, axis, dtype)
 
 
-def _running(function, a, axis, dtype):
+def _running(function, a, axis, dtype: DTypeLike | None):
     x = tensor(a)
     x = tf.cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
     return function(tf.reshape(x, [-1]) if axis is None else x, axis=axis or 0)
 
 
 @public
-def argmax(a, axis=None):
+def argmax(a: TensorLike, axis: AxisLike | None = None):
     """Return the index of the largest element along an axis.
 
     Args:
@@ -339,7 +356,7 @@ def argmax(a, axis=None):
 
 
 @public
-def argmin(a, axis=None):
+def argmin(a: TensorLike, axis: AxisLike | None = None):
     """Return the index of the smallest element along an axis.
 
     Args:

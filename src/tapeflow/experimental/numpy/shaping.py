@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 
 import tapeflow as tf
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import array, promoted, tensor
 
 
 @public
-def reshape(a, newshape, order="C"):
+def reshape(a: TensorLike, newshape, order: str = "C"):
     """Return an array in another shape.
 
     Args:
@@ -34,7 +35,7 @@ def ravel(a):
 
 
 @public
-def flatten(a, order="C"):
+def flatten(a: TensorLike, order: str = "C"):
     """Return the elements in one axis.
 
     Args:
@@ -47,7 +48,7 @@ def flatten(a, order="C"):
 
 
 @public
-def expand_dims(a, axis):
+def expand_dims(a: TensorLike, axis: AxisLike):
     """Return an array with a new axis of size 1.
 
     Args:
@@ -58,7 +59,7 @@ def expand_dims(a, axis):
 
 
 @public
-def squeeze(a, axis=None):
+def squeeze(a: TensorLike, axis: AxisLike | None = None):
     """Return an array without axes of size 1.
 
     Args:
@@ -69,7 +70,7 @@ def squeeze(a, axis=None):
 
 
 @public
-def transpose(a, axes=None):
+def transpose(a: TensorLike, axes=None):
     """Return an array with its axes permuted.
 
     Args:
@@ -80,7 +81,7 @@ def transpose(a, axes=None):
 
 
 @public
-def swapaxes(a, axis1, axis2):
+def swapaxes(a: TensorLike, axis1, axis2):
     """Return an array with two axes exchanged.
 
     Args:
@@ -94,7 +95,7 @@ def swapaxes(a, axis1, axis2):
 
 
 @public
-def moveaxis(a, source, destination):
+def moveaxis(a: TensorLike, source, destination):
     """Return an array with axes moved; the others keep their order.
 
     Args:
@@ -183,7 +184,7 @@ def _listed(arrays):
 
 
 @public
-def concatenate(arys, axis=0):
+def concatenate(arys, axis: AxisLike = 0):
     """Return arrays one after the other along an axis.
 
     Args:
@@ -197,7 +198,7 @@ def concatenate(arys, axis=0):
 
 
 @public
-def stack(arrays, axis=0):
+def stack(arrays, axis: AxisLike = 0):
     """Return arrays of one shape along a new axis.
 
     Args:
@@ -231,7 +232,7 @@ def dstack(tup):
 
 
 @public
-def append(arr, values, axis=None):
+def append(arr, values: TensorLike, axis: AxisLike | None = None):
     """Return an array with values behind it.
 
     Args:
@@ -245,7 +246,7 @@ def append(arr, values, axis=None):
 
 
 @public
-def split(ary, indices_or_sections, axis=0):
+def split(ary, indices_or_sections, axis: AxisLike = 0):
     """Return parts along an axis.
 
     Args:
@@ -314,7 +315,7 @@ def tile(a, reps):
 
 
 @public
-def repeat(a, repeats, axis=None):
+def repeat(a: TensorLike, repeats, axis: AxisLike | None = None):
     """Return an array with each element repeated.
 
     Args:
@@ -326,7 +327,7 @@ def repeat(a, repeats, axis=None):
 
 
 @public
-def roll(a, shift, axis=None):
+def roll(a: TensorLike, shift, axis: AxisLike | None = None):
     """Return an array with its elements shifted around.
 
     Args:
@@ -341,7 +342,7 @@ def roll(a, shift, axis=None):
 
 
 @public
-def flip(m, axis=None):
+def flip(m, axis: AxisLike | None = None):
     """Return elements in reverse order.
 
     Args:
@@ -405,7 +406,7 @@ def pad(array, pad_width, mode, **kwargs):
 
 
 @public
-def diagonal(a, offset=0, axis1=0, axis2=1):
+def diagonal(a: TensorLike, offset=0, axis1=0, axis2=1):
     """Return the diagonal of the matrices in two axes, as the last axis.
 
     Args:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.keras import layers, settings
 from tapeflow.keras.engine.functional.symbolic import make_input
@@ -17,8 +19,10 @@ class Plan:
     Raises ValueError for weights that are no file, numbers of classes and shapes that do not fit.
     """
 
-    def __init__(self, name, include_top, weights, input_tensor, input_shape, pooling, classes,
-                 classifier_activation, size=224, least=32):  # fmt: skip
+    def __init__(
+        self, name: str, include_top, weights, input_tensor, input_shape: Sequence[Any] | None, pooling,
+        classes, classifier_activation, size: int = 224, least=32,
+    ):  # fmt: skip
         self.name, self.include_top, self.weights = name, include_top, weights
         self.pooling, self.classes, self.activation = pooling, classes, classifier_activation
         if weights not in (None, "imagenet") and not os.path.exists(weights):
@@ -43,7 +47,7 @@ class Plan:
             self.inputs = layers.Input(tensor=input_tensor, shape=shape)
         self.axis = 3 if settings.image_data_format() == "channels_last" else 1
 
-    def top(self, x, name="predictions", pool="avg_pool", dropout=0.0):
+    def top(self, x, name: str = "predictions", pool: str = "avg_pool", dropout: float = 0.0):
         """Averages, and a layer of classes; or the pooling that was asked for."""
         if self.include_top:
             x = layers.GlobalAveragePooling2D(name=pool)(x)
@@ -89,8 +93,9 @@ class Plan:
         return sorted(found)[0]
 
 
-def obtain_input_shape(input_shape, default_size, min_size, data_format, require_flatten,
-                       weights=None):  # fmt: skip
+def obtain_input_shape(
+    input_shape: Sequence[Any] | None, default_size, min_size, data_format: str, require_flatten, weights=None
+):  # fmt: skip
     """The shape of images without the batch. Raises ValueError for one that does not fit."""
     last = data_format == "channels_last"
     if weights != "imagenet" and input_shape and len(input_shape) == 3:

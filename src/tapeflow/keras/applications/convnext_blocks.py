@@ -1,5 +1,10 @@
 """ConvNeXt: convolutions in the manner of transformers (Liu et al. 2022)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.keras import initializers, layers, settings
@@ -43,7 +48,7 @@ class LayerScale(Layer):
         super().__init__(**kwargs)
         self.init_values, self.projection_dim = init_values, projection_dim
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         start = initializers.Constant(self.init_values)
         self.gamma = self.add_weight(shape=(self.projection_dim,), initializer=start)
         self.built = True
@@ -55,7 +60,7 @@ class LayerScale(Layer):
         return {**super().get_config(), "init_values": self.init_values, "projection_dim": self.projection_dim}
 
 
-def _block(inputs, channels, drop, name):
+def _block(inputs, channels, drop, name: str):
     x = layers.Conv2D(channels, 7, padding="same", groups=channels, name=f"{name}_depthwise_conv")(inputs)
     x = layers.LayerNormalization(epsilon=1e-6, name=f"{name}_layernorm")(x)
     x = layers.Dense(4 * channels, name=f"{name}_pointwise_conv_1")(x)
@@ -69,7 +74,7 @@ def _block(inputs, channels, drop, name):
     return inputs + x
 
 
-def _resized(x, channels, i, name):
+def _resized(x, channels, i, name: str):
     """A quarter of the size for the stem (i = -1), half of it later."""
     norm, size = layers.LayerNormalization, 4 if i < 0 else 2
     label = f"{name}_stem" if i < 0 else f"{name}_downsampling"
@@ -80,7 +85,7 @@ def _resized(x, channels, i, name):
     return Sequential(parts[::-1] if i < 0 else parts, name=whole)(x)
 
 
-def _convnext(plan, depths, channels, preprocessing, name):
+def _convnext(plan, depths, channels, preprocessing, name: str):
     x = plan.inputs
     if preprocessing and x.shape[plan.axis] == 3:
         x = layers.Normalization(
@@ -107,8 +112,9 @@ def _application(kind, depths, channels):
     default_name = f"convnext_{kind.lower()}"
 
     def build(
-        include_top=True, include_preprocessing=True, weights="imagenet", input_tensor=None, input_shape=None,
-        pooling=None, classes=1000, classifier_activation="softmax", name=default_name,
+        include_top: bool = True, include_preprocessing: bool = True, weights: str = "imagenet",
+        input_tensor=None, input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+        classifier_activation: str = "softmax", name: str = default_name,
     ):  # fmt: skip
         if settings.image_data_format() == "channels_first":
             raise ValueError("ConvNeXt does not support the `channels_first` image data format.")

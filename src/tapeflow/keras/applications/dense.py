@@ -1,16 +1,21 @@
 """DenseNet: every block sees all before it (Huang et al. 2017)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
 _EPSILON = 1.001e-5
 
 
-def _norm(x, plan, name):
+def _norm(x, plan, name: str):
     return layers.BatchNormalization(axis=plan.axis, epsilon=_EPSILON, name=name)(x)
 
 
-def _grow(x, plan, name, growth=32):
+def _grow(x, plan, name: str, growth=32):
     y = layers.Activation("relu", name=name + "_0_relu")(_norm(x, plan, name + "_0_bn"))
     y = layers.Conv2D(4 * growth, 1, use_bias=False, name=name + "_1_conv")(y)
     y = layers.Activation("relu", name=name + "_1_relu")(_norm(y, plan, name + "_1_bn"))
@@ -37,12 +42,13 @@ def _densenet(plan, blocks):
     return plan.model(plan.top(x))
 
 
-def _application(name, blocks):
+def _application(name: str, blocks):
     default_name = name.lower()
 
     def build(
-        include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
-        classes=1000, classifier_activation="softmax", name=default_name,
+        include_top: bool = True, weights: str = "imagenet", input_tensor=None,
+        input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+        classifier_activation: str = "softmax", name: str = default_name,
     ):  # fmt: skip
         plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,
                     classifier_activation)  # fmt: skip

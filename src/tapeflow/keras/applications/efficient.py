@@ -1,6 +1,10 @@
 """EfficientNet: depth, width and resolution scaled together (Tan & Le 2019)."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
@@ -92,8 +96,9 @@ def _application(number, width, depth, size, dropout):
     default_name = f"efficientnetb{number}"
 
     def build(
-        include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
-        classes=1000, classifier_activation="softmax", name=default_name,
+        include_top: bool = True, weights: str = "imagenet", input_tensor=None,
+        input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+        classifier_activation: str = "softmax", name: str = default_name,
     ):  # fmt: skip
         plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,
                     classifier_activation, size=size)  # fmt: skip

@@ -1,6 +1,10 @@
 """EfficientNetV2: fused blocks first, smaller expansions (Tan & Le 2021)."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
@@ -21,7 +25,7 @@ def _filters(count, width):
     return max(8, int(count * width + 4) // 8 * 8)
 
 
-def _conv(x, plan, filters, kernel, stride, name, act=True):
+def _conv(x, plan, filters, kernel, stride, name: str | None, act: bool = True):
     """A convolution named `{name}_conv`, normalized, with the activation."""
     x = layers.Conv2D(filters, kernel, strides=stride, padding="same", use_bias=False, kernel_initializer=CONV,
                       name=f"{name}_conv")(x)  # fmt: skip
@@ -29,7 +33,7 @@ def _conv(x, plan, filters, kernel, stride, name, act=True):
     return layers.Activation("swish", name=f"{name}_activation")(x) if act else x
 
 
-def _excited(x, plan, filters, squeezed, name):
+def _excited(x, plan, filters, squeezed, name: str | None):
     gate = layers.GlobalAveragePooling2D(name=f"{name}se_squeeze")(x)
     gate = layers.Reshape((1, 1, filters) if plan.axis == 3 else (filters, 1, 1), name=f"{name}se_reshape")(gate)
     for size, act, part in ((squeezed, "swish", "reduce"), (filters, "sigmoid", "expand")):
@@ -38,7 +42,7 @@ def _excited(x, plan, filters, squeezed, name):
     return layers.Multiply(name=f"{name}se_excite")([x, gate])
 
 
-def _block(inputs, plan, before, after, expansion, stride, fused, drop, name):
+def _block(inputs, plan, before, after, expansion, stride, fused: bool, drop, name: str):
     x, filters = inputs, before * expansion
     if fused:
         if expansion != 1:
@@ -87,12 +91,13 @@ def _efficientnet(plan, stages, width, depth, preprocessing):
     return plan.model(x)
 
 
-def _application(kind, stages, size, width=1.0, depth=1.0):
+def _application(kind, stages, size, width: float = 1.0, depth: float = 1.0):
     default_name = f"efficientnetv2-{kind.lower()}"
 
     def build(
-        include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
-        classifier_activation="softmax", include_preprocessing=True, name=default_name,
+        include_top: bool = True, weights: str = "imagenet", input_tensor=None,
+        input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+        classifier_activation: str = "softmax", include_preprocessing: bool = True, name: str = default_name,
     ):  # fmt: skip
         plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation,
                     size=size)  # fmt: skip

@@ -19,7 +19,7 @@ _TORCH = (np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225]))
 _classes: dict = {}
 
 
-def preprocess_input(x, data_format=None, mode="caffe"):
+def preprocess_input(x, data_format: str | None = None, mode: str = "caffe"):
     """Images of 0..255 as a model takes them: by mode "caffe", "tf" or "torch".
 
     Raises ValueError for other modes and formats.
@@ -89,7 +89,7 @@ def decode_predictions(preds, top=5):
 def of_mode(mode):
     """(preprocess_input, decode_predictions) of a model that takes images by a mode."""
 
-    def preprocess(x, data_format=None):
+    def preprocess(x, data_format: str | None = None):
         """Images of 0..255 as the model takes them."""
         return x if mode is None else preprocess_input(x, data_format, mode)
 

@@ -1,5 +1,10 @@
 """InceptionV3: convolutions of several shapes beside each other (Szegedy et al. 2016)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
@@ -8,7 +13,7 @@ class _Inception:
     def __init__(self, plan):
         self.plan = plan
 
-    def conv(self, x, filters, rows, columns, padding="same", strides=(1, 1)):
+    def conv(self, x, filters, rows, columns, padding: str = "same", strides=(1, 1)):
         x = layers.Conv2D(
             filters, (rows, columns), strides=strides, padding=padding, use_bias=False
         )(x)
@@ -24,13 +29,14 @@ class _Inception:
         x = layers.AveragePooling2D((3, 3), strides=(1, 1), padding="same")(x)
         return self.conv(x, filters, 1, 1)
 
-    def join(self, parts, name=None):
+    def join(self, parts, name: str | None = None):
         return layers.Concatenate(axis=self.plan.axis, name=name)(parts)
 
 
 def InceptionV3(
-    include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
-    classes=1000, classifier_activation="softmax", name="inception_v3",
+    include_top: bool = True, weights: str = "imagenet", input_tensor=None,
+    input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+    classifier_activation: str = "softmax", name: str = "inception_v3",
 ):  # fmt: skip
     """InceptionV3 (Szegedy et al. 2016)."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

@@ -1,5 +1,10 @@
 """MobileNet and MobileNetV2: convolutions by channel (Howard et al. 2017, Sandler et al. 2018)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
@@ -29,9 +34,9 @@ def _separable(x, plan, filters, alpha, multiplier, stride, number):
 
 
 def MobileNet(
-    input_shape=None, alpha=1.0, depth_multiplier=1, dropout=1e-3, include_top=True,
-    weights="imagenet", input_tensor=None, pooling=None, classes=1000,
-    classifier_activation="softmax", name=None,
+    input_shape: Sequence[Any] | None = None, alpha: float = 1.0, depth_multiplier: int = 1,
+    dropout: float = 1e-3, include_top: bool = True, weights: str = "imagenet", input_tensor=None,
+    pooling=None, classes=1000, classifier_activation: str = "softmax", name: str | None = None,
 ):  # fmt: skip
     """MobileNet; `alpha` is how many filters there are of those of the paper."""
     size = (input_shape or (224, 224, 3))[0] or 224
@@ -71,7 +76,7 @@ def _inverted(x, plan, expansion, stride, alpha, filters, number):
     prefix = f"block_{number}_" if number else "expanded_conv_"
     inputs = x
 
-    def norm(x, name):
+    def norm(x, name: str):
         return layers.BatchNormalization(
             axis=plan.axis, epsilon=1e-3, momentum=0.999, name=prefix + name
         )(x)
@@ -100,8 +105,9 @@ _STAGES = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3
 
 
 def MobileNetV2(
-    input_shape=None, alpha=1.0, include_top=True, weights="imagenet", input_tensor=None, pooling=None,
-    classes=1000, classifier_activation="softmax", name=None,
+    input_shape: Sequence[Any] | None = None, alpha: float = 1.0, include_top: bool = True,
+    weights: str = "imagenet", input_tensor=None, pooling=None, classes=1000,
+    classifier_activation: str = "softmax", name: str | None = None,
 ):  # fmt: skip
     """MobileNetV2; `alpha` is how many filters there are of those of the paper."""
     size = (input_shape or (224, 224, 3))[0] or 224

@@ -1,5 +1,10 @@
 """MobileNetV3: inverted residuals with squeeze and excitation, and hard activations (Howard et al. 2019)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 from tapeflow.keras.applications.mobile import correct_pad
@@ -29,12 +34,12 @@ def _act(x, hard):
     return layers.Activation("hard_swish")(x) if hard else layers.ReLU()(x)
 
 
-def _conv(x, plan, filters, kernel, stride, name):
+def _conv(x, plan, filters, kernel, stride, name: str):
     x = layers.Conv2D(filters, kernel, strides=stride, padding="same", use_bias=False, name=name)(x)
     return _norm(x, plan, name)
 
 
-def _norm(x, plan, name):
+def _norm(x, plan, name: str):
     return layers.BatchNormalization(axis=plan.axis, epsilon=1e-3, momentum=0.999, name=f"{name}_bn")(x)
 
 
@@ -69,9 +74,10 @@ def _application(kind, blocks, last):
     default_name = f"MobileNetV3{kind}"
 
     def build(
-        input_shape=None, alpha=1.0, minimalistic=False, include_top=True, weights="imagenet", input_tensor=None,
-        classes=1000, pooling=None, dropout_rate=0.2, classifier_activation="softmax", include_preprocessing=True,
-        name=default_name,
+        input_shape: Sequence[Any] | None = None, alpha: float = 1.0, minimalistic: bool = False,
+        include_top: bool = True, weights: str = "imagenet", input_tensor=None, classes=1000, pooling=None,
+        dropout_rate: float = 0.2, classifier_activation: str = "softmax", include_preprocessing: bool = True,
+        name: str = default_name,
     ):  # fmt: skip
         if input_shape is None and input_tensor is not None:
             input_shape = tuple(input_tensor.shape.as_list()[1:])

@@ -1,18 +1,23 @@
 """ResNet and ResNetV2: sums of blocks and what they take (He et al. 2015, 2016)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
 
-def _norm(x, plan, name):
+def _norm(x, plan, name: str):
     return layers.BatchNormalization(axis=plan.axis, epsilon=1.001e-5, name=name)(x)
 
 
-def _relu(x, name):
+def _relu(x, name: str):
     return layers.Activation("relu", name=name)(x)
 
 
-def _block1(x, plan, filters, kernel=3, stride=1, shortcut=True, name=None):
+def _block1(x, plan, filters, kernel=3, stride=1, shortcut: bool = True, name=None):
     if shortcut:
         side = layers.Conv2D(4 * filters, 1, strides=stride, name=name + "_0_conv")(x)
         side = _norm(side, plan, name + "_0_bn")
@@ -27,14 +32,14 @@ def _block1(x, plan, filters, kernel=3, stride=1, shortcut=True, name=None):
     return _relu(layers.Add(name=name + "_add")([side, x]), name + "_out")
 
 
-def _stack1(x, plan, filters, blocks, stride, name):
+def _stack1(x, plan, filters, blocks, stride, name: str):
     x = _block1(x, plan, filters, stride=stride, name=name + "_block1")
     for i in range(2, blocks + 1):
         x = _block1(x, plan, filters, shortcut=False, name=f"{name}_block{i}")
     return x
 
 
-def _block2(x, plan, filters, kernel=3, stride=1, shortcut=False, name=None):
+def _block2(x, plan, filters, kernel=3, stride=1, shortcut: bool = False, name=None):
     before = _relu(_norm(x, plan, name + "_preact_bn"), name + "_preact_relu")
     if shortcut:
         side = layers.Conv2D(4 * filters, 1, strides=stride, name=name + "_0_conv")(before)
@@ -49,7 +54,7 @@ def _block2(x, plan, filters, kernel=3, stride=1, shortcut=False, name=None):
     return layers.Add(name=name + "_out")([side, x])
 
 
-def _stack2(x, plan, filters, blocks, stride, name):
+def _stack2(x, plan, filters, blocks, stride, name: str):
     x = _block2(x, plan, filters, shortcut=True, name=name + "_block1")
     for i in range(2, blocks):
         x = _block2(x, plan, filters, name=f"{name}_block{i}")
@@ -72,12 +77,13 @@ def _resnet(plan, depths, second):
     return plan.model(plan.top(x))
 
 
-def _application(name, depths, second):
+def _application(name: str, depths, second):
     default_name = name.lower()
 
     def build(
-        include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
-        classes=1000, classifier_activation="softmax", name=default_name,
+        include_top: bool = True, weights: str = "imagenet", input_tensor=None,
+        input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+        classifier_activation: str = "softmax", name: str = default_name,
     ):  # fmt: skip
         plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,
                     classifier_activation)  # fmt: skip

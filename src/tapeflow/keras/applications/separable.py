@@ -1,15 +1,20 @@
 """Xception: separable convolutions with shortcuts (Chollet 2017)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
 
-def _conv(x, plan, filters, name):
+def _conv(x, plan, filters, name: str):
     x = layers.SeparableConv2D(filters, (3, 3), padding="same", use_bias=False, name=name)(x)
     return layers.BatchNormalization(axis=plan.axis, name=name + "_bn")(x)
 
 
-def _act(x, name):
+def _act(x, name: str):
     return layers.Activation("relu", name=name)(x)
 
 
@@ -19,8 +24,9 @@ def _shortcut(x, plan, filters):
 
 
 def Xception(
-    include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
-    classes=1000, classifier_activation="softmax", name="xception",
+    include_top: bool = True, weights: str = "imagenet", input_tensor=None,
+    input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+    classifier_activation: str = "softmax", name: str = "xception",
 ):  # fmt: skip
     """Xception (Chollet 2017)."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

@@ -1,5 +1,10 @@
 """VGG: stacks of small convolutions (Simonyan & Zisserman 2015)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
@@ -25,8 +30,9 @@ def _vgg(plan, depths):
 
 
 def VGG16(
-    include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
-    classes=1000, classifier_activation="softmax", name="vgg16",
+    include_top: bool = True, weights: str = "imagenet", input_tensor=None,
+    input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+    classifier_activation: str = "softmax", name: str = "vgg16",
 ):  # fmt: skip
     """VGG of 16 layers with weights."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,
@@ -35,8 +41,9 @@ def VGG16(
 
 
 def VGG19(
-    include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
-    classes=1000, classifier_activation="softmax", name="vgg19",
+    include_top: bool = True, weights: str = "imagenet", input_tensor=None,
+    input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+    classifier_activation: str = "softmax", name: str = "vgg19",
 ):  # fmt: skip
     """VGG of 19 layers with weights."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

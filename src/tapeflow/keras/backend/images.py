@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import settings
@@ -22,14 +26,14 @@ from tapeflow.ops.static import as_shape, sizes_of
 _LAYOUTS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 
 
-def _format(data_format):
+def _format(data_format: str | None):
     data_format = settings.image_data_format() if data_format is None else data_format
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError(f"Unknown data_format: {data_format}")
     return data_format
 
 
-def _last(x, data_format):
+def _last(x, data_format: str):
     """x with channels last."""
     if data_format == "channels_last":
         return x
@@ -37,7 +41,7 @@ def _last(x, data_format):
     return transpose(x, [0, *range(2, rank), 1])
 
 
-def _back(x, data_format):
+def _back(x, data_format: str):
     """x in its own format."""
     if data_format == "channels_last":
         return x
@@ -51,7 +55,7 @@ def _padding(padding):
     return padding.upper()
 
 
-def _convolve(x, kernel, strides, padding, data_format, dilation_rate, rank):
+def _convolve(x, kernel, strides, padding, data_format: str | None, dilation_rate, rank):
     data_format = _format(data_format)
     x = _last(convert_to_tensor(x), data_format)
     strides = normalize_tuple(strides, rank, "strides")
@@ -62,7 +66,9 @@ def _convolve(x, kernel, strides, padding, data_format, dilation_rate, rank):
 
 
 @computes_tensors
-def conv1d(x, kernel, strides=1, padding: str = "valid", data_format=None, dilation_rate=1):
+def conv1d(
+    x: TensorLike, kernel, strides=1, padding: str = "valid", data_format: str | None = None, dilation_rate=1
+):
     """Convolve sequences.
 
     Args:
@@ -89,7 +95,10 @@ def conv1d(x, kernel, strides=1, padding: str = "valid", data_format=None, dilat
 
 
 @computes_tensors
-def conv2d(x, kernel, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)):
+def conv2d(
+    x: TensorLike, kernel, strides=(1, 1), padding: str = "valid", data_format: str | None = None,
+    dilation_rate=(1, 1),
+):
     """Convolve images.
 
     Args:
@@ -111,7 +120,8 @@ def conv2d(x, kernel, strides=(1, 1), padding: str = "valid", data_format=None, 
 
 @computes_tensors
 def conv3d(
-    x, kernel, strides=(1, 1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1, 1)
+    x: TensorLike, kernel, strides=(1, 1, 1), padding: str = "valid", data_format: str | None = None,
+    dilation_rate=(1, 1, 1),
 ):
     """Convolve volumes.
 
@@ -134,7 +144,8 @@ def conv3d(
 
 @computes_tensors
 def conv2d_transpose(
-    x, kernel, output_shape, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)
+    x: TensorLike, kernel, output_shape: Sequence[Any], strides=(1, 1), padding: str = "valid",
+    data_format: str | None = None, dilation_rate=(1, 1),
 ):
     """Compute the gradient of a convolution of images.
 
@@ -170,7 +181,8 @@ def conv2d_transpose(
 
 @computes_tensors
 def depthwise_conv2d(
-    x, depthwise_kernel, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)
+    x: TensorLike, depthwise_kernel, strides=(1, 1), padding: str = "valid", data_format: str | None = None,
+    dilation_rate=(1, 1),
 ):
     """Convolve each channel of images by kernels of its own.
 
@@ -198,13 +210,8 @@ def depthwise_conv2d(
 
 @computes_tensors
 def separable_conv1d(
-    x,
-    depthwise_kernel,
-    pointwise_kernel,
-    strides=1,
-    padding: str = "valid",
-    data_format=None,
-    dilation_rate=1,
+    x: TensorLike, depthwise_kernel, pointwise_kernel, strides=1, padding: str = "valid",
+    data_format: str | None = None, dilation_rate=1,
 ):
     """Convolve each channel of sequences by itself, then all channels at each step.
 
@@ -235,13 +242,8 @@ def separable_conv1d(
 
 @computes_tensors
 def separable_conv2d(
-    x,
-    depthwise_kernel,
-    pointwise_kernel,
-    strides=(1, 1),
-    padding: str = "valid",
-    data_format=None,
-    dilation_rate=(1, 1),
+    x: TensorLike, depthwise_kernel, pointwise_kernel, strides=(1, 1), padding: str = "valid",
+    data_format: str | None = None, dilation_rate=(1, 1),
 ):
     """Convolve each channel of images by itself, then all channels at each position.
 
@@ -270,7 +272,7 @@ def separable_conv2d(
     return _back(convolution(outputs, pointwise_kernel, (1, 1), "VALID", "NHWC"), data_format)
 
 
-def _pool(x, pool_size, strides, padding, data_format, pool_mode, rank):
+def _pool(x, pool_size, strides, padding, data_format: str | None, pool_mode, rank):
     data_format = _format(data_format)
     for what, value in (("pool_size", pool_size), ("strides", strides)):
         if len(value) != rank:
@@ -286,7 +288,10 @@ def _pool(x, pool_size, strides, padding, data_format, pool_mode, rank):
 
 
 @computes_tensors
-def pool2d(x, pool_size, strides=(1, 1), padding: str = "valid", data_format=None, pool_mode: str = "max"):
+def pool2d(
+    x: TensorLike, pool_size, strides=(1, 1), padding: str = "valid", data_format: str | None = None,
+    pool_mode: str = "max",
+):
     """Reduce windows of images to their largest value or their mean.
 
     Args:
@@ -307,7 +312,10 @@ def pool2d(x, pool_size, strides=(1, 1), padding: str = "valid", data_format=Non
 
 
 @computes_tensors
-def pool3d(x, pool_size, strides=(1, 1, 1), padding: str = "valid", data_format=None, pool_mode: str = "max"):
+def pool3d(
+    x: TensorLike, pool_size, strides=(1, 1, 1), padding: str = "valid", data_format: str | None = None,
+    pool_mode: str = "max",
+):
     """Reduce windows of volumes to their largest value or their mean.
 
     Args:
@@ -328,7 +336,7 @@ def pool3d(x, pool_size, strides=(1, 1, 1), padding: str = "valid", data_format=
 
 
 @computes_tensors
-def temporal_padding(x, padding=(1, 1)):
+def temporal_padding(x: TensorLike, padding=(1, 1)):
     """Add steps of zeros before and after sequences.
 
     Args:
@@ -341,7 +349,7 @@ def temporal_padding(x, padding=(1, 1)):
     return pad(x, [[0, 0], [padding[0], padding[1]], [0, 0]])
 
 
-def _pad_space(x, padding, data_format, rank):
+def _pad_space(x, padding, data_format: str | None, rank):
     data_format = _format(data_format)
     if len(padding) != rank or any(len(pair) != 2 for pair in padding):
         raise ValueError(f"`padding` must be {rank} pairs of integers. Received: {padding}")
@@ -353,7 +361,7 @@ def _pad_space(x, padding, data_format, rank):
 
 
 @computes_tensors
-def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
+def spatial_2d_padding(x: TensorLike, padding=((1, 1), (1, 1)), data_format: str | None = None):
     """Add rows and columns of zeros around images.
 
     Args:
@@ -371,7 +379,7 @@ def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
 
 
 @computes_tensors
-def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
+def spatial_3d_padding(x: TensorLike, padding=((1, 1), (1, 1), (1, 1)), data_format: str | None = None):
     """Add planes of zeros around volumes.
 
     Args:
@@ -389,7 +397,7 @@ def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
 
 
 @computes_tensors
-def resize_images(x, height_factor, width_factor, data_format, interpolation: str = "nearest"):
+def resize_images(x, height_factor, width_factor, data_format: str, interpolation: str = "nearest"):
     """Enlarge images by whole numbers.
 
     Args:
@@ -423,7 +431,7 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation: st
 
 
 @computes_tensors
-def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
+def resize_volumes(x: TensorLike, depth_factor, height_factor, width_factor, data_format: str):
     """Enlarge volumes by whole numbers, repeating their elements.
 
     Args:
@@ -477,7 +485,7 @@ def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=N
 
 
 @computes_tensors
-def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
+def local_conv1d(inputs: TensorLike, kernel, kernel_size, strides, data_format: str | None = None):
     """Convolve sequences with a kernel of its own at every position.
 
     Args:
@@ -496,7 +504,10 @@ def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
 
 
 @computes_tensors
-def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+def local_conv2d(
+    inputs: TensorLike, kernel, kernel_size, strides, output_shape: Sequence[Any],
+    data_format: str | None = None,
+):
     """Convolve images with a kernel of its own at every position.
 
     Args:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.context import name_scope as core_name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
@@ -35,79 +39,79 @@ from tapeflow.ops.sparse.functions import to_dense as dense
 
 
 @computes_tensors
-def abs(x):
+def abs(x: TensorLike):
     """|x|."""
     return elementwise.abs(x)
 
 
 @computes_tensors
-def square(x):
+def square(x: TensorLike):
     """x * x."""
     return elementwise.square(x)
 
 
 @computes_tensors
-def exp(x):
+def exp(x: TensorLike):
     """e to the power x."""
     return elementwise.exp(x)
 
 
 @computes_tensors
-def log(x):
+def log(x: TensorLike):
     """The natural logarithm."""
     return elementwise.log(x)
 
 
 @computes_tensors
-def round(x):
+def round(x: TensorLike):
     """x rounded, halves to even numbers."""
     return elementwise.round(x)
 
 
 @computes_tensors
-def sign(x):
+def sign(x: TensorLike):
     """-1, 0 or 1."""
     return elementwise.sign(x)
 
 
 @computes_tensors
-def sin(x):
+def sin(x: TensorLike):
     """The sine."""
     return trigonometric.sin(x)
 
 
 @computes_tensors
-def cos(x):
+def cos(x: TensorLike):
     """The cosine."""
     return trigonometric.cos(x)
 
 
 @computes_tensors
-def tanh(x):
+def tanh(x: TensorLike):
     """The hyperbolic tangent."""
     return trigonometric.tanh(x)
 
 
 @computes_tensors
-def sigmoid(x):
+def sigmoid(x: TensorLike):
     """1 / (1 + exp(-x))."""
     return trigonometric.sigmoid(x)
 
 
 @computes_tensors
-def softplus(x):
+def softplus(x: TensorLike):
     """log(1 + exp(x))."""
     return nn.softplus(x)
 
 
 @computes_tensors
-def softsign(x):
+def softsign(x: TensorLike):
     """x / (1 + |x|)."""
     return nn.softsign(x)
 
 
 @computes_tensors
-def pow(x, a):
+def pow(x: TensorLike, a: TensorLike):
     """Compute x to the power a, element by element.
 
     Args:
@@ -121,7 +125,7 @@ def pow(x, a):
 
 
 @computes_tensors
-def maximum(x, y):
+def maximum(x: TensorLike, y: TensorLike):
     """Take the larger of two numbers, element by element.
 
     Args:
@@ -134,7 +138,7 @@ def maximum(x, y):
 
 
 @computes_tensors
-def minimum(x, y):
+def minimum(x: TensorLike, y: TensorLike):
     """Take the smaller of two numbers, element by element.
 
     Args:
@@ -147,7 +151,7 @@ def minimum(x, y):
 
 
 @computes_tensors
-def equal(x, y):
+def equal(x: TensorLike, y: TensorLike):
     """Compute whether x == y, element by element.
 
     Args:
@@ -160,7 +164,7 @@ def equal(x, y):
 
 
 @computes_tensors
-def not_equal(x, y):
+def not_equal(x: TensorLike, y):
     """Compute whether x != y, element by element.
 
     Args:
@@ -173,7 +177,7 @@ def not_equal(x, y):
 
 
 @computes_tensors
-def greater(x, y):
+def greater(x: TensorLike, y: TensorLike):
     """Compute whether x > y, element by element.
 
     Args:
@@ -186,7 +190,7 @@ def greater(x, y):
 
 
 @computes_tensors
-def greater_equal(x, y):
+def greater_equal(x: TensorLike, y: TensorLike):
     """Compute whether x >= y, element by element.
 
     Args:
@@ -199,7 +203,7 @@ def greater_equal(x, y):
 
 
 @computes_tensors
-def less(x, y):
+def less(x: TensorLike, y: TensorLike):
     """Compute whether x < y, element by element.
 
     Args:
@@ -212,7 +216,7 @@ def less(x, y):
 
 
 @computes_tensors
-def less_equal(x, y):
+def less_equal(x: TensorLike, y: TensorLike):
     """Compute whether x <= y, element by element.
 
     Args:
@@ -225,7 +229,7 @@ def less_equal(x, y):
 
 
 @computes_tensors
-def reshape(x, shape):
+def reshape(x: TensorLike, shape: Sequence[Any]):
     """Give a tensor another shape.
 
     Args:
@@ -239,13 +243,13 @@ def reshape(x, shape):
 
 
 @computes_tensors
-def transpose(x):
+def transpose(x: TensorLike):
     """x with its axes in reverse order."""
     return layout.transpose(x)
 
 
 @computes_tensors
-def shape(x):
+def shape(x: TensorLike):
     """The shape as a tensor."""
     return array.shape(x)
 
@@ -259,7 +263,7 @@ def stop_gradient(variables):
 
 
 @computes_tensors
-def repeat(x, n):
+def repeat(x: TensorLike, n):
     """Repeat each example as the steps of a sequence.
 
     Args:
@@ -274,7 +278,7 @@ def repeat(x, n):
 
 
 @computes_tensors
-def tile(x, n):
+def tile(x: TensorLike, n):
     """Repeat a tensor along its axes.
 
     Args:
@@ -292,7 +296,7 @@ def backend():
     return "tensorflow"
 
 
-def name_scope(name):
+def name_scope(name: str):
     """A context that puts a name before the names of operations."""
     return core_name_scope(name)
 
@@ -303,14 +307,14 @@ def is_sparse(tensor):
 
 
 @computes_tensors
-def to_dense(tensor):
+def to_dense(tensor: TensorLike):
     """A sparse tensor as a dense one; others as they are."""
     if isinstance(tensor, SparseTensor):
         return dense(tensor)
     return tensor
 
 
-def standardize_dtype(dtype):
+def standardize_dtype(dtype: DTypeLike):
     """Find the name of a dtype.
 
     Args:
@@ -334,12 +338,12 @@ def standardize_dtype(dtype):
         raise ValueError(f"Invalid dtype: {dtype}") from None
 
 
-def is_float_dtype(dtype):
+def is_float_dtype(dtype: DTypeLike):
     """Whether a dtype is one of floating numbers."""
     return standardize_dtype(dtype).startswith(("float", "bfloat"))
 
 
-def is_int_dtype(dtype):
+def is_int_dtype(dtype: DTypeLike):
     """Whether a dtype is one of integers."""
     return standardize_dtype(dtype).startswith(("int", "uint"))
 
@@ -504,7 +508,7 @@ def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
     return nn_batch_normalization(x, *parts, epsilon), mean, variance
 
 
-def map_fn(fn, elems, name: str | None = None, dtype=None):
+def map_fn(fn, elems, name: str | None = None, dtype: DTypeLike | None = None):
     """Apply a function to every element along the first axis.
 
     Args:
@@ -550,7 +554,9 @@ def foldr(fn, elems, initializer=None, name: str | None = None):
 
 
 @computes_tensors
-def random_bernoulli(shape, p=0.0, dtype=None, seed=None):
+def random_bernoulli(
+    shape: Sequence[Any], p: float = 0.0, dtype: DTypeLike | None = None, seed: int | None = None
+):
     """Draw ones with the probability p, else zeros.
 
     Args:
@@ -569,7 +575,7 @@ def random_bernoulli(shape, p=0.0, dtype=None, seed=None):
 random_binomial = random_bernoulli
 
 
-def _clipped(output, from_logits, softmax):
+def _clipped(output, from_logits: bool, softmax):
     if from_logits:
         return softmax(output)
     tiny = settings.epsilon()
@@ -578,7 +584,7 @@ def _clipped(output, from_logits, softmax):
 
 @computes_tensors
 def categorical_focal_crossentropy(
-    target, output, alpha=0.25, gamma=2.0, from_logits: bool = False, axis=-1
+    target, output, alpha: float = 0.25, gamma: float = 2.0, from_logits: bool = False, axis: AxisLike = -1
 ):
     """Compute the categorical crossentropy with less weight on what is predicted well.
 
@@ -607,7 +613,7 @@ def categorical_focal_crossentropy(
 
 
 @computes_tensors
-def ctc_label_dense_to_sparse(labels, label_lengths):
+def ctc_label_dense_to_sparse(labels: TensorLike, label_lengths):
     """Make a sparse tensor of the labels that count.
 
     Args:
@@ -625,7 +631,7 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
 
 
 @computes_tensors
-def ctc_batch_cost(y_true, y_pred, input_length, label_length):
+def ctc_batch_cost(y_true: TensorLike, y_pred: TensorLike, input_length, label_length):
     """Compute the CTC loss of probabilities; the last class is the blank.
 
     Args:
@@ -647,7 +653,7 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
 
 
 @computes_tensors
-def ctc_decode(y_pred, input_length, greedy: bool = True, beam_width=100, top_paths=1):
+def ctc_decode(y_pred: TensorLike, input_length, greedy: bool = True, beam_width: int = 100, top_paths=1):
     """Find the label sequences that probabilities over time say; the last class is the blank.
 
     Args:

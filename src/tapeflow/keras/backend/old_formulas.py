@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import constant as tensor_constant
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
@@ -13,7 +17,9 @@ from tapeflow.ops.nn.loss import sigmoid_cross_entropy_with_logits
 
 
 @computes_tensors
-def constant(value, dtype=None, shape=None, name=None):
+def constant(
+    value: TensorLike, dtype: DTypeLike | None = None, shape: Sequence[Any] | None = None, name=None
+):
     """Make a constant tensor, of the default float dtype unless another is given.
 
     Args:
@@ -29,7 +35,7 @@ def constant(value, dtype=None, shape=None, name=None):
 
 
 @computes_tensors
-def hard_sigmoid(x):
+def hard_sigmoid(x: TensorLike):
     """Compute `0.2 * x + 0.5`, kept between 0 and 1.
 
     Args:
@@ -64,7 +70,8 @@ def binary_crossentropy(target, output, from_logits: bool = False):
 
 @computes_tensors
 def binary_focal_crossentropy(
-    target, output, apply_class_balancing: bool = False, alpha=0.25, gamma=2.0, from_logits: bool = False
+    target, output, apply_class_balancing: bool = False, alpha: float = 0.25, gamma: float = 2.0,
+    from_logits: bool = False,
 ):
     """Compute the binary crossentropy of each element, with less weight on what is predicted well.
 

@@ -7,6 +7,7 @@ import builtins
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import settings
@@ -39,7 +40,7 @@ def _number(x):
 
 
 @computes_tensors
-def sum(x, axis=None, keepdims: bool = False):
+def sum(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Sum numbers along axes.
 
     Args:
@@ -54,7 +55,7 @@ def sum(x, axis=None, keepdims: bool = False):
 
 
 @computes_tensors
-def prod(x, axis=None, keepdims: bool = False):
+def prod(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Multiply numbers along axes.
 
     Args:
@@ -69,7 +70,7 @@ def prod(x, axis=None, keepdims: bool = False):
 
 
 @computes_tensors
-def mean(x, axis=None, keepdims: bool = False):
+def mean(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Compute the mean along axes; of bools as floats.
 
     Args:
@@ -84,7 +85,7 @@ def mean(x, axis=None, keepdims: bool = False):
 
 
 @computes_tensors
-def var(x, axis=None, keepdims: bool = False):
+def var(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Compute the variance along axes; of bools as floats.
 
     Args:
@@ -99,7 +100,7 @@ def var(x, axis=None, keepdims: bool = False):
 
 
 @computes_tensors
-def std(x, axis=None, keepdims: bool = False):
+def std(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Compute the standard deviation along axes; of bools as floats.
 
     Args:
@@ -114,7 +115,7 @@ def std(x, axis=None, keepdims: bool = False):
 
 
 @computes_tensors
-def max(x, axis=None, keepdims: bool = False):
+def max(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Find the largest number along axes.
 
     Args:
@@ -129,7 +130,7 @@ def max(x, axis=None, keepdims: bool = False):
 
 
 @computes_tensors
-def min(x, axis=None, keepdims: bool = False):
+def min(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Find the smallest number along axes.
 
     Args:
@@ -144,7 +145,7 @@ def min(x, axis=None, keepdims: bool = False):
 
 
 @computes_tensors
-def any(x, axis=None, keepdims: bool = False):
+def any(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Compute whether any element along axes is true.
 
     Args:
@@ -159,7 +160,7 @@ def any(x, axis=None, keepdims: bool = False):
 
 
 @computes_tensors
-def all(x, axis=None, keepdims: bool = False):
+def all(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Compute whether all elements along axes are true.
 
     Args:
@@ -174,7 +175,7 @@ def all(x, axis=None, keepdims: bool = False):
 
 
 @computes_tensors
-def logsumexp(x, axis=None, keepdims: bool = False):
+def logsumexp(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Compute log(sum(exp(x))) along axes, without overflow.
 
     Args:
@@ -189,7 +190,7 @@ def logsumexp(x, axis=None, keepdims: bool = False):
 
 
 @computes_tensors
-def argmax(x, axis=-1):
+def argmax(x: TensorLike, axis: AxisLike = -1):
     """Find where the largest number along an axis is.
 
     Args:
@@ -203,7 +204,7 @@ def argmax(x, axis=-1):
 
 
 @computes_tensors
-def argmin(x, axis=-1):
+def argmin(x: TensorLike, axis: AxisLike = -1):
     """Find where the smallest number along an axis is.
 
     Args:
@@ -217,7 +218,7 @@ def argmin(x, axis=-1):
 
 
 @computes_tensors
-def cumsum(x, axis=0):
+def cumsum(x: TensorLike, axis: AxisLike = 0):
     """Compute the sums so far along an axis, each with the number itself.
 
     Args:
@@ -231,7 +232,7 @@ def cumsum(x, axis=0):
 
 
 @computes_tensors
-def cumprod(x, axis=0):
+def cumprod(x: TensorLike, axis: AxisLike = 0):
     """Compute the products so far along an axis, each with the number itself.
 
     Args:
@@ -245,14 +246,14 @@ def cumprod(x, axis=0):
 
 
 @computes_tensors
-def sqrt(x):
+def sqrt(x: TensorLike):
     """The root; of negative numbers, 0."""
     x = convert_to_tensor(x)
     return sqrt_of(maximum(x, zeros_like_of(x)))
 
 
 @computes_tensors
-def clip(x, min_value, max_value):
+def clip(x: TensorLike, min_value, max_value):
     """Cut numbers off at two limits.
 
     Args:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
+from typing import Any
 
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import losses, settings
@@ -28,13 +31,13 @@ from tapeflow.ops.random.distributions import truncated_normal as truncated_norm
 
 
 @computes_tensors
-def flatten(x):
+def flatten(x: TensorLike):
     """All elements in one row."""
     return reshape(x, [-1])
 
 
 @computes_tensors
-def batch_flatten(x):
+def batch_flatten(x: TensorLike):
     """(batch, all the rest)."""
     x = convert_to_tensor(x)
     if x.shape[1:].is_fully_defined():
@@ -43,7 +46,7 @@ def batch_flatten(x):
 
 
 @computes_tensors
-def expand_dims(x, axis=-1):
+def expand_dims(x: TensorLike, axis: AxisLike = -1):
     """Add an axis of size 1.
 
     Args:
@@ -71,7 +74,7 @@ def squeeze(x, axis):
 
 
 @computes_tensors
-def permute_dimensions(x, pattern):
+def permute_dimensions(x: TensorLike, pattern):
     """Put the axes into another order.
 
     Args:
@@ -85,7 +88,7 @@ def permute_dimensions(x, pattern):
 
 
 @computes_tensors
-def repeat_elements(x, rep, axis):
+def repeat_elements(x: TensorLike, rep, axis: AxisLike):
     """Repeat each element of an axis.
 
     Args:
@@ -100,7 +103,7 @@ def repeat_elements(x, rep, axis):
 
 
 @computes_tensors
-def stack(x, axis=0):
+def stack(x, axis: AxisLike = 0):
     """Put tensors of one shape side by side, along a new axis.
 
     Args:
@@ -114,7 +117,7 @@ def stack(x, axis=0):
 
 
 @computes_tensors
-def concatenate(tensors, axis=-1):
+def concatenate(tensors, axis: AxisLike = -1):
     """Join tensors along an axis.
 
     Args:
@@ -128,7 +131,7 @@ def concatenate(tensors, axis=-1):
 
 
 @computes_tensors
-def reverse(x, axes):
+def reverse(x: TensorLike, axes: AxisLike):
     """Reverse the order along axes.
 
     Args:
@@ -142,7 +145,7 @@ def reverse(x, axes):
 
 
 @computes_tensors
-def gather(reference, indices):
+def gather(reference, indices: TensorLike):
     """Take rows by number.
 
     Args:
@@ -156,7 +159,7 @@ def gather(reference, indices):
 
 
 @computes_tensors
-def one_hot(indices, num_classes):
+def one_hot(indices: TensorLike, num_classes):
     """Make rows with a 1 at their place, and 0 elsewhere.
 
     Args:
@@ -193,7 +196,7 @@ def dot(x, y):
 
 
 @computes_tensors
-def bias_add(x, bias, data_format=None):
+def bias_add(x: TensorLike, bias, data_format: str | None = None):
     """Add a number per channel.
 
     Args:
@@ -209,7 +212,7 @@ def bias_add(x, bias, data_format=None):
 
 
 @computes_tensors
-def dropout(x, level, noise_shape=None, seed=None):
+def dropout(x: TensorLike, level, noise_shape=None, seed: int | None = None):
     """Set a random part of a tensor to 0, and divide the others by 1 - level.
 
     Args:
@@ -225,7 +228,7 @@ def dropout(x, level, noise_shape=None, seed=None):
 
 
 @computes_tensors
-def l2_normalize(x, axis=None):
+def l2_normalize(x: TensorLike, axis: AxisLike | None = None):
     """Scale vectors along an axis to length 1.
 
     Args:
@@ -239,7 +242,7 @@ def l2_normalize(x, axis=None):
 
 
 @computes_tensors
-def in_top_k(predictions, targets, k):
+def in_top_k(predictions: TensorLike, targets: TensorLike, k):
     """Compute whether targets are among the k largest predictions.
 
     Args:
@@ -254,7 +257,7 @@ def in_top_k(predictions, targets, k):
 
 
 @computes_tensors
-def categorical_crossentropy(target, output, from_logits: bool = False, axis=-1):
+def categorical_crossentropy(target, output, from_logits: bool = False, axis: AxisLike = -1):
     """Compute the cross-entropy of one-hot labels; see `keras.losses.categorical_crossentropy`.
 
     Args:
@@ -270,7 +273,9 @@ def categorical_crossentropy(target, output, from_logits: bool = False, axis=-1)
 
 
 @computes_tensors
-def sparse_categorical_crossentropy(target, output, from_logits: bool = False, axis=-1, ignore_class=None):
+def sparse_categorical_crossentropy(
+    target, output, from_logits: bool = False, axis: AxisLike = -1, ignore_class=None
+):
     """Compute the cross-entropy of class numbers; see `keras.losses.sparse_categorical_crossentropy`.
 
     Args:
@@ -287,7 +292,10 @@ def sparse_categorical_crossentropy(target, output, from_logits: bool = False, a
 
 
 @computes_tensors
-def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+def random_normal(
+    shape: Sequence[Any], mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike | None = None,
+    seed: int | None = None,
+):
     """Draw numbers with a normal distribution.
 
     Args:
@@ -304,7 +312,10 @@ def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
 
 @computes_tensors
-def random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
+def random_uniform(
+    shape: Sequence[Any], minval: float = 0.0, maxval: float = 1.0, dtype: DTypeLike | None = None,
+    seed: int | None = None,
+):
     """Draw numbers with a uniform distribution on [minval, maxval).
 
     Args:
@@ -321,7 +332,10 @@ def random_uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
 
 
 @computes_tensors
-def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+def truncated_normal(
+    shape: Sequence[Any], mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike | None = None,
+    seed: int | None = None,
+):
     """Draw normal numbers; those more than two standard deviations from the mean are drawn again.
 
     Args:
@@ -337,7 +351,10 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
     return truncated_normal_numbers(shape, mean, stddev, settings.default_dtype(dtype), seed)
 
 
-def random_normal_variable(shape, mean, scale, dtype=None, name: str | None = None, seed=None):
+def random_normal_variable(
+    shape: Sequence[Any], mean, scale, dtype: DTypeLike | None = None, name: str | None = None,
+    seed: int | None = None,
+):
     """Make a variable of normal random numbers.
 
     Args:
@@ -354,7 +371,10 @@ def random_normal_variable(shape, mean, scale, dtype=None, name: str | None = No
     return variable(random_normal(shape, mean, scale, dtype, seed), dtype, name)
 
 
-def random_uniform_variable(shape, low, high, dtype=None, name: str | None = None, seed=None):
+def random_uniform_variable(
+    shape: Sequence[Any], low, high, dtype: DTypeLike | None = None, name: str | None = None,
+    seed: int | None = None,
+):
     """Make a variable of uniform random numbers on [low, high).
 
     Args:

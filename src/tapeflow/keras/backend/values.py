@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import session, settings
@@ -28,7 +31,7 @@ from tapeflow.ops.math.comparison import where
 from tapeflow.ops.state.variable import Variable
 
 
-def variable(value, dtype=None, name: str | None = None, constraint=None):
+def variable(value, dtype: DTypeLike | None = None, name: str | None = None, constraint=None):
     """Make a variable.
 
     Args:
@@ -45,7 +48,7 @@ def variable(value, dtype=None, name: str | None = None, constraint=None):
     )
 
 
-def zeros(shape, dtype=None, name: str | None = None):
+def zeros(shape: Sequence[Any], dtype: DTypeLike | None = None, name: str | None = None):
     """Make a variable of zeros.
 
     Args:
@@ -59,7 +62,7 @@ def zeros(shape, dtype=None, name: str | None = None):
     return variable(zeros_of(shape, settings.default_dtype(dtype)), dtype, name)
 
 
-def ones(shape, dtype=None, name: str | None = None):
+def ones(shape: Sequence[Any], dtype: DTypeLike | None = None, name: str | None = None):
     """Make a variable of ones.
 
     Args:
@@ -73,7 +76,7 @@ def ones(shape, dtype=None, name: str | None = None):
     return variable(ones_of(shape, settings.default_dtype(dtype)), dtype, name)
 
 
-def eye(size, dtype=None, name: str | None = None):
+def eye(size, dtype: DTypeLike | None = None, name: str | None = None):
     """Make a variable that is the identity matrix.
 
     Args:
@@ -88,7 +91,7 @@ def eye(size, dtype=None, name: str | None = None):
 
 
 @computes_tensors
-def zeros_like(x, dtype=None, name: str | None = None):
+def zeros_like(x: TensorLike, dtype: DTypeLike | None = None, name: str | None = None):
     """Make zeros in the shape of a tensor.
 
     Args:
@@ -103,7 +106,7 @@ def zeros_like(x, dtype=None, name: str | None = None):
 
 
 @computes_tensors
-def ones_like(x, dtype=None, name: str | None = None):
+def ones_like(x: TensorLike, dtype: DTypeLike | None = None, name: str | None = None):
     """Make ones in the shape of a tensor.
 
     Args:
@@ -118,7 +121,7 @@ def ones_like(x, dtype=None, name: str | None = None):
 
 
 @computes_tensors
-def arange(start, stop=None, step=1, dtype="int32"):
+def arange(start, stop=None, step=1, dtype: DTypeLike = "int32"):
     """Make the numbers start, start + step, ... below stop.
 
     Args:
@@ -253,7 +256,7 @@ def is_keras_tensor(x):
 
 
 @computes_tensors
-def cast(x, dtype):
+def cast(x: TensorLike, dtype: DTypeLike):
     """Convert a tensor to another dtype.
 
     Args:
@@ -288,7 +291,7 @@ def learning_phase_scope(value):
 
 
 @computes_tensors
-def in_train_phase(x, alt, training=None):
+def in_train_phase(x: TensorLike, alt, training: bool | Tensor | None = None):
     """Give one value while training, and another otherwise.
 
     Args:
@@ -312,7 +315,7 @@ def in_train_phase(x, alt, training=None):
 
 
 @computes_tensors
-def in_test_phase(x, alt, training=None):
+def in_test_phase(x: TensorLike, alt, training: bool | Tensor | None = None):
     """Give one value while not training, and another otherwise.
 
     Args:

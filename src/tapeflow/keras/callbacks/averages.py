@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.keras.callbacks.base import Callback
 from tapeflow.keras.session import set_values, values_of
 
@@ -16,7 +18,7 @@ class SwapEMAWeights(Callback):
       ValueError: in `fit`, where the optimizer keeps no averages.
     """
 
-    def __init__(self, swap_on_epoch=False):
+    def __init__(self, swap_on_epoch: bool = False):
         super().__init__()
         self.swap_on_epoch = swap_on_epoch
         self._swapped = False
@@ -35,26 +37,26 @@ class SwapEMAWeights(Callback):
         set_values(zip([v for v, _ in pairs], averages))
         set_values(zip([average for _, average in pairs], values))
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         if self.swap_on_epoch and self._swapped:
             self._swap()
             self._swapped = False
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         if self.swap_on_epoch and not self._swapped:
             self._swap()
             self._swapped = True
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: dict[str, Any] | None = None):
         self._swap()
 
-    def on_test_end(self, logs=None):
+    def on_test_end(self, logs: dict[str, Any] | None = None):
         self._swap()
 
-    def on_predict_begin(self, logs=None):
+    def on_predict_begin(self, logs: dict[str, Any] | None = None):
         if not self._swapped:
             self._swap()
 
-    def on_predict_end(self, logs=None):
+    def on_predict_end(self, logs: dict[str, Any] | None = None):
         if not self._swapped:
             self._swap()

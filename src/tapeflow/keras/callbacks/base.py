@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.core.public import Bounded
 from tapeflow.keras.utils.progress import Progbar, in_order_of_release
+
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.functional.model import Functional
+    from tapeflow.keras.engine.sequential import Sequential
 
 _EPOCHS = ("on_epoch_begin", "on_epoch_end")
 _STAGES = tuple(
@@ -40,7 +47,7 @@ class Callback(Bounded):
     model = None
     params = None
 
-    def set_params(self, params):
+    def set_params(self, params: dict[str, Any]):
         """Called once with verbose, epochs and steps."""
         self.params = params
 
@@ -48,54 +55,54 @@ class Callback(Bounded):
         """Called once with the model."""
         self.model = model
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None):
         """Before the first epoch."""
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict[str, Any] | None = None):
         """After the last epoch."""
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         """Before every epoch."""
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         """After every epoch, with its loss and metrics."""
 
-    def on_batch_begin(self, batch, logs=None):
+    def on_batch_begin(self, batch, logs: dict[str, Any] | None = None):
         """The old name of on_train_batch_begin."""
 
-    def on_batch_end(self, batch, logs=None):
+    def on_batch_end(self, batch, logs: dict[str, Any] | None = None):
         """The old name of on_train_batch_end."""
 
-    def on_train_batch_begin(self, batch, logs=None):
+    def on_train_batch_begin(self, batch, logs: dict[str, Any] | None = None):
         """Before every update."""
         self.on_batch_begin(batch, logs)
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         """After every update, with loss and metrics so far."""
         self.on_batch_end(batch, logs)
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: dict[str, Any] | None = None):
         """Before an evaluation."""
 
-    def on_test_end(self, logs=None):
+    def on_test_end(self, logs: dict[str, Any] | None = None):
         """After an evaluation, with loss and metrics."""
 
-    def on_test_batch_begin(self, batch, logs=None):
+    def on_test_batch_begin(self, batch, logs: dict[str, Any] | None = None):
         """Before every batch of an evaluation."""
 
-    def on_test_batch_end(self, batch, logs=None):
+    def on_test_batch_end(self, batch, logs: dict[str, Any] | None = None):
         """After every batch of an evaluation."""
 
-    def on_predict_begin(self, logs=None):
+    def on_predict_begin(self, logs: dict[str, Any] | None = None):
         """Before a prediction."""
 
-    def on_predict_end(self, logs=None):
+    def on_predict_end(self, logs: dict[str, Any] | None = None):
         """After a prediction."""
 
-    def on_predict_batch_begin(self, batch, logs=None):
+    def on_predict_batch_begin(self, batch, logs: dict[str, Any] | None = None):
         """Before every batch of a prediction."""
 
-    def on_predict_batch_end(self, batch, logs=None):
+    def on_predict_batch_end(self, batch, logs: dict[str, Any] | None = None):
         """After every batch of a prediction, with its outputs."""
 
 
@@ -107,10 +114,10 @@ class History(Callback):
         self.history: dict[str, list[float]] = {}
         self.epoch: list[int] = []
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None):
         self.epoch = []
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
@@ -125,7 +132,7 @@ class ProgbarLogger(Callback):
       stateful_metrics: accepted as in Keras 2.
     """
 
-    def __init__(self, count_mode="samples", stateful_metrics=None):
+    def __init__(self, count_mode: str = "samples", stateful_metrics=None):
         super().__init__()
         self._stateful = set(stateful_metrics or ())
         self.progbar = self.target = None
@@ -147,10 +154,10 @@ class ProgbarLogger(Callback):
     def _names(self):
         return self._stateful | {metric.name for metric in self.model.metrics}
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None):
         self._training = True
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict[str, Any] | None = None):
         self._training = False
 
     def on_epoch_begin(self, epoch, logs=None):
@@ -158,34 +165,34 @@ class ProgbarLogger(Callback):
         if self.params["verbose"] and self.params["epochs"] > 1:
             print(f"Epoch {epoch + 1}/{self.params['epochs']}")
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         self._step(batch, logs)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         self._finish(logs)
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: dict[str, Any] | None = None):
         if not self._training:
             self._begin()
 
-    def on_test_batch_end(self, batch, logs=None):
+    def on_test_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         if not self._training:
             self._step(batch, logs)
 
-    def on_test_end(self, logs=None):
+    def on_test_end(self, logs: dict[str, Any] | None = None):
         if not self._training:
             self._finish(logs)
 
-    def on_predict_begin(self, logs=None):
+    def on_predict_begin(self, logs: dict[str, Any] | None = None):
         self._begin()
 
-    def on_predict_batch_end(self, batch, logs=None):
+    def on_predict_batch_end(self, batch, logs: dict[str, Any] | None = None):
         self._step(batch, None)
 
-    def on_predict_end(self, logs=None):
+    def on_predict_end(self, logs: dict[str, Any] | None = None):
         self._finish(None)
 
-    def _step(self, batch, logs):
+    def _step(self, batch: int, logs):
         if self.progbar is not None and self.progbar.verbose == 1 and self.progbar.is_due():
             self.progbar.stateful_metrics |= set(logs or ())
             values = {name: as_number(value) for name, value in in_order_of_release(logs or {}).items()}
@@ -226,7 +233,10 @@ class CallbackList:
       **params: what callbacks find in `params`: verbose, epochs, steps.
     """
 
-    def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):
+    def __init__(
+        self, callbacks: Sequence[Any] | None = None, add_history: bool = False, add_progbar: bool = False,
+        model: Functional | Sequential | None = None, **params,
+    ):
         given = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
         self.callbacks = [callback for callback in given if callback is not None]
         if add_progbar and not any(isinstance(c, ProgbarLogger) for c in self.callbacks):
@@ -244,7 +254,7 @@ class CallbackList:
             event: [c for c in self.callbacks if _looks(c, event)] for event in _BATCHES
         }
 
-    def set_params(self, params):
+    def set_params(self, params: dict[str, Any]):
         """Tells the callbacks what `fit`, `evaluate` or `predict` was given."""
         self.params = params
         for callback in self.callbacks:
@@ -259,7 +269,7 @@ class CallbackList:
                 model.__dict__["history"] = callback
             callback.set_model(model)
 
-    def set_steps(self, steps):
+    def set_steps(self, steps: int):
         """Says how many steps an epoch has, once that is known."""
         if steps is not None and self.params.get("steps") is None:
             self.params["steps"] = steps
@@ -272,7 +282,7 @@ class CallbackList:
                 self._watching[event].append(callback)
 
 
-def _looks(callback, event):
+def _looks(callback, event: str):
     """Whether a callback has something of its own to do at an event of batches."""
     for name in (event, event.replace("train_", "")) if "train" in event else (event,):
         mine = getattr(callback, name, None)
@@ -283,24 +293,24 @@ def _looks(callback, event):
     return False
 
 
-def _caller(event):
-    def call(self, logs=None):
+def _caller(event: str):
+    def call(self, logs: dict[str, Any] | None = None):
         for callback in self.callbacks:
             getattr(callback, event)({} if logs is None else logs)
 
     return call
 
 
-def _epoch_caller(event):
-    def call(self, epoch, logs=None):
+def _epoch_caller(event: str):
+    def call(self, epoch: int, logs: dict[str, Any] | None = None):
         for callback in self.callbacks:
             getattr(callback, event)(epoch, {} if logs is None else logs)
 
     return call
 
 
-def _batch_caller(event):
-    def call(self, batch, logs=None):
+def _batch_caller(event: str):
+    def call(self, batch: int, logs: dict[str, Any] | None = None):
         numbers = None
         for callback in self._watching[event]:
             if isinstance(callback, ProgbarLogger) or logs is None:

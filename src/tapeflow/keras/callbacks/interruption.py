@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from typing import Any
 
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.keras.callbacks.base import Callback, writes_files
@@ -25,12 +26,8 @@ class BackupAndRestore(Callback):
     """
 
     def __init__(
-        self,
-        backup_dir,
-        save_freq="epoch",
-        double_checkpoint=False,
-        delete_checkpoint=True,
-        **kwargs,
+        self, backup_dir, save_freq: str = "epoch", double_checkpoint: bool = False,
+        delete_checkpoint: bool = True, **kwargs,
     ):
         super().__init__()
         if not backup_dir:
@@ -47,7 +44,7 @@ class BackupAndRestore(Callback):
         self._seen = 0
         self._epoch = 0
 
-    def _path(self, name):
+    def _path(self, name: str):
         return os.path.join(self.backup_dir, name)
 
     def on_train_begin(self, logs=None):
@@ -69,7 +66,7 @@ class BackupAndRestore(Callback):
             return None
         return record if {"epoch", "weights"} <= set(record) else None
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._epoch = epoch
 
     def on_train_batch_end(self, batch, logs=None):
@@ -79,7 +76,7 @@ class BackupAndRestore(Callback):
         if self._seen % self.save_freq == 0:
             self._save(self._epoch, batch)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         if self.save_freq == "epoch":
             self._save(epoch + 1, 0)
 
@@ -93,7 +90,7 @@ class BackupAndRestore(Callback):
         record = {"epoch": epoch, "batch": batch, "weights": name}
         replace_file(self._path("training_metadata.json"), json.dumps(record).encode())
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict[str, Any] | None = None):
         self._initial_epoch = None
         if self.delete_checkpoint and writes_files(self.model):
             shutil.rmtree(self.backup_dir, ignore_errors=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class MonitorCallback(Callback):
       min_delta: what counts as an improvement, at least.
     """
 
-    def __init__(self, monitor="val_loss", mode="auto", best=None, min_delta=0):
+    def __init__(self, monitor: str = "val_loss", mode: str = "auto", best=None, min_delta: int = 0):
         super().__init__()
         if mode not in ("auto", "min", "max"):
             warnings.warn(
@@ -38,7 +39,7 @@ class MonitorCallback(Callback):
             return None
         return -math.inf if self.monitor_op is np.greater else math.inf
 
-    def _is_improvement(self, current, reference):
+    def _is_improvement(self, current: float, reference: float | None):
         """Whether a value is better than another, None for none, by more than `min_delta`."""
         if self.monitor_op is None:
             self.monitor_op = self._by_metric()
@@ -64,7 +65,7 @@ class MonitorCallback(Callback):
             )
         return np.greater if direction == "up" else np.less
 
-    def _monitored(self, logs, what):
+    def _monitored(self, logs: dict[str, Any] | None, what: str):
         """The number; warns and gives None where the logs lack it."""
         if self.monitor_op is None:
             self.monitor_op = self._by_metric()

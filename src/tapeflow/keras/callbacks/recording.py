@@ -7,6 +7,7 @@ import csv
 import os
 import re
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class CSVLogger(Callback):
       append: whether lines are added to a file that exists, instead of replacing it.
     """
 
-    def __init__(self, filename, separator=",", append=False):
+    def __init__(self, filename, separator: str = ",", append: bool = False):
         super().__init__()
         self.filename, self.sep, self.append = os.fspath(filename), separator, append
         self.csv_file = self.writer = self.keys = None
@@ -142,17 +143,9 @@ class ModelCheckpoint(MonitorCallback):
     """
 
     def __init__(
-        self,
-        filepath,
-        monitor="val_loss",
-        verbose=0,
-        save_best_only=False,
-        save_weights_only=False,
-        mode="auto",
-        save_freq="epoch",
-        initial_value_threshold=None,
-        options=None,
-        **kwargs,
+        self, filepath, monitor: str = "val_loss", verbose: int = 0, save_best_only: bool = False,
+        save_weights_only: bool = False, mode: str = "auto", save_freq: str = "epoch",
+        initial_value_threshold=None, options=None, **kwargs,
     ):
         super().__init__(monitor, mode, initial_value_threshold)
         self.filepath, self.verbose = os.fspath(filepath), verbose
@@ -182,7 +175,7 @@ class ModelCheckpoint(MonitorCallback):
             if found is not None:
                 self.model.load_weights(found)
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch, logs: dict[str, Any] | None = None):
         self._epoch = epoch
 
     def on_train_batch_end(self, batch, logs=None):
@@ -193,12 +186,12 @@ class ModelCheckpoint(MonitorCallback):
             self._batches = 0
             self._save(self._epoch, batch, logs)
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch, logs: dict[str, Any] | None = None):
         self.epochs_since_last_save += 1
         if self.save_freq == "epoch" and self.epochs_since_last_save >= self.period:
             self._save(epoch, None, logs)
 
-    def _path(self, epoch, batch, logs):
+    def _path(self, epoch, batch, logs: dict[str, Any]):
         try:
             if batch is None:
                 return self.filepath.format(epoch=epoch + 1, **logs)
@@ -229,7 +222,7 @@ class ModelCheckpoint(MonitorCallback):
         if self.verbose > 0:
             print(f"\nEpoch {epoch + 1}: finished saving model to {path}")
 
-    def _is_best(self, epoch, logs, path):
+    def _is_best(self, epoch, logs: dict[str, Any], path):
         """Whether the model is to be saved as the best so far; in Keras 3 also where that cannot be known."""
         current = logs.get(self.monitor)
         if current is None:

@@ -7,6 +7,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -25,18 +26,14 @@ class RemoteMonitor(Callback):
     """
 
     def __init__(
-        self,
-        root="http://localhost:9000",
-        path="/publish/epoch/end/",
-        field="data",
-        headers=None,
-        send_as_json=False,
+        self, root: str = "http://localhost:9000", path: str = "/publish/epoch/end/", field: str = "data",
+        headers=None, send_as_json: bool = False,
     ):
         super().__init__()
         self.root, self.path, self.field = root, path, field
         self.headers, self.send_as_json = headers, send_as_json
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         record = {"epoch": epoch}
         for name, value in (logs or {}).items():
             record[name] = value.item() if isinstance(value, np.generic) else value

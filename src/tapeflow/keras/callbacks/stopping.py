@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core.release import keras_2
@@ -45,22 +47,15 @@ class EarlyStopping(MonitorCallback):
     """
 
     def __init__(
-        self,
-        monitor="val_loss",
-        min_delta=0,
-        patience=0,
-        verbose=0,
-        mode="auto",
-        baseline=None,
-        restore_best_weights=False,
-        start_from_epoch=0,
+        self, monitor: str = "val_loss", min_delta: int = 0, patience: int = 0, verbose: int = 0,
+        mode: str = "auto", baseline=None, restore_best_weights: bool = False, start_from_epoch: int = 0,
     ):
         super().__init__(monitor, mode, min_delta=min_delta)
         self.patience, self.verbose, self.baseline = patience, verbose, baseline
         self.restore_best_weights, self.start_from_epoch = restore_best_weights, start_from_epoch
         self.on_train_begin()
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None):
         self.wait, self.stopped_epoch = 0, 0
         self.best, self.best_weights, self.best_epoch = self._nothing(), None, 0
 
@@ -84,7 +79,7 @@ class EarlyStopping(MonitorCallback):
             if keras_2():
                 self._restore()
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict[str, Any] | None = None):
         if self.stopped_epoch > 0 and self.verbose > 0:
             print(f"Epoch {self.stopped_epoch + 1}: early stopping")
         if not keras_2():  # the best weights come back also where all epochs were run
@@ -97,7 +92,7 @@ class EarlyStopping(MonitorCallback):
             print(f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}.")
         self.model.set_weights(self.best_weights)
 
-    def get_monitor_value(self, logs):
+    def get_monitor_value(self, logs: dict[str, Any] | None):
         """The monitored number of an epoch; None, after a warning, where it is not known."""
         return self._monitored(logs, "Early stopping")
 
@@ -109,7 +104,7 @@ class TerminateOnNaN(Callback):
       raise_error: whether to stop by a RuntimeError.
     """
 
-    def __init__(self, raise_error=False):
+    def __init__(self, raise_error: bool = False):
         super().__init__()
         self.raise_error = raise_error
 
@@ -143,7 +138,7 @@ class LearningRateScheduler(Callback):
     [0.5, 0.25, 0.125]
     """
 
-    def __init__(self, schedule, verbose=0):
+    def __init__(self, schedule, verbose: int = 0):
         super().__init__()
         self.schedule, self.verbose = schedule, verbose
 
@@ -187,16 +182,8 @@ class ReduceLROnPlateau(MonitorCallback):
     """
 
     def __init__(
-        self,
-        monitor="val_loss",
-        factor=0.1,
-        patience=10,
-        verbose=0,
-        mode="auto",
-        min_delta=1e-4,
-        cooldown=0,
-        min_lr=0.0,
-        **kwargs,
+        self, monitor: str = "val_loss", factor: float = 0.1, patience=10, verbose: int = 0,
+        mode: str = "auto", min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0.0, **kwargs,
     ):
         super().__init__(monitor, mode, min_delta=kwargs.pop("epsilon", min_delta))
         if factor >= 1.0:
@@ -205,7 +192,7 @@ class ReduceLROnPlateau(MonitorCallback):
         self.verbose, self.cooldown, self.min_lr = verbose, cooldown, min_lr
         self.on_train_begin()
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict[str, Any] | None = None):
         self.best, self.wait, self.cooldown_counter = self._nothing(), 0, 0
 
     def in_cooldown(self):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from tapeflow.keras.callbacks.stopping import rate_of
 from tapeflow.keras.session import values_of
 from tapeflow.protos import SummaryMetadata
 from tapeflow.summary import writing
+
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.sequential import Sequential
 
 
 class TensorBoard(Callback):
@@ -67,7 +71,7 @@ class TensorBoard(Callback):
         self._step = {"train": 0, "validation": 0}
         self._last = (0.0, 0)
 
-    def _writer(self, kind):
+    def _writer(self, kind: str):
         found = self._writers.get(kind)
         if found is None:
             with context.eager_mode():
@@ -77,7 +81,7 @@ class TensorBoard(Callback):
             self._writers[kind] = found
         return found
 
-    def _write(self, kind, step, values):
+    def _write(self, kind: str, step: int, values: dict[str, Any]):
         with context.eager_mode(), self._writer(kind).as_default(), writing.record_if(True):
             for name, value in values.items():
                 if np.ndim(value) == 0:
@@ -88,7 +92,7 @@ class TensorBoard(Callback):
         if self.write_graph and getattr(model, "_is_graph_network", False):
             self._write_model(model)
 
-    def _write_model(self, model):
+    def _write_model(self, model: Sequential):
         try:
             described = model.to_json()
         except (NotImplementedError, TypeError) as error:
@@ -121,7 +125,7 @@ class TensorBoard(Callback):
             self._last = (now, step)
         self._write("train", step, values)
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._began = (time.time(), self._step["train"])
 
     def on_epoch_end(self, epoch, logs=None):
@@ -174,20 +178,20 @@ class TensorBoard(Callback):
         path = os.path.join(self.log_dir, "train", "projector_config.pbtxt")
         replace_file(path, ("\n".join(lines) + "\n").encode())
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict[str, Any] | None = None):
         for writer in self._writers.values():
             with context.eager_mode():
                 writer.close()
         self._writers = {}
 
 
-def _of_plugin(name):
+def _of_plugin(name: str):
     metadata = SummaryMetadata()
     metadata.plugin_data.plugin_name = name
     return metadata
 
 
-def _as_image(weight):
+def _as_image(weight: np.ndarray):
     """A weight as a batch of grey pictures, None for one of too many axes."""
     shape = np.squeeze(weight).shape
     value = np.squeeze(weight)

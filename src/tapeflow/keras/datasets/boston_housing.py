@@ -1,5 +1,7 @@
 """Prices of houses in Boston by 13 numbers."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from tapeflow.core.public import boundaries
@@ -8,7 +10,7 @@ from tapeflow.keras.utils.files import get_file
 _ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 
 
-def load_data(path="boston_housing.npz", test_split=0.2, seed=113):
+def load_data(path: str = "boston_housing.npz", test_split: float = 0.2, seed: int = 113):
     """Load prices of houses in Boston, and 13 numbers about each: the file is downloaded unless it is there.
 
     Args:
@@ -31,7 +33,7 @@ def load_data(path="boston_housing.npz", test_split=0.2, seed=113):
     return split(file, test_split, seed)
 
 
-def split(file, test_split, seed):
+def split(file, test_split, seed: int):
     """The arrays x and y of a file in a new order, in two parts."""
     with np.load(file, allow_pickle=False) as arrays:
         x, y = arrays["x"], arrays["y"]

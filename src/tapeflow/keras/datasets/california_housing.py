@@ -1,10 +1,14 @@
 """Prices of houses in California by 8 numbers."""
 
+from __future__ import annotations
+
 from tapeflow.keras.datasets.boston_housing import _ORIGIN, split
 from tapeflow.keras.utils.files import get_file
 
 
-def load_data(version="large", path="california_housing.npz", test_split=0.2, seed=113):
+def load_data(
+    version: str = "large", path: str = "california_housing.npz", test_split: float = 0.2, seed: int = 113
+):
     """Load prices of houses in California, and 8 numbers about each: the file is downloaded unless it is there.
 
     Args:

@@ -1,5 +1,7 @@
 """The files of CIFAR: batches of images as pickled dicts of arrays, of which nothing else is unpickled."""
 
+from __future__ import annotations
+
 import pickle
 import tarfile
 
@@ -12,7 +14,7 @@ _ALLOWED = {
 
 
 class _Arrays(pickle.Unpickler):
-    def find_class(self, module, name):
+    def find_class(self, module, name: str):
         if (module, name) not in _ALLOWED:
             raise pickle.UnpicklingError(f"the file names {module}.{name}, which is no array")
         return super().find_class(module, name)

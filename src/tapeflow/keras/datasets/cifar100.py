@@ -1,11 +1,13 @@
 """60,000 small pictures of 100 classes."""
 
+from __future__ import annotations
+
 from tapeflow.core.public import boundaries
 from tapeflow.keras.datasets.cifar import read
 from tapeflow.keras.utils.files import get_file
 
 
-def load_data(label_mode="fine"):
+def load_data(label_mode: str = "fine"):
     """`(x_train, y_train), (x_test, y_test)`; "coarse" labels are of 20 classes. Raises ValueError."""
     if label_mode not in ("fine", "coarse"):
         raise ValueError(

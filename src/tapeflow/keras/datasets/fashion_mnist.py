@@ -1,5 +1,7 @@
 """70,000 small grey pictures of 10 kinds of clothes."""
 
+from __future__ import annotations
+
 import gzip
 
 import numpy as np
@@ -27,7 +29,7 @@ def load_data():
     return tuple(parts)
 
 
-def _read(name, header):
+def _read(name: str, header):
     path = get_file(name, _ORIGIN + name, cache_subdir="datasets/fashion-mnist", file_hash=_MD5[name])
     with gzip.open(path, "rb") as file:
         return np.frombuffer(file.read(), np.uint8, offset=header)

@@ -1,5 +1,7 @@
 """50,000 reviews of films, good and bad, as lists of numbers of words."""
 
+from __future__ import annotations
+
 import json
 
 import numpy as np
@@ -11,15 +13,8 @@ from tapeflow.keras.utils.files import get_file
 
 
 def load_data(
-    path="imdb.npz",
-    num_words=None,
-    skip_top=0,
-    maxlen=None,
-    seed=113,
-    start_char=1,
-    oov_char=2,
-    index_from=3,
-    **kwargs,
+    path: str = "imdb.npz", num_words=None, skip_top=0, maxlen=None, seed: int = 113, start_char=1,
+    oov_char=2, index_from=3, **kwargs,
 ):
     """Load reviews of films as lists of the numbers of words, and labels 0 and 1: downloaded unless they are there.
 
@@ -66,7 +61,7 @@ def load_data(
     )
 
 
-def get_word_index(path="imdb_word_index.json"):
+def get_word_index(path: str = "imdb_word_index.json"):
     """The numbers of words."""
     file = get_file(
         path, _ORIGIN + "imdb_word_index.json", file_hash="bfafd718b763782e994055a2d397834f"

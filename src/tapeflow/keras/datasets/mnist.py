@@ -1,5 +1,7 @@
 """The MNIST digits."""
 
+from __future__ import annotations
+
 import os
 import zipfile
 import zlib
@@ -14,7 +16,7 @@ _DAMAGE = (KeyError, TypeError, ValueError, EOFError, NotImplementedError, Runti
 SUBSET = Path(__file__).with_name("mnist10k.npz")
 
 
-def load_data(path="mnist.npz"):
+def load_data(path: str = "mnist.npz"):
     """Handwritten digits: `(x_train, y_train), (x_test, y_test)`.
 
     Images are uint8 arrays of shape (n, 28, 28), labels uint8 arrays of shape (n,).

@@ -1,5 +1,7 @@
 """11,228 news of Reuters by 46 topics, as lists of numbers of words."""
 
+from __future__ import annotations
+
 import json
 
 import numpy as np
@@ -19,15 +21,8 @@ _LABELS = (
 
 
 def load_data(
-    path="reuters.npz",
-    num_words=None,
-    skip_top=0,
-    maxlen=None,
-    test_split=0.2,
-    seed=113,
-    start_char=1,
-    oov_char=2,
-    index_from=3,
+    path: str = "reuters.npz", num_words=None, skip_top=0, maxlen=None, test_split: float = 0.2,
+    seed: int = 113, start_char=1, oov_char=2, index_from=3,
 ):
     """Load news as lists of the numbers of words, and their topics, of 46: downloaded unless they are there.
 
@@ -64,7 +59,7 @@ def load_data(
     return (as_array(texts[:at]), labels[:at]), (as_array(texts[at:]), labels[at:])
 
 
-def get_word_index(path="reuters_word_index.json"):
+def get_word_index(path: str = "reuters_word_index.json"):
     """The numbers of words."""
     file = get_file(
         path, _ORIGIN + "reuters_word_index.json", file_hash="4d44cc38712099c9e383dc6e5f11a921"

@@ -8,7 +8,7 @@ from tapeflow.keras.engine.base_layer import Layer
 class AddLoss(Layer):
     """Adds its inputs to the losses."""
 
-    def __init__(self, unconditional=False, **kwargs):
+    def __init__(self, unconditional: bool = False, **kwargs):
         kwargs["autocast"] = False
         super().__init__(**kwargs)
         self.unconditional = unconditional

@@ -55,11 +55,11 @@ class AutoCastVariable:
         """The value as an array, cast."""
         return self._read().numpy()
 
-    def sparse_read(self, indices, name=None):
+    def sparse_read(self, indices, name: str | None = None):
         """Rows of the value, cast."""
         return self._cast(self.variable.sparse_read(indices, name=name))
 
-    def gather_nd(self, indices, name=None):
+    def gather_nd(self, indices, name: str | None = None):
         """Elements of the value, cast."""
         return self._cast(self.variable.gather_nd(indices, name=name))
 
@@ -69,7 +69,7 @@ class AutoCastVariable:
     def _read(self):
         return self._cast(convert_to_tensor(self.variable))
 
-    def __tf_tensor__(self, dtype=None, name=None):
+    def __tf_tensor__(self, dtype=None, name: str | None = None):
         if dtype == dtypes.resource:
             return self.variable.handle
         tensor = self._read()
@@ -83,10 +83,10 @@ class AutoCastVariable:
     def _as_graph_element(self):
         return self._read()
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         return getattr(self.__dict__["variable"], name)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value):
         setattr(self.variable, name, value)
 
     def __array__(self, *args, **kwargs):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 from tapeflow._native import EagerTensor
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.public import public_methods
@@ -101,7 +103,9 @@ class Layer(Connections, Protocol, Tracked):
         if "build" in cls.__dict__ and not cls.__module__.startswith("tapeflow."):
             cls.build = _in_scope(cls.__dict__["build"])
 
-    def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
+    def __init__(
+        self, trainable: bool = True, name: str | None = None, dtype=None, dynamic: bool = False, **kwargs
+    ):
         for argument in kwargs:
             if argument not in _ARGUMENTS:
                 raise unknown_argument(type(self), argument, kwargs[argument])
@@ -131,7 +135,7 @@ class Layer(Connections, Protocol, Tracked):
         self._set_dtype(dtype)
         self._set_batch_input_shape(kwargs)
 
-    def _make_name(self, name):
+    def _make_name(self, name: str | None):
         if name is None:
             return settings.unique_name(snake_name(type(self)))
         if not isinstance(name, str):
@@ -146,7 +150,7 @@ class Layer(Connections, Protocol, Tracked):
         attributes["_compute_dtype_object"] = settings.default_dtype(policy.compute_dtype)
         attributes["_variable_dtype_object"] = settings.default_dtype(policy.variable_dtype)
 
-    def _set_batch_input_shape(self, kwargs):
+    def _set_batch_input_shape(self, kwargs: dict[str, Any]):
         if "batch_input_shape" in kwargs:
             shape = tuple(kwargs["batch_input_shape"])
         elif "input_shape" in kwargs:
@@ -159,7 +163,7 @@ class Layer(Connections, Protocol, Tracked):
 
     # What subclasses define
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         """Make the weights; called before the first call. Subclasses define it.
 
         Args:
@@ -203,7 +207,7 @@ class Layer(Connections, Protocol, Tracked):
             lambda shape: TensorSpec(shape, self._compute_dtype_object), outputs
         )
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask: TensorLike | None = None):
         """Compute the mask of the outputs.
 
         Args:
@@ -231,7 +235,7 @@ class Layer(Connections, Protocol, Tracked):
         return config
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A layer from the constructor's arguments."""
         config = {name: value for name, value in config.items() if name not in cls._only_in_configs}
         with deserializing():
@@ -302,7 +306,7 @@ class Layer(Connections, Protocol, Tracked):
         return self._trainable
 
     @trainable.setter
-    def trainable(self, value):
+    def trainable(self, value: bool):
         for layer in self._all_layers():
             layer._trainable = bool(value)
 
@@ -342,7 +346,7 @@ class Layer(Connections, Protocol, Tracked):
         return self._input_spec
 
     @input_spec.setter
-    def input_spec(self, value):
+    def input_spec(self, value: InputSpec):
         for spec in nest.flatten(value):
             if spec is not None and not isinstance(spec, InputSpec):
                 raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {value}")
@@ -362,7 +366,7 @@ class Layer(Connections, Protocol, Tracked):
 class Unbuilt:
     """A weight that a layer has once it is built: until then, reading it raises AttributeError."""
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: type, name: str):
         self._name = name
 
     def __get__(self, layer, owner=None):
@@ -373,7 +377,7 @@ class Unbuilt:
         )
 
 
-def _in_scope(build):
+def _in_scope(build: Callable[..., Any]):
     """A program's `build`; in Keras 3 weights are named by the layer, and the layer is built, whoever calls it."""
 
     @functools.wraps(build)
@@ -388,5 +392,5 @@ def _in_scope(build):
     return build_in_scope
 
 
-def _sample(shape, dtype):
+def _sample(shape, dtype: DTypeLike):
     return zeros([1 if size is None else size for size in shape.as_list()], dtype)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.checkpoint import following as trackable
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import current_graph, current_name_scope, executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
@@ -26,6 +29,9 @@ from tapeflow.keras.engine.rematerialization import rematerialize
 from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import Variable
+
+if TYPE_CHECKING:
+    from tapeflow.keras.layers.core import Dense
 
 
 class _CallState(threading.local):
@@ -45,7 +51,7 @@ _signatures: dict[object, CallSignature] = {}
 class CallSignature:
     """What a layer's `call` takes."""
 
-    def __init__(self, call):
+    def __init__(self, call: Callable[..., Any]):
         try:
             parameters = list(inspect.signature(call).parameters.values())
         except (TypeError, ValueError):
@@ -86,7 +92,7 @@ def signature_of(layer):
     return found
 
 
-def call_layer(layer, args, kwargs):
+def call_layer(layer, args: Sequence[TensorLike], kwargs: dict[str, Any]):
     """layer(*args, **kwargs) with all that Keras promises around `layer.call`."""
     if "_remat_scope" in layer.__dict__:
         rematerialize(layer)
@@ -150,7 +156,7 @@ def call_layer(layer, args, kwargs):
     return outputs
 
 
-def _remember_inputs(layer, inputs):
+def _remember_inputs(layer, inputs: Tensor):
     """Keeps what a layer is called on in a graph of 1.x, so that losses and updates can be told apart by it."""
     if settings.in_plain_graph():
         layer.__dict__.setdefault("_called_on", []).extend(
@@ -166,7 +172,7 @@ def _call_of(layer):
     return tf_convert(layer.call)
 
 
-def _resolve_training(signature, outer, rest, kwargs):
+def _resolve_training(signature: CallSignature, outer, rest, kwargs: dict[str, Any]):
     """Whether this call trains: as its argument says, else as the call around it, else as set globally."""
     position = signature.training_position
     if position is not None and len(rest) >= position:
@@ -189,7 +195,7 @@ def _resolve_training(signature, outer, rest, kwargs):
     return training, kwargs
 
 
-def _is_symbolic(inputs):
+def _is_symbolic(inputs: TensorLike):
     if isinstance(inputs, KerasTensor):
         return True
     if isinstance(inputs, (list, tuple, dict)):
@@ -197,7 +203,7 @@ def _is_symbolic(inputs):
     return False
 
 
-def _prepare(layer, inputs):
+def _prepare(layer, inputs: TensorLike):
     """The inputs as tensors, floating ones in the layer's compute dtype."""
     target = layer._compute_dtype_object if layer._autocast else None
     if isinstance(inputs, (Tensor, np.ndarray, Variable)):
@@ -220,18 +226,18 @@ def _prepare_leaf(x, target, layer):
     return x
 
 
-def _spec_of(x):
+def _spec_of(x: Tensor):
     return TensorSpec(x.shape, x.dtype) if isinstance(x, Tensor) else x
 
 
 @functools.cache
-def _shape_arguments(build):
+def _shape_arguments(build: Callable[..., Any]):
     """The arguments of a class's `build` where it takes one for each input of `call`: "query_shape", "value_shape"."""
     names = CallSignature(build).names[1:]
     return tuple(names) if len(names) > 1 and all(name.endswith("_shape") for name in names) else ()
 
 
-def build_from_inputs(layer, inputs, rest, kwargs):
+def build_from_inputs(layer, inputs: TensorLike, rest, kwargs: dict[str, Any]):
     """Makes the weights of a layer for a call with these inputs."""
     layer.__dict__.setdefault("_first_inputs", nest.map_structure(_spec_of, inputs))
     if wanted := _shape_arguments(type(layer).build):
@@ -245,7 +251,7 @@ def build_from_inputs(layer, inputs, rest, kwargs):
         assert_input_compatibility(layer._input_spec, inputs, layer.name)
 
 
-def build_for_shapes(layer, shapes):
+def build_for_shapes(layer, shapes: TensorShape):
     """Makes the weights of a layer for inputs of these shapes."""
     layer._input_shape_seen = shapes
     if layer._path is None and not keras_2():
@@ -260,7 +266,7 @@ def build_for_shapes(layer, shapes):
         trackable.look_again()
 
 
-def shapes_of(inputs):
+def shapes_of(inputs: TensorLike):
     """The structure of shapes of the inputs."""
     if hasattr(inputs, "shape"):
         return TensorShape(inputs.shape)
@@ -275,7 +281,7 @@ def _note(error, layer):
         error.add_note(f"in layer {layer.name!r} (type {type(layer).__name__})")
 
 
-def _add_activity_loss(layer, inputs, outputs):
+def _add_activity_loss(layer: Dense, inputs: Tensor, outputs: Tensor):
     for output in nest.flatten(outputs):
         penalty = layer._activity_regularizer(output)
         sizes = output.shape.as_list() if output.shape.rank else [1]
@@ -297,7 +303,7 @@ def is_fast(layer):
     )
 
 
-def one_positional(model, method):
+def one_positional(model, method: str):
     """Raises ValueError if a model that a method feeds asks `call` for more than its inputs and `training`."""
     extra = _more_positional(type(model).call)
     if extra:
@@ -308,7 +314,7 @@ def one_positional(model, method):
 
 
 @functools.cache
-def _more_positional(call):
+def _more_positional(call: Callable[..., Any]):
     spec = inspect.getfullargspec(inspect.unwrap(call))
     required = spec.args[: len(spec.args) - len(spec.defaults or ())]
     return [name for name in required if name != "training"][2:]

@@ -36,7 +36,7 @@ class Operation(Layer, metaclass=_OfLayers):
       ValueError: for a name that is not text or has a slash.
     """
 
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None):
         if name is not None and (not isinstance(name, str) or "/" in name):
             raise ValueError(
                 "Argument `name` must be a string and cannot contain character `/`. "
@@ -82,7 +82,7 @@ class Function(Operation):
       ValueError: where there are no inputs or no outputs, and where outputs do not follow from the inputs.
     """
 
-    def __init__(self, inputs, outputs, name=None):
+    def __init__(self, inputs, outputs, name: str | None = None):
         super().__init__(name=name)
         for what, given in (("inputs", inputs), ("outputs", outputs)):
             if not nest.flatten(given):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.math.casting import cast
+
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.functional.symbolic import KerasTensor
 
 
 class InputSpec:
@@ -33,16 +39,9 @@ class InputSpec:
     """
 
     def __init__(
-        self,
-        dtype=None,
-        shape=None,
-        ndim=None,
-        max_ndim=None,
-        min_ndim=None,
-        axes=None,
-        allow_last_axis_squeeze=False,
-        name=None,
-        optional=False,
+        self, dtype: DTypeLike | None = None, shape: ShapeLike | None = None, ndim: int | None = None,
+        max_ndim=None, min_ndim: int | None = None, axes: dict[Any, Any] | None = None,
+        allow_last_axis_squeeze: bool = False, name=None, optional: bool = False,
     ):
         self.optional = optional
         self.dtype = None if dtype is None else dtypes.as_dtype(dtype).name
@@ -91,7 +90,7 @@ class InputSpec:
         return cls(**config)
 
 
-def assert_input_compatibility(input_spec, inputs, layer_name):
+def assert_input_compatibility(input_spec: InputSpec, inputs: TensorLike, layer_name: str):
     """Raises ValueError when inputs are not what input_spec asks for."""
     if not input_spec:
         return
@@ -111,7 +110,7 @@ def assert_input_compatibility(input_spec, inputs, layer_name):
                 )
 
 
-def _problem(x, spec):
+def _problem(x: Tensor, spec: InputSpec):
     shape = TensorShape(x.shape)
     if shape.rank is None:
         return None
@@ -138,7 +137,7 @@ def _problem(x, spec):
     return None
 
 
-def conformed(tensor, value):
+def conformed(tensor: KerasTensor, value: TensorLike):
     """An input with the rank that was declared, where a last axis of size 1 makes the difference; and its dtype."""
     if not isinstance(value, Tensor) or tensor._shape.rank is None or value.shape.rank is None:
         return value

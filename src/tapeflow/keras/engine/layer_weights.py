@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.checkpoint.following import attached
@@ -16,6 +18,9 @@ from tapeflow.keras.engine.tracking import OwnWeights, unique
 from tapeflow.keras.engine.weight import Weight, make_weight
 from tapeflow.keras.random import SeedGenerator
 from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
+
+if TYPE_CHECKING:
+    from tapeflow.keras.regularizers import L2
 
 # Arguments of `add_weight` without an effect here.
 _ACCEPTED = {"autocast", "caching_device", "collections", "experimental_autocast", "getter", "layout"}
@@ -277,7 +282,7 @@ def _aggregation(value):
         ) from None
 
 
-def _penalty(regularizer, variable):
+def _penalty(regularizer: L2, variable):
     """The penalty on a variable; in graphs, under the variable's name."""
     if variable._parts is None and executing_eagerly():
         return regularizer(variable)

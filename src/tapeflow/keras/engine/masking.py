@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.layout import expand_dims, squeeze
@@ -10,11 +14,14 @@ from tapeflow.ops.array.rows import size
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import reduce_sum
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.calling import CallSignature
+
 # Whether any tensor of the process has been given a mask: if not, none need be looked for.
 exist = False
 
 
-def of(inputs):
+def of(inputs: TensorLike | dict[str, Any]):
     """The masks of the inputs, in their structure; None where nothing is masked."""
     if isinstance(inputs, Tensor):
         return getattr(inputs, "_keras_mask", None)
@@ -22,7 +29,9 @@ def of(inputs):
     return masks if any(mask is not None for mask in nest.flatten(masks)) else None
 
 
-def of_call(signature, inputs, rest, kwargs):
+def of_call(
+    signature: CallSignature, inputs: TensorLike | dict[str, Any], rest: Sequence[Any], kwargs: dict[str, Any]
+):
     """The mask of a call: its argument, or else that of its inputs; and kwargs with it, where it is taken."""
     position = signature.mask_position
     if position is not None and len(rest) >= position > 0:
@@ -42,7 +51,7 @@ def set_mask(tensor, mask):
     exist = True
 
 
-def attach(layer, inputs, outputs, mask):
+def attach(layer, inputs: TensorLike | dict[str, Any], outputs: TensorLike, mask):
     """Gives the outputs of a layer the masks that the layer computes for them."""
     if layer._masks_itself:
         return
@@ -57,7 +66,7 @@ def attach(layer, inputs, outputs, mask):
             set_mask(tensor, output_mask)
 
 
-def weighted(output, weight, rescale=False):
+def weighted(output, weight, rescale: bool = False):
     """A sample weight with the mask of an output: what is masked counts nowhere.
 
     With `rescale`, what counts is weighted so that a mean over all is the mean over what counts.

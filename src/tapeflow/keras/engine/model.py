@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.deserialization import deserializing
@@ -154,7 +155,7 @@ class Model(Training, Layer):
         """The layers held directly."""
         return self._sublayers()
 
-    def get_layer(self, name=None, index=None):
+    def get_layer(self, name: str | None = None, index=None):
         """Find a layer.
 
         Args:
@@ -188,7 +189,7 @@ class Model(Training, Layer):
             f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}."
         )
 
-    def _gather(self, trainable):
+    def _gather(self, trainable: bool):
         """As Layer's, but in Keras 2 the layers' variables before the model's own."""
         if not keras_2():
             return super()._gather(trainable)
@@ -247,13 +248,8 @@ class Model(Training, Layer):
         self.__dict__.update(dict.fromkeys(self._traced()))
 
     def summary(
-        self,
-        line_length=None,
-        positions=None,
-        print_fn=None,
-        expand_nested=False,
-        show_trainable=False,
-        layer_range=None,
+        self, line_length=None, positions=None, print_fn=None, expand_nested: bool = False,
+        show_trainable: bool = False, layer_range=None,
     ):
         """Print the layers with their output shapes and numbers of parameters.
 
@@ -353,7 +349,10 @@ class Model(Training, Layer):
             found[f"layer-{number}"] = layer
         return found
 
-    def save_weights(self, filepath, overwrite=True, max_shard_size=None, save_format=None, options=None):
+    def save_weights(
+        self, filepath, overwrite: bool = True, max_shard_size=None, save_format: str | None = None,
+        options=None,
+    ):
         """Save the weights: as a TensorFlow checkpoint, or as HDF5 for names that end in .h5, .hdf5 or .keras.
 
         Args:
@@ -372,7 +371,7 @@ class Model(Training, Layer):
             max_shard_size, save_format, options = None, max_shard_size, save_format or options
         services().weight_files.save(self, filepath, overwrite, save_format, options, max_shard_size)
 
-    def save(self, filepath, overwrite=True, save_format=None, **kwargs):
+    def save(self, filepath, overwrite: bool = True, save_format=None, **kwargs):
         """Save the whole model: layers, weights, and the optimizer with its state. See `tf.keras.models.save_model`.
 
         Args:
@@ -385,7 +384,7 @@ class Model(Training, Layer):
 
         services().model_files.save_model(self, filepath, overwrite, save_format=save_format, **kwargs)
 
-    def load_weights(self, filepath, skip_mismatch=False, by_name=False, options=None):
+    def load_weights(self, filepath, skip_mismatch: bool = False, by_name: bool = False, options=None):
         """Load what `save_weights` has saved.
 
         Args:
@@ -399,7 +398,9 @@ class Model(Training, Layer):
         """
         return services().weight_files.load(self, filepath, skip_mismatch, by_name, options)
 
-    def export(self, filepath, format="tf_saved_model", verbose=True, input_signature=None, **kwargs):
+    def export(
+        self, filepath, format: str = "tf_saved_model", verbose: bool = True, input_signature=None, **kwargs
+    ):
         """Write a SavedModel with a function `serve`, for serving.
 
         Args:
@@ -421,7 +422,7 @@ class Model(Training, Layer):
 
         return serialization.build_config(self)
 
-    def build_from_config(self, config):
+    def build_from_config(self, config: dict[str, Any]):
         """Builds the model for the shapes that it was built for when it was saved."""
         if config and config.get("input_shape") is not None:
             self.build(_shapes(config["input_shape"]))
@@ -433,7 +434,7 @@ class Model(Training, Layer):
                 layer.reset_states()
 
 
-def _shapes(shape):
+def _shapes(shape: Sequence[int | None] | dict[str, Any]):
     """Shapes of a config: lists of sizes as tuples."""
     if isinstance(shape, dict):
         return {name: _shapes(value) for name, value in shape.items()}
@@ -442,7 +443,7 @@ def _shapes(shape):
     return tuple(shape)
 
 
-def _are_symbolic(args, kwargs):
+def _are_symbolic(args: Sequence[Any], kwargs: dict[str, Any]):
     candidates = [*args[:2], kwargs.get("inputs"), kwargs.get("outputs")]
     return any(isinstance(leaf, KerasTensor) for leaf in nest.flatten(candidates))
 

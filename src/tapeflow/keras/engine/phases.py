@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tapeflow._native import Tensor, Variable
 from tapeflow.core import dtypes
 from tapeflow.ops.control.flow import cond
@@ -9,7 +12,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import static_value
 
 
-def by_phase(training, active, at_rest):
+def by_phase(training, active: Callable[..., Any], at_rest: Callable[..., Any]):
     """`active()` while `training`, a bool, number, tensor or None; `at_rest()` otherwise."""
     if isinstance(training, (Tensor, Variable)):
         known = static_value(training)

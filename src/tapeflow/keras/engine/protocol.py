@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeflow.autodiff.custom_gradient import recompute_grad
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.calling import build_for_shapes
@@ -18,7 +20,7 @@ from tapeflow.keras.engine.layer_weights import LayerWeights
 from tapeflow.keras.engine.shapes import as_shapes
 
 
-def _plain(shape):
+def _plain(shape: Sequence[Any]):
     """A structure of shapes as lists and tuples, as configs have it."""
     if isinstance(shape, TensorShape):
         return None if shape.rank is None else tuple(shape.as_list())
@@ -76,7 +78,7 @@ class Protocol(LayerWeights, LayerLosses):
     def dtype_policy(self, value):
         self._set_dtype(value)
 
-    def _set_dtype(self, dtype):
+    def _set_dtype(self, dtype: DType):
         raise TypeError(f"The dtype of {self.name} cannot be set.")
 
     @property
@@ -113,7 +115,7 @@ class Protocol(LayerWeights, LayerLosses):
         """None: weights are not quantized."""
         return None
 
-    def quantize(self, mode=None, type_check=True, config=None):
+    def quantize(self, mode=None, type_check: bool = True, config=None):
         """Make weights small integers; layers that can do that define it.
 
         Args:
@@ -151,7 +153,7 @@ class Protocol(LayerWeights, LayerLosses):
             self.__dict__["_shapes_by_name"] = shapes
             self._build_for(next(iter(shapes.values())))
 
-    def _build_for(self, shape):
+    def _build_for(self, shape: Sequence[Any]):
         build_for_shapes(self, as_shapes(shape))
 
     def compute_output_spec(self, *args, **kwargs):
@@ -168,7 +170,7 @@ class Protocol(LayerWeights, LayerLosses):
         return recompute_grad(layer_call)
 
     def stateless_call(
-        self, trainable_variables, non_trainable_variables, *args, return_losses=False, **kwargs
+        self, trainable_variables, non_trainable_variables, *args, return_losses: bool = False, **kwargs
     ):
         """Call the layer with given values of its variables, which stay as they are.
 

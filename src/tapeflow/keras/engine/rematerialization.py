@@ -45,7 +45,7 @@ class RematScope:
       ValueError: for an unknown mode.
     """
 
-    def __init__(self, mode="full", output_size_threshold=1024, layer_names=None):
+    def __init__(self, mode: str = "full", output_size_threshold: int = 1024, layer_names=None):
         if mode not in _MODES:
             raise ValueError(
                 f"Invalid mode '{mode}'. Supported modes are: 'full', 'activations', 'larger_than', 'list_of_layers', "

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow._native import Tensor
 from tapeflow.checkpoint import following as trackable
 from tapeflow.core.context import name_scope
@@ -260,7 +263,7 @@ class Sequential(Model):
     def _numbered_operations(self):
         return listed(self._stack if self._has_input_layer else [None, *self._stack])
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         shape = TensorShape(input_shape)
         for layer in self.layers:
             shape = layer.compute_output_shape(shape)
@@ -342,7 +345,7 @@ class Sequential(Model):
         return config
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects=None):
         """A model from what get_config returned."""
 
         layers = config["layers"] if isinstance(config, dict) else config

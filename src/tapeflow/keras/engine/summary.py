@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
@@ -11,18 +13,17 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.optimizers.variables import in_order
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.sequential import Sequential
+    from tapeflow.keras.layers.core import Dense, Dropout
+
 _CHAIN = (88, (0.45, 0.80, 1.0))
 _CONNECTED = (108, (0.3, 0.56, 0.74, 1.0))
 
 
 def print_summary(
-    model,
-    line_length=None,
-    print_fn=None,
-    positions=None,
-    expand_nested=False,
-    show_trainable=False,
-    layer_range=None,
+    model, line_length=None, print_fn=None, positions=None, expand_nested: bool = False,
+    show_trainable: bool = False, layer_range=None,
 ):
     """Prints the table by print_fn, one call per line. See `Model.summary`."""
     out = print if print_fn is None else print_fn
@@ -37,7 +38,7 @@ def print_summary(
 
 
 class _Table:
-    def __init__(self, model, width, positions, expand_nested, show_trainable):
+    def __init__(self, model, width, positions, expand_nested: bool, show_trainable: bool):
         self.model = model
         self.network = getattr(model, "_network", None)
         self.connected = self.network is not None and not self.network.is_chain()
@@ -87,14 +88,14 @@ class _Table:
         for title, weights in titles + ([("Optimizer", state)] if state else []):
             yield f" {title} params: {count(weights):,} ({readable(memory(weights))})"
 
-    def _rows(self, owner, layers, level):
+    def _rows(self, owner, layers: Sequence[Any], level: int):
         for layer in layers:
             yield self._fields(owner, layer, level)
             inner = _parts(layer) if self.expand_nested else None
             if inner:
                 yield from self._rows(layer, inner, level + 1)
 
-    def _fields(self, owner, layer, level):
+    def _fields(self, owner, layer, level: int):
         name = f"{layer.name} ({type(layer).__name__})"
         if level:
             name = "   " * level + "└ " + name
@@ -118,10 +119,10 @@ class _Table:
             shape = list(shape)  # several outputs
         return "?" if shape is None else str(shape)
 
-    def _rule(self, left, line, cross, right):
+    def _rule(self, left: str, line: str, cross: str, right: str):
         return left + cross.join(line * width for width in self.widths) + right
 
-    def _row(self, fields, bar, header=False):
+    def _row(self, fields: Sequence[str], bar: str, header: bool = False):
         cells = [
             [_cut(field, width - 2)] if header else _wrapped(field, width - 2)
             for field, width in zip(fields, self.widths)
@@ -135,7 +136,7 @@ class _Table:
             yield bar + bar.join(parts) + bar
 
 
-def connections(network, layer, quoted=False):
+def connections(network, layer, quoted: bool = False):
     """The outputs of layers that the calls of a layer read, as "dense[0][0]"; with `quoted` as a list of texts."""
     found = [
         f"{parent.layer.name}[{parent.layer._nodes.index(parent.node)}][{parent.index}]"
@@ -146,7 +147,7 @@ def connections(network, layer, quoted=False):
     return str(found) if quoted else ", ".join(found) or "-"
 
 
-def _widths(positions, width):
+def _widths(positions: Sequence[float], width: int):
     """The widths of the columns, with a blank on each side, so that the table is `width` wide."""
     widths, start = [], 0
     for position in positions:
@@ -163,11 +164,11 @@ def _widths(positions, width):
     return widths
 
 
-def _cut(text, room):
+def _cut(text: str, room: int):
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
-def _wrapped(text, room):
+def _wrapped(text: str, room: int):
     """The lines of a text, broken between words; the words that are too long are cut."""
     lines, line = [], ""
     for part in re.findall(r"\s*\S+", text):
@@ -194,7 +195,7 @@ def _made_so_far(optimizer):
     return [*optimizer.weights, *([] if rate is None else [rate])]
 
 
-def within(layers, layer_range):
+def within(layers: Sequence[Any], layer_range):
     """The layers from the first to the last name (or pattern) of layer_range."""
     if layer_range is None:
         return layers
@@ -231,7 +232,7 @@ def shape_of_calls(layer):
     return [shape] if type(layer).__name__ == "InputLayer" else shape
 
 
-def _shape_of_built(layer):
+def _shape_of_built(layer: Sequential | Dense | Dropout):
     """The shape of the outputs for the inputs that a layer was built for; None where it is not known."""
     seen = layer.__dict__.get("_input_shape_seen")
     if seen is None or getattr(layer.compute_output_shape, "__func__", None) is Layer.compute_output_shape:
@@ -248,7 +249,7 @@ def memory(weights):
     return sum(weight.shape.num_elements() * weight.dtype.size for weight in weights)
 
 
-def readable(size, smallest="B"):
+def readable(size, smallest: str = "B"):
     """A number of bytes in words: "288.00 B"."""
     for unit in (smallest, "KB", "MB", "GB", "TB"):
         if size < 1024 or unit == "TB":

@@ -56,7 +56,7 @@ def lines_of_keras_2(model, line_length, positions, expand_nested, show_trainabl
     yield "_" * width
 
 
-def _rows(layer, fields, positions, width, expand, level=0, last=False):
+def _rows(layer, fields, positions, width, expand, level=0, last: bool = False):
     yield from _row(fields(layer, level), positions, level)
     inner = getattr(layer, "layers", None) if expand else None
     bar = "|" * level

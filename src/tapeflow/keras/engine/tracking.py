@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from tapeflow.checkpoint.following import attached, is_trackable
 from tapeflow.core.public import boundary
@@ -38,7 +38,7 @@ class Tracked(Module):
         self.__dict__["_own_weights"] = []
 
     @boundary
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value):
         tracked = self.__dict__.get("_tracked")
         if tracked is None:
             if isinstance(value, (Tracked, Variable)):
@@ -101,7 +101,7 @@ class Tracked(Module):
         """What checkpoints follow from this object, by name."""
         return dict(self._trackable_children())
 
-    def _lookup_dependency(self, name, cached_dependencies=None):
+    def _lookup_dependency(self, name: str, cached_dependencies=None):
         return self._trackable_children().get(name)
 
     @property
@@ -110,12 +110,12 @@ class Tracked(Module):
 
     _checkpoint_dependencies = _unconditional_checkpoint_dependencies
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str):
         if "_tracked" in self.__dict__:
             self._untrack(name)
         object.__delattr__(self, name)
 
-    def _untrack(self, name):
+    def _untrack(self, name: str):
         self._tracked.pop(name, None)
         value = self._tracked_variables.pop(name, None)
         if value is not None and all(v is not value for v in self._tracked_variables.values()):
@@ -158,7 +158,7 @@ def _collect(value, held):
 class Node(Trackable):
     """An object of a checkpoint that is no object here: `children` is a method that gives what it holds, by name."""
 
-    def __init__(self, children):
+    def __init__(self, children: Callable[..., Any]):
         self._children = children
 
     def _trackable_children(self, save_type="checkpoint", **kwargs):
@@ -173,7 +173,7 @@ def listed(items):
 class OwnWeights(list):
     """The variables of a layer that are trainable, or not; what is added here becomes the layer's."""
 
-    def __init__(self, weights, trainable):
+    def __init__(self, weights, trainable: bool):
         super().__init__(weight for weight in weights if weight.trainable is trainable)
         self._weights = weights
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.public import boundary
 from tapeflow.core.release import keras_2
 from tapeflow.keras import initializers, settings
@@ -14,7 +17,7 @@ from tapeflow.keras.engine.static import shown_dtype
 from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
 
 
-def make_weight(owner, first, name, **arguments):
+def make_weight(owner, first, name: str | None, **arguments):
     """A variable of a layer or metric; in Keras 3 under the path of its owner, and never without a name.
 
     Args:
@@ -53,7 +56,7 @@ class Weight(Variable, by_creators=True):
         return self._full_name.rpartition("/")[2]
 
     @name.setter
-    def name(self, full_name):
+    def name(self, full_name: str):
         self.__dict__["_full_name"] = full_name.partition(":")[0]
 
     @property
@@ -86,7 +89,9 @@ class Weight(Variable, by_creators=True):
     regularizer = None
     overwrite_with_gradient = False
 
-    def assign(self, value, use_locking=False, name=None, read_value=True):
+    def assign(
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ):
         """Replace the value.
 
         Args:
@@ -107,7 +112,10 @@ class Weight(Variable, by_creators=True):
             return self.read_value()
         return _value_after(super().assign(value, use_locking, name, read_value))
 
-    def assign_add(self, value, use_locking=None, name=None, read_value=True):
+    def assign_add(
+        self, value: TensorLike, use_locking: bool | None = None, name: str | None = None,
+        read_value: bool = True,
+    ):
         """Add to the value.
 
         Args:
@@ -125,7 +133,9 @@ class Weight(Variable, by_creators=True):
             return self.read_value()
         return _value_after(super().assign_add(value, use_locking, name, read_value))
 
-    def assign_sub(self, value, use_locking=None, name=None, read_value=True):
+    def assign_sub(
+        self, value, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ):
         """Subtract from the value.
 
         Args:
@@ -188,8 +198,11 @@ class KerasVariable(Weight, metaclass=_OfWeights, by_creators=False):
     """
 
     @boundary
-    def __init__(self, initializer, shape=None, dtype=None, trainable=True, autocast=True, aggregation="none",
-                 synchronization="auto", name=None, **kwargs):  # fmt: skip
+    def __init__(
+        self, initializer, shape: Sequence[Any] | None = None, dtype: DTypeLike | None = None,
+        trainable: bool = True, autocast: bool = True, aggregation="none", synchronization="auto",
+        name: str | None = None, **kwargs,
+    ):  # fmt: skip
         name = name or settings.unique_name("variable")
         if not isinstance(name, str) or "/" in name:
             raise ValueError(

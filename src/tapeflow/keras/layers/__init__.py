@@ -1,5 +1,7 @@
 """`tf.keras.layers`."""
 
+from __future__ import annotations
+
 import functools as _functools
 import importlib as _importlib
 
@@ -185,7 +187,7 @@ _OF_MODELS = dict.fromkeys(("LayerScale", "StochasticDepth"), "tapeflow.keras.ap
 _VERSIONED = ("BatchNormalization", "LSTM", "GRU", "LSTMCell", "GRUCell")
 
 
-def __getattr__(name):
+def __getattr__(name: str):
     if name not in _LATE:
         raise AttributeError(f"module 'tapeflow.keras.layers' has no attribute {name!r}")
     found = globals()[name] = getattr(_importlib.import_module(_LATE[name]), name)
@@ -216,7 +218,7 @@ def deserialize(config, custom_objects=None):
     return _resolve(config, _names() if found is None else {name: found}, "layer", custom_objects)
 
 
-def _named(name):
+def _named(name: str):
     """The class of layers or models that a config means by a name, or None."""
     if name in _OF_MODELS:
         return getattr(_importlib.import_module(_OF_MODELS[name]), name)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -37,7 +41,9 @@ class ReLU(SameShape):
 
     _plain_call = True
 
-    def __init__(self, max_value=None, negative_slope=0.0, threshold=0.0, **kwargs):
+    def __init__(
+        self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0, **kwargs
+    ):
         super().__init__(**kwargs)
         for name, value in (
             ("max_value", max_value),
@@ -50,7 +56,7 @@ class ReLU(SameShape):
                 )
         self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
     def get_config(self):
@@ -76,7 +82,7 @@ class LeakyReLU(SameShape):
 
     _plain_call = True
 
-    def __init__(self, negative_slope=0.3, **kwargs):
+    def __init__(self, negative_slope: float = 0.3, **kwargs):
         negative_slope = kwargs.pop("alpha", negative_slope)
         super().__init__(**kwargs)
         if negative_slope is None:
@@ -102,7 +108,7 @@ class ELU(SameShape):
 
     _plain_call = True
 
-    def __init__(self, alpha=1.0, **kwargs):
+    def __init__(self, alpha: float = 1.0, **kwargs):
         super().__init__(**kwargs)
         if alpha is None:
             raise ValueError("Alpha of an ELU layer cannot be None, expecting a float.")
@@ -131,7 +137,7 @@ class ThresholdedReLU(SameShape):
 
     _keras_module = "keras._legacy.layers"
 
-    def __init__(self, theta=1.0, **kwargs):
+    def __init__(self, theta: float = 1.0, **kwargs):
         super().__init__(**kwargs)
         if theta is None or theta < 0:
             raise ValueError(f"Theta must be >= 0, got {theta}.")
@@ -189,12 +195,8 @@ class PReLU(SameShape):
     """
 
     def __init__(
-        self,
-        alpha_initializer="Zeros",
-        alpha_regularizer=None,
-        alpha_constraint=None,
-        shared_axes=None,
-        **kwargs,
+        self, alpha_initializer: str = "Zeros", alpha_regularizer=None, alpha_constraint=None,
+        shared_axes=None, **kwargs,
     ):
         super().__init__(**kwargs)
         self.alpha_initializer = initializers.get(alpha_initializer)
@@ -203,7 +205,7 @@ class PReLU(SameShape):
         axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes
         self.shared_axes = None if axes is None else list(axes)
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()[1:]
         for axis in self.shared_axes or ():
             sizes[axis - 1] = 1

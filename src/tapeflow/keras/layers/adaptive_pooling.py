@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
@@ -10,7 +14,7 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.math.reduction import reduce_max, reduce_mean
 
 
-def pool_evenly(x, axis, count, reduce):
+def pool_evenly(x, axis, count, reduce: Callable[..., Any]):
     """Return `count` reduced windows along an axis, which cover it evenly. Raises ValueError if its size is unknown."""
     size = x.shape[axis]
     if size is None:
@@ -26,7 +30,7 @@ class _AdaptivePooling(Layer):
     rank = 1
     _reduce = staticmethod(reduce_mean)
 
-    def __init__(self, output_size, data_format=None, **kwargs):
+    def __init__(self, output_size: Sequence[int] | int, data_format: str | None = None, **kwargs):
         super().__init__(**kwargs)
         sizes = (output_size,) * self.rank if isinstance(output_size, int) else tuple(output_size)
         if len(sizes) != self.rank or not all(isinstance(n, int) and n > 0 for n in sizes):
@@ -41,12 +45,12 @@ class _AdaptivePooling(Layer):
     def _start(self):
         return 2 if self.data_format == "channels_first" else 1
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         for axis, count in enumerate(self.output_size, self._start()):
             inputs = pool_evenly(inputs, axis, count, self._reduce)
         return inputs
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         sizes[self._start() : self._start() + self.rank] = self.output_size
         return TensorShape(sizes)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import string
+from collections.abc import Sequence
+from typing import Any
 
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
@@ -59,7 +62,7 @@ class _DotAttention(Layer):
 
     seed_generator = GeneratorOfNoise()
 
-    def __init__(self, dropout=0.0, seed=None, **kwargs):
+    def __init__(self, dropout: float = 0.0, seed: int | None = None, **kwargs):
         self_causal = kwargs.pop("causal", False)
         super().__init__(**kwargs)
         self.dropout, self.seed = dropout, seed
@@ -124,7 +127,7 @@ class _DotAttention(Layer):
     def compute_mask(self, inputs, mask=None):
         return mask[0] if mask else None
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         shapes = as_shapes(input_shape)
         return TensorShape([*shapes[0].as_list()[:-1], shapes[1].as_list()[-1]])
 
@@ -158,7 +161,10 @@ class Attention(_DotAttention):
       [3. 0. 2.]]]
     """
 
-    def __init__(self, use_scale=False, score_mode="dot", dropout=0.0, seed=None, **kwargs):
+    def __init__(
+        self, use_scale: bool = False, score_mode: str = "dot", dropout: float = 0.0, seed: int | None = None,
+        **kwargs,
+    ):
         super().__init__(dropout, seed, **kwargs)
         if score_mode not in ("dot", "concat"):
             raise ValueError(
@@ -167,7 +173,7 @@ class Attention(_DotAttention):
         self.use_scale, self.score_mode = use_scale, score_mode
         self.scale = self.concat_score_weight = None
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         if self.use_scale:
             self.scale = self.add_weight("scale", (), initializer="ones")
         if self.score_mode == "concat":
@@ -207,12 +213,12 @@ class AdditiveAttention(_DotAttention):
 
     score_mode = "dot"  # what Keras 3 says of it, as a kind of `Attention`
 
-    def __init__(self, use_scale=True, dropout=0.0, **kwargs):
+    def __init__(self, use_scale: bool = True, dropout: float = 0.0, **kwargs):
         super().__init__(dropout, **kwargs)
         self.use_scale = use_scale
         self.scale = None
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         if self.use_scale:
             features = as_shapes(input_shape)[1].as_list()[-1]
             self.scale = self.add_weight("scale", [features], initializer="glorot_uniform")
@@ -272,26 +278,12 @@ class MultiHeadAttention(Layer):
     _only_in_configs = ("query_shape", "key_shape", "value_shape", "softmax_robust_masking")
 
     def __init__(
-        self,
-        num_heads,
-        key_dim,
-        value_dim=None,
-        dropout=0.0,
-        use_bias=True,
-        output_shape=None,
-        attention_axes=None,
-        sliding_window=None,
-        flash_attention=None,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        use_gate=False,
-        seed=None,
-        **kwargs,
+        self, num_heads: int, key_dim: int, value_dim: int | None = None, dropout: float = 0.0,
+        use_bias: bool = True, output_shape: Sequence[Any] | None = None,
+        attention_axes: Sequence[int] | None = None, sliding_window=None, flash_attention=None,
+        kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
+        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
+        use_gate: bool = False, seed: int | None = None, **kwargs,
     ):
         super().__init__(**kwargs)
         if sliding_window is not None and not (
@@ -335,7 +327,7 @@ class MultiHeadAttention(Layer):
             "activity_regularizer": regularizers.serialize(self._activity_regularizer),
         }
 
-    def _projection(self, rank, sizes, name, **kwargs):
+    def _projection(self, rank: int, sizes: Sequence[int], name: str, **kwargs):
         """A dense layer from the last axis to a new pair of axes (heads, size)."""
         letters = string.ascii_lowercase
         free, bound, new = letters[: rank - 1], letters[rank - 1], letters[rank : rank + 2]
@@ -461,7 +453,7 @@ class MultiHeadAttention(Layer):
         output = self._output_dense(found if gate is None else found * gate)
         return (output, weights) if return_attention_scores else output
 
-    def _with_masks(self, query, value, masks, attention_mask, causal):
+    def _with_masks(self, query: Tensor, value: Tensor, masks: Sequence[Any], attention_mask, causal: bool):
         """The attention mask with those of queries, values and keys, and the causal one."""
         found = [expand_dims(cast(mask, "bool"), axis) for mask, axis in zip(masks, (-1, -2, -2)) if mask is not None]
         if causal:
@@ -474,7 +466,7 @@ class MultiHeadAttention(Layer):
             )
         return attention_mask
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask=None):
         return mask[0] if isinstance(mask, list) else mask
 
     def compute_output_shape(self, query_shape, value_shape=None, key_shape=None):
@@ -519,12 +511,12 @@ class MultiHeadAttention(Layer):
         }
 
 
-def _mask_of(tensor, given):
+def _mask_of(tensor: Tensor | None, given):
     """The mask of an input: the one that a call gives, else the one that the tensor carries."""
     return getattr(tensor, "_keras_mask", None) if given is None else convert_to_tensor(given)
 
 
-def _softmax_over(x, axes):
+def _softmax_over(x: Tensor, axes: Sequence[int]):
     """The softmax over the last axes together."""
     if len(axes) == 1:
         return softmax(x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def normalize_tuple(value, n, name, allow_zero=False):
+def normalize_tuple(value, n, name, allow_zero: bool = False):
     """`value`, or n times the int `value`, as a tuple. Raises ValueError for anything else."""
     message = f"The `{name}` argument must be a tuple of {n} integers. Received: {value}"
     if isinstance(value, int):
@@ -31,7 +31,7 @@ def normalize_tuple(value, n, name, allow_zero=False):
     return tuple(int(item) for item in items)
 
 
-def normalize_padding(value, causal=False):
+def normalize_padding(value: str, causal: bool = False):
     """A padding in lower case. Raises ValueError for unknown ones."""
     padding = value.lower() if isinstance(value, str) else value
     if padding not in ({"valid", "same", "causal"} if causal else {"valid", "same"}):
@@ -42,13 +42,13 @@ def normalize_padding(value, causal=False):
     return padding
 
 
-def to_nn_format(data_format, rank):
+def to_nn_format(data_format: str, rank: int):
     """ "channels_last" -> "NHWC" and so on."""
     spatial = {1: "W", 2: "HW", 3: "DHW"}[rank]
     return f"N{spatial}C" if data_format == "channels_last" else f"NC{spatial}"
 
 
-def output_length(length, size, padding, stride, dilation=1):
+def output_length(length: int | None, size: int, padding: str, stride: int, dilation: int = 1):
     """How many windows fit."""
     if length is None:
         return None
@@ -58,7 +58,7 @@ def output_length(length, size, padding, stride, dilation=1):
     return (length - span + stride) // stride
 
 
-def transposed_length(length, size, padding, output_padding, stride, dilation=1):
+def transposed_length(length: int, size: int, padding: str, output_padding, stride: int, dilation: int = 1):
     """The size of an image from which a convolution would make `length` windows."""
     if length is None:
         return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
@@ -42,17 +43,9 @@ class Convolution(Layer):
     _kernel_names: tuple = ("kernel",)
 
     def _configure(
-        self,
-        filters,
-        kernel_size,
-        strides,
-        padding,
-        data_format,
-        dilation_rate,
-        groups,
-        activation,
-        use_bias,
-        weight_settings,
+        self, filters: int | None, kernel_size: Sequence[int] | int, strides: Sequence[int] | int,
+        padding: str, data_format: str | None, dilation_rate: Sequence[int] | int, groups: int,
+        activation: Callable[..., Any] | str | None, use_bias: bool, weight_settings: dict[str, Any],
     ):
         rank = self.rank
         if filters is not None:
@@ -94,7 +87,7 @@ class Convolution(Layer):
             setattr(self, name, _GETTERS[name.rpartition("_")[2]](value))
         self.input_spec = InputSpec(min_ndim=rank + 2)
 
-    def _channels(self, input_shape):
+    def _channels(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         axis = 1 if self.data_format == "channels_first" else len(sizes) - 1
         if sizes[axis] is None:
@@ -107,11 +100,11 @@ class Convolution(Layer):
         self.input_spec = InputSpec(min_ndim=self.rank + 2, axes={spec_axis: sizes[axis]})
         return sizes[axis]
 
-    def _weight(self, name, shape):
+    def _weight(self, name: str, shape: Sequence[Any]):
         settings = {part: getattr(self, f"{name}_{part}") for part in PARTS}
         return self.add_weight(name, shape, **settings)
 
-    def _check_output(self, input_shape):
+    def _check_output(self, input_shape: Sequence[Any]):
         sizes = self._output_sizes(input_shape)
         if any(size is not None and size <= 0 for size in sizes[1:]):
             raise ValueError(
@@ -149,7 +142,7 @@ class Convolution(Layer):
             return conv2d(inputs, self.kernel, self.strides, padding, layout, self.dilation_rate)
         return convolution(inputs, self.kernel, self.strides, padding, layout, self.dilation_rate)
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         channels = self._channels(input_shape)
         if channels % self.groups:
             raise ValueError(
@@ -168,17 +161,17 @@ class Convolution(Layer):
         windows = zip(lengths, self.kernel_size, self.strides, self.dilation_rate)
         return [output_length(n, k, self.padding, s, d) for n, k, s, d in windows]
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         return TensorShape(self._output_sizes(input_shape))
 
-    def _output_sizes(self, input_shape):
+    def _output_sizes(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         outer, rest = sizes[: -self.rank - 1], sizes[-self.rank - 1 :]
         if self.data_format == "channels_first":
             return [*outer, self._output_channels(rest[0]), *self._spatial(rest[1:])]
         return [*outer, *self._spatial(rest[:-1]), self._output_channels(rest[-1])]
 
-    def _output_channels(self, channels):
+    def _output_channels(self, channels: int | None):
         return self.filters
 
     def get_config(self):

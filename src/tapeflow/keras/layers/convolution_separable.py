@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.keras.layers.convolution_base import PARTS, Convolution
 from tapeflow.ops.array.layout import expand_dims, squeeze
@@ -43,23 +47,11 @@ class DepthwiseConv2D(Convolution):
     _only_in_configs = ("groups",)
 
     def __init__(
-        self,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        depth_multiplier=1,
-        data_format=None,
-        dilation_rate=1,
-        activation=None,
-        use_bias=True,
-        depthwise_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        depthwise_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        depthwise_constraint=None,
-        bias_constraint=None,
-        **kwargs,
+        self, kernel_size: Sequence[int] | int, strides: Sequence[int] | int = 1, padding="valid",
+        depth_multiplier: int = 1, data_format: str | None = None, dilation_rate: Sequence[int] | int = 1,
+        activation: str | None = None, use_bias: bool = True, depthwise_initializer="glorot_uniform",
+        bias_initializer="zeros", depthwise_regularizer=None, bias_regularizer=None,
+        activity_regularizer=None, depthwise_constraint=None, bias_constraint=None, **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self._configure(
@@ -83,7 +75,7 @@ class DepthwiseConv2D(Convolution):
         )
         self.depth_multiplier = depth_multiplier
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         channels = self._channels(input_shape)
         self._check_output(input_shape)
         settings = {part: getattr(self, f"depthwise_{part}") for part in PARTS}
@@ -101,7 +93,7 @@ class DepthwiseConv2D(Convolution):
     def _output_channels(self, channels):
         return None if channels is None else channels * self.depth_multiplier
 
-    def _convolve(self, inputs):
+    def _convolve(self, inputs: Tensor):
         kernel, strides, dilations = self.depthwise_kernel, self.strides, self.dilation_rate
         if self.rank == 1:
             inputs, kernel = expand_dims(inputs, 1), expand_dims(kernel, 0)
@@ -186,27 +178,13 @@ class SeparableConv2D(Convolution):
     _only_in_configs = ("groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint")
 
     def __init__(
-        self,
-        filters,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        data_format=None,
-        dilation_rate=1,
-        depth_multiplier=1,
-        activation=None,
-        use_bias=True,
-        depthwise_initializer="glorot_uniform",
-        pointwise_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        depthwise_regularizer=None,
-        pointwise_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        depthwise_constraint=None,
-        pointwise_constraint=None,
-        bias_constraint=None,
-        **kwargs,
+        self, filters: int, kernel_size: Sequence[int] | int, strides: Sequence[int] | int = 1,
+        padding="valid", data_format: str | None = None, dilation_rate: Sequence[int] | int = 1,
+        depth_multiplier: int = 1, activation: str | None = None, use_bias: bool = True,
+        depthwise_initializer="glorot_uniform", pointwise_initializer="glorot_uniform",
+        bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None,
+        bias_regularizer=None, activity_regularizer=None, depthwise_constraint=None,
+        pointwise_constraint=None, bias_constraint=None, **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self._configure(
@@ -233,7 +211,7 @@ class SeparableConv2D(Convolution):
         )
         self.depth_multiplier = depth_multiplier
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         channels = self._channels(input_shape)
         self._check_output(input_shape)
         wide = channels * self.depth_multiplier

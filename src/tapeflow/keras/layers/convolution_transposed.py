@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_tuple,
@@ -51,23 +55,11 @@ class Conv2DTranspose(Convolution):
     _only_in_configs = ("groups",)
 
     def __init__(
-        self,
-        filters,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        output_padding=None,
-        data_format=None,
-        dilation_rate=1,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
+        self, filters: int, kernel_size: Sequence[int] | int, strides: Sequence[int] | int = 1,
+        padding="valid", output_padding=None, data_format: str | None = None,
+        dilation_rate: Sequence[int] | int = 1, activation: str | None = None, use_bias: bool = True,
+        kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
+        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
         **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
@@ -101,19 +93,19 @@ class Conv2DTranspose(Convolution):
                     )
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         channels = self._channels(input_shape)
         self.kernel = self._weight("kernel", (*self.kernel_size, self.filters, channels))
         if self.use_bias:
             self.bias = self._weight("bias", (self.filters,))
         self.built = True
 
-    def _spatial(self, lengths):
+    def _spatial(self, lengths: Sequence[int]):
         paddings = self.output_padding or (None,) * self.rank
         windows = zip(lengths, self.kernel_size, paddings, self.strides, self.dilation_rate)
         return [transposed_length(n, k, self.padding, p, s, d) for n, k, p, s, d in windows]
 
-    def _convolve(self, inputs):
+    def _convolve(self, inputs: Tensor):
         sizes = sizes_of(inputs)
         shape = [sizes[0], *self._spatial(sizes[1:-1]), self.filters]
         kernel, strides, dilations = self.kernel, self.strides, self.dilation_rate

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow.keras.layers.convolution_base import Convolution
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 
@@ -11,23 +14,11 @@ class _Plain(LowRank, Convolution):
     _counts_once = False  # as in Keras, unlike with other layers
 
     def __init__(
-        self,
-        filters,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        data_format=None,
-        dilation_rate=1,
-        groups=1,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
+        self, filters: int, kernel_size: Sequence[int] | int, strides: Sequence[int] | int = 1,
+        padding="valid", data_format: str | None = None, dilation_rate: Sequence[int] | int = 1,
+        groups: int = 1, activation: Callable[..., Any] | str | None = None, use_bias: bool = True,
+        kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
+        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
         **kwargs,
     ):
         rank, alpha = kwargs.pop("lora_rank", None), kwargs.pop("lora_alpha", None)
@@ -53,7 +44,7 @@ class _Plain(LowRank, Convolution):
             },
         )
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         super().build(input_shape)
         self._build_low_rank()
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
@@ -30,6 +32,9 @@ from tapeflow.ops.math.reduction import reduce_any
 from tapeflow.ops.nn.bias import bias_add
 from tapeflow.ops.sparse.functions import sparse_dense_matmul
 
+if TYPE_CHECKING:
+    from tapeflow.keras.regularizers import L2
+
 
 class InputLayer(Layer):
     """The entry of a model: a placeholder for data of a shape and dtype. `keras.Input` makes one.
@@ -51,17 +56,9 @@ class InputLayer(Layer):
     """
 
     def __init__(
-        self,
-        shape=None,
-        batch_size=None,
-        dtype=None,
-        sparse=None,
-        ragged=None,
-        batch_shape=None,
-        input_tensor=None,
-        optional=False,
-        name=None,
-        **kwargs,
+        self, shape: Sequence[Any] | None = None, batch_size=None, dtype: DTypeLike | None = None,
+        sparse: bool | None = None, ragged: bool | None = None, batch_shape=None, input_tensor=None,
+        optional: bool = False, name: str | None = None, **kwargs,
     ):
         shape = kwargs.pop("input_shape", shape)
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
@@ -117,7 +114,7 @@ class InputLayer(Layer):
         return {**config, "optional": True} if self.optional else config
 
 
-def refuse_unknown_kinds(layer, **arguments):
+def refuse_unknown_kinds(layer: str, **arguments):
     """Raises ValueError for weights that are quantized from the start, which there are not."""
     for name, value in arguments.items():
         if value is not None:
@@ -174,21 +171,13 @@ class Dense(LowRank, Quantizable, Layer):
     _plain_call = True
 
     def __init__(
-        self,
-        units,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        lora_rank=None,
-        lora_alpha=None,
-        quantization_config=None,
-        **kwargs,
+        self, units: int, activation: Callable[..., Any] | str | None = None, use_bias: bool = True,
+        kernel_initializer: dict[str, Any] | str | None = "glorot_uniform",
+        bias_initializer: dict[str, Any] | str = "zeros",
+        kernel_regularizer: Callable[..., Any] | L2 | None = None,
+        bias_regularizer: Callable[..., Any] | None = None, activity_regularizer: str | None = None,
+        kernel_constraint=None, bias_constraint=None, lora_rank=None, lora_alpha=None,
+        quantization_config=None, **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self._set_low_rank(lora_rank, lora_alpha)
@@ -213,7 +202,7 @@ class Dense(LowRank, Quantizable, Layer):
         self.input_spec = InputSpec(min_ndim=2)
         self.supports_masking = True
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         last = TensorShape(input_shape)[-1]
         last = getattr(last, "value", last)
         if last is None:
@@ -271,7 +260,7 @@ class Dense(LowRank, Quantizable, Layer):
             outputs = bias_add(outputs, self.bias)
         return outputs if self._activate is None else self._activate(outputs)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         shape = TensorShape(input_shape).with_rank_at_least(2)
         if shape.rank is None or shape.as_list()[-1] is None:
             raise ValueError(
@@ -309,7 +298,7 @@ class SameShape(Layer):
         """Numbers that are no floats in the dtype that the layer computes in."""
         return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, self.compute_dtype)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         return TensorShape(input_shape)
 
 
@@ -327,7 +316,7 @@ class Activation(SameShape):
 
     _plain_call = True
 
-    def __init__(self, activation, **kwargs):
+    def __init__(self, activation: str, **kwargs):
         super().__init__(**kwargs)
         self.activation = activations.get(activation)
 
@@ -349,7 +338,7 @@ class ActivityRegularization(SameShape):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def __init__(self, l1=0.0, l2=0.0, **kwargs):
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs):
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
         self.l1, self.l2 = l1, l2
 
@@ -386,7 +375,7 @@ class Dropout(SameShape):
 
     seed_generator = GeneratorOfNoise()
 
-    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+    def __init__(self, rate: float, noise_shape=None, seed: int | None = None, **kwargs):
         super().__init__(**kwargs)
         if isinstance(rate, (int, float)) and not 0 <= rate <= 1:
             raise ValueError(
@@ -444,7 +433,9 @@ class SpatialDropout1D(BaseSpatialDropout):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def __init__(self, rate, seed=None, name=None, dtype=None, **kwargs):
+    def __init__(
+        self, rate, seed: int | None = None, name: str | None = None, dtype: DTypeLike | None = None, **kwargs
+    ):
         super().__init__(rate, seed=seed, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=3)
 
@@ -467,7 +458,10 @@ class SpatialDropout2D(BaseSpatialDropout):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def __init__(self, rate, data_format=None, seed=None, name=None, dtype=None, **kwargs):
+    def __init__(
+        self, rate, data_format: str | None = None, seed: int | None = None, name: str | None = None,
+        dtype: DTypeLike | None = None, **kwargs,
+    ):
         super().__init__(rate, seed=seed, name=name, dtype=dtype, **kwargs)
         self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(ndim=4)
@@ -493,7 +487,10 @@ class SpatialDropout3D(BaseSpatialDropout):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def __init__(self, rate, data_format=None, seed=None, name=None, dtype=None, **kwargs):
+    def __init__(
+        self, rate, data_format: str | None = None, seed: int | None = None, name: str | None = None,
+        dtype: DTypeLike | None = None, **kwargs,
+    ):
         super().__init__(rate, seed=seed, name=name, dtype=dtype, **kwargs)
         self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(ndim=5)
@@ -522,7 +519,7 @@ class Flatten(Layer):
 
     _plain_call = True
 
-    def __init__(self, data_format=None, **kwargs):
+    def __init__(self, data_format: str | None = None, **kwargs):
         super().__init__(**kwargs)
         self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(min_ndim=1)
@@ -539,7 +536,7 @@ class Flatten(Layer):
             return reshape(inputs, [-1 if math.prod(rest) else sizes[0], math.prod(rest)])
         return reshape(inputs, [shape_of(inputs)[0], -1])
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         rest = sizes[1:]
         return TensorShape([sizes[0], None if None in rest else math.prod(rest)])
@@ -567,7 +564,7 @@ class Reshape(Layer):
 
     _plain_call = True
 
-    def __init__(self, target_shape, **kwargs):
+    def __init__(self, target_shape: Sequence[int], **kwargs):
         super().__init__(**kwargs)
         self.target_shape = tuple(int(size) for size in target_shape)
         if sum(size < 0 for size in self.target_shape) > 1:
@@ -612,7 +609,7 @@ class Permute(Layer):
 
     _plain_call = True
 
-    def __init__(self, dims, **kwargs):
+    def __init__(self, dims: Sequence[int], **kwargs):
         super().__init__(**kwargs)
         self.dims = tuple(dims)
         if sorted(dims) != list(range(1, len(dims) + 1)):
@@ -622,10 +619,10 @@ class Permute(Layer):
             )
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         return transpose(inputs, (0, *self.dims))
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         return TensorShape([sizes[0], *[sizes[dim] for dim in self.dims]])
 
@@ -664,7 +661,7 @@ class RepeatVector(Layer):
     def call(self, inputs):
         return tile(expand_dims(inputs, 1), [1, self.n, 1])
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         return TensorShape([sizes[0], self.n, sizes[1]])
 
@@ -701,7 +698,7 @@ class Masking(SameShape):
       [-0. -0.]]]
     """
 
-    def __init__(self, mask_value=0.0, **kwargs):
+    def __init__(self, mask_value: float = 0.0, **kwargs):
         super().__init__(**kwargs)
         self.mask_value = mask_value
 

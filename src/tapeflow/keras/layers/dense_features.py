@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import name_scope
 from tapeflow.core.structures import nest
 from tapeflow.feature_column.cache import FeatureTransformationCache
@@ -21,7 +25,7 @@ from tapeflow.ops.control.assertions import assert_equal
 from tapeflow.ops.control.flow import control_dependencies
 
 
-def require_same_batch(tensors, columns) -> None:
+def require_same_batch(tensors: Sequence[Tensor], columns: Sequence[Any]) -> None:
     """Raises ValueError where the tensors of two columns are known to have different numbers of examples."""
     first = None
     for column, tensor in zip(columns, tensors):
@@ -76,14 +80,14 @@ class _Features(Layer):
             column.create_state(self._state_manager)
         self.built = True
 
-    def _target_shape(self, input_shape, elements):
+    def _target_shape(self, input_shape: Sequence[Any], elements):
         raise NotImplementedError
 
     def compute_output_shape(self, input_shape):
         elements = sum(column.variable_shape.num_elements() for column in self._feature_columns)
         return self._target_shape(input_shape, elements)
 
-    def _flat(self, column, tensor):
+    def _flat(self, column, tensor: Tensor):
         return reshape(tensor, self._target_shape(shape_of(tensor), column.variable_shape.num_elements()))
 
     def _joined(self, tensors):
@@ -96,7 +100,7 @@ class _Features(Layer):
         return {**config, "feature_columns": columns, "partitioner": None}
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
         config = dict(config)
         config.pop("partitioner", None)
         known = dict(initializers._NAMES)
@@ -107,7 +111,7 @@ class _Features(Layer):
         return cls(feature_columns=columns, **config)
 
 
-def _require_dict(features) -> None:
+def _require_dict(features: dict[str, Any]) -> None:
     if not isinstance(features, dict):
         raise ValueError("We expected a dictionary here. Instead we got: ", features)
 
@@ -127,7 +131,7 @@ class DenseFeatures(_Features):
       ValueError: for columns of another kind.
     """
 
-    def _target_shape(self, input_shape, elements):
+    def _target_shape(self, input_shape: Sequence[Any], elements: int):
         return (input_shape[0], elements)
 
     def call(self, features, cols_to_output_tensors=None, training=None):
@@ -160,7 +164,7 @@ class SequenceFeatures(_Features):
 
     _columns_of = SequenceDenseColumn
 
-    def _target_shape(self, input_shape, elements):
+    def _target_shape(self, input_shape: Sequence[Any], elements: int):
         return (input_shape[0], input_shape[1], elements)
 
     def call(self, features, training=None):
@@ -176,7 +180,7 @@ class SequenceFeatures(_Features):
         return self._joined(made), _same(lengths)
 
 
-def _same(lengths):
+def _same(lengths: Sequence[Tensor]):
     if len(lengths) == 1:
         return lengths[0]
     with control_dependencies(nest.flatten([assert_equal(lengths[0], one) for one in lengths[1:]])):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
@@ -53,22 +55,10 @@ class EinsumDense(LowRank, Quantizable, Layer):
     kernel = AdaptableWeight()
 
     def __init__(
-        self,
-        equation,
-        output_shape,
-        activation=None,
-        bias_axes=None,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        lora_rank=None,
-        lora_alpha=None,
-        gptq_unpacked_column_size=None,
-        quantization_config=None,
-        **kwargs,
+        self, equation: str, output_shape, activation=None, bias_axes: str | None = None,
+        kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
+        bias_regularizer=None, kernel_constraint=None, bias_constraint=None, lora_rank=None, lora_alpha=None,
+        gptq_unpacked_column_size=None, quantization_config=None, **kwargs,
     ):
         refuse_unknown_kinds(type(self).__name__, gptq_unpacked_column_size=gptq_unpacked_column_size)
         activity_regularizer = kwargs.pop("activity_regularizer", None)
@@ -89,7 +79,7 @@ class EinsumDense(LowRank, Quantizable, Layer):
         self.bias_constraint = constraints.get(bias_constraint)
         self.bias = None
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         kernel, bias, self.full_output_shape = _analyze(
             self.equation,
             self.bias_axes,
@@ -182,7 +172,7 @@ class EinsumDense(LowRank, Quantizable, Layer):
 
         return self._integer_product(inputs, axes, lambda x, weight: einsum(self.equation, x, weight), scale_of)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         if self._is_float8:
             return self._float8_call(inputs, lambda x, weight: einsum(self.equation, x, weight))
         if self._scales is not None:
@@ -193,7 +183,7 @@ class EinsumDense(LowRank, Quantizable, Layer):
             outputs = outputs + self.bias
         return outputs if self.activation is activations.linear else self.activation(outputs)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         return TensorShape(
             _analyze(
                 self.equation,
@@ -222,7 +212,7 @@ class EinsumDense(LowRank, Quantizable, Layer):
         }
 
 
-def _analyze(equation, bias_axes, sizes, given):
+def _analyze(equation: str, bias_axes: str | None, sizes: Sequence[int | None], given: Sequence[int | None]):
     """(kernel shape, bias shape or None, full output shape). Raises ValueError for what does not fit."""
     found = re.fullmatch(
         r"(\.\.\.)?([a-zA-Z]+)(\.\.\.)?,([a-zA-Z]+)->(\.\.\.)?([a-zA-Z]+)(\.\.\.)?",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.autocast import plain
@@ -57,18 +59,9 @@ class Embedding(LowRank, Quantizable, Layer):
     _quantized_name = _adapted_name = "embeddings"
 
     def __init__(
-        self,
-        input_dim,
-        output_dim,
-        embeddings_initializer="uniform",
-        embeddings_regularizer=None,
-        embeddings_constraint=None,
-        mask_zero=False,
-        weights=None,
-        lora_rank=None,
-        lora_alpha=None,
-        quantization_config=None,
-        **kwargs,
+        self, input_dim: int, output_dim: int, embeddings_initializer="uniform", embeddings_regularizer=None,
+        embeddings_constraint=None, mask_zero: bool = False, weights=None, lora_rank=None, lora_alpha=None,
+        quantization_config=None, **kwargs,
     ):
         refuse_unknown_kinds(type(self).__name__, quantization_config=quantization_config)
         input_length = kwargs.pop("input_length", None)
@@ -92,7 +85,7 @@ class Embedding(LowRank, Quantizable, Layer):
         self.mask_zero = self.supports_masking = mask_zero
         self.input_length = input_length
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         self.embeddings = self.add_weight(
             "embeddings",
             [self.input_dim, self.output_dim],
@@ -116,7 +109,7 @@ class Embedding(LowRank, Quantizable, Layer):
     def _broadcast_scales(self):
         return [self.input_dim, 1]
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask=None):
         return not_equal(inputs, 0) if self.mask_zero else None
 
     def call(self, inputs):
@@ -136,7 +129,7 @@ class Embedding(LowRank, Quantizable, Layer):
             outputs = embedding_lookup(plain(self.embeddings), inputs)
         return cast(outputs, self._compute_dtype_object) if self._is_mixed else outputs
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         return TensorShape([*TensorShape(input_shape).as_list(), self.output_dim])
 
     def get_config(self):
@@ -174,17 +167,9 @@ class ReversibleEmbedding(Embedding):
     """
 
     def __init__(
-        self,
-        input_dim,
-        output_dim,
-        tie_weights=True,
-        embeddings_initializer="uniform",
-        embeddings_regularizer=None,
-        embeddings_constraint=None,
-        mask_zero=False,
-        reverse_dtype=None,
-        logit_soft_cap=None,
-        **kwargs,
+        self, input_dim, output_dim, tie_weights: bool = True, embeddings_initializer: str = "uniform",
+        embeddings_regularizer=None, embeddings_constraint=None, mask_zero: bool = False, reverse_dtype=None,
+        logit_soft_cap=None, **kwargs,
     ):
         super().__init__(
             input_dim,
@@ -224,7 +209,7 @@ class ReversibleEmbedding(Embedding):
     def compute_mask(self, inputs, mask=None):
         return None
 
-    def compute_output_shape(self, input_shape, reverse=False):
+    def compute_output_shape(self, input_shape: Sequence[Any], reverse: bool = False):
         if reverse:
             return TensorShape([*TensorShape(input_shape).as_list()[:-1], self.input_dim])
         return super().compute_output_shape(input_shape)

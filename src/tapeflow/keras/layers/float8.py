@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from tapeflow.autodiff.custom_gradient import custom_gradient
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.keras import quantizers
 from tapeflow.keras.dtype_policy import QuantizedFloat8DTypePolicy
 from tapeflow.ops.math.casting import cast
@@ -36,14 +38,14 @@ def history_length(policy):
     return getattr(policy, "amax_history_length", QuantizedFloat8DTypePolicy.default_amax_history_length)
 
 
-def _following(x, scale, history, dtype):
+def _following(x, scale, history, dtype: DType):
     """The scale of the next step, and the history with this step."""
     limit = convert_to_tensor(float(dtype.max), dtypes.float32)
     found = quantizers.compute_float8_scale(reduce_max(history, 0), scale, limit)
     return found, quantizers.compute_float8_amax_history(x, history)
 
 
-def product(layer, inputs, training, compute):
+def product(layer, inputs, training: bool | Tensor, compute):
     """The product of inputs with the kernel of a layer.
 
     Args:

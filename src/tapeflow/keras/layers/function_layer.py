@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code
@@ -30,7 +33,10 @@ class Lambda(Layer):
     [4. 9.]
     """
 
-    def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
+    def __init__(
+        self, function: Callable[..., Any], output_shape: Sequence[Any] | None = None, mask=None,
+        arguments: dict[str, Any] | None = None, **kwargs,
+    ):
         super().__init__(**kwargs)
         self.function = function
         self.arguments = dict(arguments or {})
@@ -51,7 +57,7 @@ class Lambda(Layer):
         arguments |= {name: given[name] for name in self._takes}
         return self.function(inputs, **arguments)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         if self._output_shape is None:
             try:
                 return super().compute_output_shape(input_shape)
@@ -64,7 +70,7 @@ class Lambda(Layer):
             return as_shapes(self._output_shape(input_shape))
         first = TensorShape(_first_shape(input_shape)).as_list()[:1]
 
-        def with_batch(shape):
+        def with_batch(shape: Sequence[Any]):
             return TensorShape([*first, *shape])
 
         shape = self._output_shape
@@ -85,7 +91,7 @@ class Lambda(Layer):
         return config
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
         """A layer from the constructor's arguments; functions by name are looked up among custom objects."""
         config = dict(config)
         for name in ("function_type", "module", "output_shape_type", "output_shape_module"):
@@ -96,7 +102,7 @@ class Lambda(Layer):
         return cls(**config)
 
 
-def _function_config(function):
+def _function_config(function: Callable[..., Any]):
     """(what a config has of a function, its kind, its module): a known function's name, or the function itself."""
     module = getattr(function, "__module__", None)
     name = getattr(function, "__name__", "<lambda>")
@@ -106,13 +112,13 @@ def _function_config(function):
     return (known, "function", module) if known else (function, "lambda", module)
 
 
-def _named_function(value, custom_objects):
+def _named_function(value: Callable[..., Any] | dict[str, Any], custom_objects: Mapping[str, Any] | None):
     if isinstance(value, str):
         return find(value, {}, "function", custom_objects)
     return value if callable(value) else function_code.load(value)
 
 
-def _first_shape(input_shape):
+def _first_shape(input_shape: Sequence[Any]):
     if isinstance(input_shape, (list, tuple)) and any(
         isinstance(part, (list, tuple, TensorShape)) for part in input_shape
     ):

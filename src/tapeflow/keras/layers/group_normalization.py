@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
@@ -41,19 +45,9 @@ class GroupNormalization(SameShape):
     """
 
     def __init__(
-        self,
-        groups=32,
-        axis=-1,
-        epsilon=1e-3,
-        center=True,
-        scale=True,
-        beta_initializer="zeros",
-        gamma_initializer="ones",
-        beta_regularizer=None,
-        gamma_regularizer=None,
-        beta_constraint=None,
-        gamma_constraint=None,
-        **kwargs,
+        self, groups=32, axis=-1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+        beta_initializer: str = "zeros", gamma_initializer: str = "ones", beta_regularizer=None,
+        gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, **kwargs,
     ):
         super().__init__(**kwargs)
         self.groups, self.axis, self.epsilon = groups, axis, epsilon
@@ -66,7 +60,7 @@ class GroupNormalization(SameShape):
         self.gamma_constraint = constraints.get(gamma_constraint)
         self.gamma = self.beta = None
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         size = sizes[self.axis]
         if size is None:
@@ -141,12 +135,12 @@ class RMSNormalization(SameShape):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def __init__(self, axis=-1, epsilon=1e-6, **kwargs):
+    def __init__(self, axis=-1, epsilon: float = 1e-6, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = False  # as in Keras 3, the only one that has the layer
         self.axis, self.epsilon = axis, epsilon
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         axes = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
         self.scale = self.add_weight("scale", [sizes[i] for i in axes], initializer="ones")
@@ -236,11 +230,11 @@ class SpectralNormalization(Wrapper):
         )
         self.built = True
 
-    def call(self, inputs, training=None):
+    def call(self, inputs, training: bool | Tensor | None = None):
         by_phase(training, self.normalize_weights, lambda: None)
         return self.layer(inputs)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         return self.layer.compute_output_shape(input_shape)
 
     def normalize_weights(self):

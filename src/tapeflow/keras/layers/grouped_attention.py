@@ -58,24 +58,11 @@ class GroupQueryAttention(Layer):
     _snake_name = "grouped_query_attention"  # by which Keras names it and its part of a file
 
     def __init__(
-        self,
-        head_dim,
-        num_query_heads,
-        num_key_value_heads,
-        dropout=0.0,
-        use_bias=True,
-        sliding_window=None,
-        flash_attention=None,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        use_gate=False,
-        seed=None,
-        **kwargs,
+        self, head_dim, num_query_heads, num_key_value_heads, dropout: float = 0.0, use_bias: bool = True,
+        sliding_window=None, flash_attention=None, kernel_initializer: str = "glorot_uniform",
+        bias_initializer: str = "zeros", kernel_regularizer=None, bias_regularizer=None,
+        activity_regularizer=None, kernel_constraint=None, bias_constraint=None, use_gate: bool = False,
+        seed: int | None = None, **kwargs,
     ):
         super().__init__(**kwargs)
         if num_query_heads % num_key_value_heads:
@@ -106,7 +93,7 @@ class GroupQueryAttention(Layer):
         self.__dict__["_made"] = False
         self.built = True
 
-    def _dense(self, equation, sizes, bias, name, **kwargs):
+    def _dense(self, equation, sizes, bias, name: str, **kwargs):
         return EinsumDense(
             equation, sizes, bias_axes=bias if self.use_bias else None, name=name, dtype=self._policy,
             **self._settings(), **kwargs,

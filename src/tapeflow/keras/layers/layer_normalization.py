@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, Variable
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
@@ -48,18 +52,9 @@ class LayerNormalization(SameShape):
     _casts_weights = False
 
     def __init__(
-        self,
-        axis=-1,
-        epsilon=0.001,
-        center=True,
-        scale=True,
-        beta_initializer="zeros",
-        gamma_initializer="ones",
-        beta_regularizer=None,
-        gamma_regularizer=None,
-        beta_constraint=None,
-        gamma_constraint=None,
-        **kwargs,
+        self, axis=-1, epsilon: float = 0.001, center: bool = True, scale: bool = True,
+        beta_initializer: str = "zeros", gamma_initializer: str = "ones", beta_regularizer=None,
+        gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, **kwargs,
     ):
         rms_scaling = kwargs.pop("rms_scaling", False)
         super().__init__(**kwargs)
@@ -79,7 +74,7 @@ class LayerNormalization(SameShape):
         self.gamma_constraint = constraints.get(gamma_constraint)
         self.gamma = self.beta = None
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         rank = len(sizes)
         axes = [self.axis] if isinstance(self.axis, int) else list(self.axis)
@@ -154,9 +149,9 @@ class LayerNormalization(SameShape):
         }
 
 
-def _multiply(a, b):
+def _multiply(a: Tensor, b: Variable):
     return a * b
 
 
-def _add(a, b):
+def _add(a: Tensor, b: Variable):
     return a + b

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
@@ -26,22 +28,10 @@ class _LocallyConnected(Layer):
     rank = 1
 
     def __init__(
-        self,
-        filters,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        data_format=None,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        implementation=1,
+        self, filters, kernel_size, strides=1, padding: str = "valid", data_format: str | None = None,
+        activation=None, use_bias: bool = True, kernel_initializer: str = "glorot_uniform",
+        bias_initializer: str = "zeros", kernel_regularizer=None, bias_regularizer=None,
+        activity_regularizer=None, kernel_constraint=None, bias_constraint=None, implementation: int = 1,
         **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
@@ -69,7 +59,7 @@ class _LocallyConnected(Layer):
         self.bias = None
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
-    def _split(self, input_shape):
+    def _split(self, input_shape: Sequence[Any]):
         """(lengths, channels) of an input shape."""
         sizes = TensorShape(input_shape).as_list()
         if self.data_format == "channels_first":
@@ -80,7 +70,7 @@ class _LocallyConnected(Layer):
         windows = zip(lengths, self.kernel_size, self.strides)
         return [output_length(n, k, self.padding, s) for n, k, s in windows]
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         lengths, channels = self._split(input_shape)
         if channels is None or None in lengths:
             raise ValueError(
@@ -174,7 +164,7 @@ class _LocallyConnected(Layer):
         kernel = kernel * convert_to_tensor(mask.reshape(n, 1, m, 1))
         return einsum("bnc,ncmf->bmf", reshape(inputs, [-1, n, channels]), kernel)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         lengths, _ = self._split(input_shape)
         batch = TensorShape(input_shape).as_list()[0]
         outputs = self._lengths(lengths)
@@ -262,6 +252,7 @@ class LocallyConnected2D(_LocallyConnected):
     rank = 2
 
     def __init__(
-        self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, **kwargs
+        self, filters, kernel_size, strides=(1, 1), padding: str = "valid", data_format: str | None = None,
+        **kwargs,
     ):
         super().__init__(filters, kernel_size, strides, padding, data_format, **kwargs)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
@@ -31,7 +34,7 @@ class _Merge(Layer):
     def _merge(self, inputs):
         raise TypeError(f"{type(self).__name__} does not define how it merges its inputs")
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         if not isinstance(input_shape, (list, tuple)):
             raise ValueError(
                 "A merge layer should be called on a list of inputs. Received: "
@@ -45,7 +48,7 @@ class _Merge(Layer):
         self.compute_output_shape(input_shape)
         self.built = True
 
-    def call(self, inputs):
+    def call(self, inputs: Sequence[Tensor]):
         if not isinstance(inputs, (list, tuple)):
             raise ValueError(
                 f"A merge layer should be called on a list of inputs. Received: inputs={inputs} (not "
@@ -73,7 +76,7 @@ class _Merge(Layer):
             return functools.reduce(logical_or, found) if len(found) == len(mask) > 0 else None
         return functools.reduce(logical_and, found) if found else None
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         shapes = [TensorShape(s).as_list() for s in input_shape]
         rank = max(map(len, shapes))
         padded = [[s[0], *[1] * (rank - len(s)), *s[1:]] if s else [1] * rank for s in shapes]
@@ -89,7 +92,7 @@ class _Merge(Layer):
         return TensorShape(sizes)
 
 
-def _of_one_dtype(inputs):
+def _of_one_dtype(inputs: Sequence[Tensor]):
     """The tensors in the dtype that holds all of theirs: integers beside floats become floats."""
     if len({x.dtype for x in inputs}) == 1:
         return list(inputs)
@@ -97,7 +100,7 @@ def _of_one_dtype(inputs):
     return [cast(x, dtype) for x in inputs]
 
 
-def _with_rank(x, rank):
+def _with_rank(x: Tensor, rank: int):
     while len(x.shape) < rank:
         x = expand_dims(x, 1)
     return x
@@ -113,7 +116,7 @@ class Add(_Merge):
     [11. 22.]
     """
 
-    def _merge(self, inputs):
+    def _merge(self, inputs: Sequence[Tensor]):
         return functools.reduce(lambda a, b: a + b, inputs)
 
 
@@ -124,7 +127,7 @@ class Multiply(_Merge):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def _merge(self, inputs):
+    def _merge(self, inputs: Sequence[Tensor]):
         return functools.reduce(lambda a, b: a * b, inputs)
 
 
@@ -135,7 +138,7 @@ class Average(_Merge):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def _merge(self, inputs):
+    def _merge(self, inputs: Sequence[Tensor]):
         return functools.reduce(lambda a, b: a + b, inputs) / len(inputs)
 
 
@@ -146,7 +149,7 @@ class Maximum(_Merge):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def _merge(self, inputs):
+    def _merge(self, inputs: Sequence[Tensor]):
         return functools.reduce(maximum, inputs)
 
 
@@ -157,7 +160,7 @@ class Minimum(_Merge):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def _merge(self, inputs):
+    def _merge(self, inputs: Sequence[Tensor]):
         return functools.reduce(minimum, inputs)
 
 
@@ -171,7 +174,7 @@ class Subtract(_Merge):
       ValueError: at the call, for another number of tensors.
     """
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         super().build(input_shape)
         if len(input_shape) != 2:
             raise ValueError(
@@ -179,7 +182,7 @@ class Subtract(_Merge):
                 f"input_shape={input_shape}"
             )
 
-    def _merge(self, inputs):
+    def _merge(self, inputs: Sequence[Tensor]):
         if len(inputs) != 2:
             raise ValueError(
                 f"A `Subtract` layer should be called on exactly 2 inputs. Received: inputs={inputs}"
@@ -206,7 +209,7 @@ class Concatenate(_Merge):
         super().__init__(**kwargs)
         self.axis = axis
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         if not isinstance(input_shape, (list, tuple)) or len(input_shape) < 1:
             raise ValueError(
                 "A `Concatenate` layer should be called on a list of at least 1 input. Received: "
@@ -225,7 +228,7 @@ class Concatenate(_Merge):
             )
         self.built = True
 
-    def call(self, inputs):
+    def call(self, inputs: Sequence[Tensor]):
         if not isinstance(inputs, (list, tuple)):
             raise ValueError(
                 f"A merge layer should be called on a list of inputs. Received: inputs={inputs} (not "
@@ -290,7 +293,7 @@ class Dot(_Merge):
     [[11.]]
     """
 
-    def __init__(self, axes, normalize=False, **kwargs):
+    def __init__(self, axes, normalize: bool = False, **kwargs):
         super().__init__(**kwargs)
         if not isinstance(axes, (int, list, tuple)):
             raise TypeError(
@@ -302,7 +305,7 @@ class Dot(_Merge):
             )
         self.axes, self.normalize = axes, normalize
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         if not isinstance(input_shape, (list, tuple)) or len(input_shape) != 2:
             raise ValueError(
                 f"A `Dot` layer should be called on a list of 2 inputs. Received: {input_shape}"
@@ -336,7 +339,7 @@ class Dot(_Merge):
         """None: the product has no steps."""
         return
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         if not isinstance(input_shape, (tuple, list)) or len(input_shape) != 2:
             raise ValueError(
                 f"A `Dot` layer should be called on a list of 2 inputs. Received: input_shape={input_shape}"

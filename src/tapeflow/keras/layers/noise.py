@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.engine.phases import by_phase
@@ -32,7 +33,7 @@ class GaussianNoise(SameShape):
 
     seed_generator = GeneratorOfNoise()
 
-    def __init__(self, stddev, seed=None, **kwargs):
+    def __init__(self, stddev, seed: int | None = None, **kwargs):
         super().__init__(**kwargs)
         if not (keras_2() or 0 <= stddev <= 1):
             raise ValueError(
@@ -42,7 +43,7 @@ class GaussianNoise(SameShape):
         self.stddev, self.seed = stddev, seed
         self._noise = NoiseSource(seed) if stddev else None
 
-    def call(self, inputs, training=None):
+    def call(self, inputs, training: bool | Tensor | None = None):
         if not self.stddev:
             return inputs
 
@@ -70,14 +71,14 @@ class GaussianDropout(SameShape):
 
     seed_generator = GeneratorOfNoise()
 
-    def __init__(self, rate, seed=None, **kwargs):
+    def __init__(self, rate, seed: int | None = None, **kwargs):
         super().__init__(**kwargs)
         if not 0 <= rate <= 1 or (rate == 1 and keras_2()):
             raise ValueError(f"Invalid value {rate} received for `rate`, expected 0 <= rate < 1.")
         self.rate, self.seed = rate, seed
         self._noise = NoiseSource(seed) if rate else None
 
-    def call(self, inputs, training=None):
+    def call(self, inputs, training: bool | Tensor | None = None):
         if not self.rate:
             return inputs
         stddev = math.sqrt(self.rate / (1.0 - self.rate))
@@ -112,7 +113,7 @@ class AlphaDropout(SameShape):
 
     _LOWEST = -1.6732632423543772 * 1.0507009873554805
 
-    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+    def __init__(self, rate, noise_shape=None, seed: int | None = None, **kwargs):
         super().__init__(**kwargs)
         if not (keras_2() or 0 <= rate <= 1):
             raise ValueError(
@@ -122,7 +123,7 @@ class AlphaDropout(SameShape):
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
         self._noise = NoiseSource(seed) if rate else None
 
-    def call(self, inputs, training=None):
+    def call(self, inputs, training: bool | Tensor | None = None):
         if not 0.0 < self.rate < 1.0:
             return inputs
         return by_phase(training, lambda: self._disturbed(inputs), lambda: inputs)

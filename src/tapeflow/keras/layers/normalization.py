@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import executing_eagerly, name_scope
 from tapeflow.core.convert import constant, convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
@@ -73,25 +77,11 @@ class BatchNormalization(SameShape):
     _casts_weights = False
 
     def __init__(
-        self,
-        axis=-1,
-        momentum=0.99,
-        epsilon=0.001,
-        center=True,
-        scale=True,
-        beta_initializer="zeros",
-        gamma_initializer="ones",
-        moving_mean_initializer="zeros",
-        moving_variance_initializer="ones",
-        beta_regularizer=None,
-        gamma_regularizer=None,
-        beta_constraint=None,
-        gamma_constraint=None,
-        renorm=False,
-        renorm_clipping=None,
-        renorm_momentum=0.99,
-        synchronized=False,
-        **kwargs,
+        self, axis=-1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True,
+        scale: bool = True, beta_initializer="zeros", gamma_initializer="ones",
+        moving_mean_initializer="zeros", moving_variance_initializer="ones", beta_regularizer=None,
+        gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, renorm: bool = False,
+        renorm_clipping=None, renorm_momentum: float = 0.99, synchronized: bool = False, **kwargs,
     ):
         fused = kwargs.pop("fused", None)
         self_virtual = kwargs.pop("virtual_batch_size", None)
@@ -215,7 +205,7 @@ class BatchNormalization(SameShape):
             self._no_scale, self._no_offset = ones(shape, dtype), zeros(shape, dtype)
         self.built = True
 
-    def _positive_axes(self, sizes):
+    def _positive_axes(self, sizes: Sequence[int | None]):
         """The axes that are normalized, counted from 0, for inputs of these sizes."""
         rank = len(sizes)
         given = [self.axis] if isinstance(self.axis, int) else list(self.axis)
@@ -234,7 +224,7 @@ class BatchNormalization(SameShape):
             )
         return axes
 
-    def _build_renorm(self, shape, dtype):
+    def _build_renorm(self, shape: Sequence[Any], dtype: DType):
         """The averages that renormalization compares a batch with."""
 
         def stddev(*args, **kwargs):
@@ -248,7 +238,7 @@ class BatchNormalization(SameShape):
             weight = self.add_weight(name, shape, dtype, initializer, trainable=False)
             setattr(self, name, weight)
 
-    def call(self, inputs, training=None, mask=None):
+    def call(self, inputs: TensorLike, training: bool | Tensor | None = None, mask=None):
         if self._frozen_is_at_rest and not self.trainable:
             training = False
         if isinstance(training, (Tensor, Variable)):
@@ -319,13 +309,13 @@ class BatchNormalization(SameShape):
         rank = statistic.shape.rank
         return value if value.shape.rank == rank else reshape(value, shape_of(statistic))
 
-    def _along(self, value):
+    def _along(self, value: Tensor | Variable):
         """A value per feature in a shape that goes along the inputs."""
         if value is None or self._broadcast is None:
             return value
         return reshape(value, self._broadcast)
 
-    def _moments(self, x, reduced, keep, mask):
+    def _moments(self, x: Tensor, reduced: Sequence[int], keep: bool, mask):
         if mask is None:
             return moments(x, reduced, keepdims=keep)
         weights = cast(mask, x.dtype)
@@ -357,7 +347,7 @@ class BatchNormalization(SameShape):
         with control_dependencies(moves):
             return stop_gradient(r), stop_gradient(d), identity(mean), identity(variance)
 
-    def _call_fused(self, inputs, training):
+    def _call_fused(self, inputs, training: bool | Tensor):
         first = self.axis == [1]
         if first:
             inputs = transpose(inputs, [0, 2, 3, 1])
@@ -396,7 +386,7 @@ class BatchNormalization(SameShape):
     def _empty(self):
         return zeros([0], self.moving_mean.dtype)
 
-    def _move(self, mean, variance, training=True):
+    def _move(self, mean: Tensor, variance: Tensor, training: bool | Tensor = True):
         """Brings the moving averages nearer to the batch's statistics."""
         self._update(self.moving_mean, mean, self.momentum, training)
         if not self.renorm:
@@ -411,13 +401,13 @@ class BatchNormalization(SameShape):
 
         self.add_update(move)
 
-    def _rate(self, momentum, training):
+    def _rate(self, momentum: float, training: bool | Tensor):
         """How far averages move: not at all, where a tensor says that this is no training."""
         if not isinstance(training, Tensor):
             return 1.0 - momentum
         return by_phase(training, lambda: constant(1.0 - momentum), lambda: constant(0.0))
 
-    def _moved(self, moving, value, momentum, training):
+    def _moved(self, moving, value: Tensor, momentum: float, training: bool | Tensor):
         rate = self._rate(momentum, training)
         if isinstance(rate, Tensor):
             rate = cast(rate, moving.dtype)
@@ -428,7 +418,7 @@ class BatchNormalization(SameShape):
         with name_scope("AssignMovingAvg"):
             return moving.assign_sub((moving - value) * rate)
 
-    def _update(self, moving, value, momentum, training):
+    def _update(self, moving: Variable, value: Tensor, momentum: float, training: bool | Tensor):
         if executing_eagerly():
             self._moved(moving, value, momentum, training)
         else:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
@@ -25,7 +29,8 @@ class _Pooling(Layer):
     _pool = staticmethod(max_pool)
 
     def __init__(
-        self, pool_size=2, strides=None, padding="valid", data_format=None, name=None, **kwargs
+        self, pool_size: Sequence[int] | int = 2, strides: Sequence[int] | int | None = None,
+        padding: str = "valid", data_format: str | None = None, name: str | None = None, **kwargs,
     ):
         super().__init__(name=name, **kwargs)
         if strides is None:
@@ -36,7 +41,7 @@ class _Pooling(Layer):
         self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         # Windows are pooled with channels last, the layout that the CPU's kernels have.
         first = self.data_format == "channels_first"
         if first:
@@ -52,7 +57,7 @@ class _Pooling(Layer):
             transpose(outputs, [0, self.rank + 1, *range(1, self.rank + 1)]) if first else outputs
         )
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         start = 2 if self.data_format == "channels_first" else 1
         for i in range(self.rank):
@@ -103,7 +108,8 @@ class MaxPooling2D(_Pooling):
     """
 
     def __init__(
-        self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, name=None, **kwargs
+        self, pool_size: Sequence[int] | int = (2, 2), strides: Sequence[int] | None = None,
+        padding: str = "valid", data_format: str | None = None, name: str | None = None, **kwargs,
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
@@ -132,7 +138,8 @@ class AveragePooling2D(_Pooling):
     _pool = staticmethod(avg_pool)
 
     def __init__(
-        self, pool_size=2, strides=None, padding="valid", data_format=None, name=None, **kwargs
+        self, pool_size: Sequence[int] | int = 2, strides: Sequence[int] | int | None = None,
+        padding: str = "valid", data_format: str | None = None, name: str | None = None, **kwargs,
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
@@ -177,7 +184,8 @@ class AveragePooling1D(_Pooling1D):
     _pool = staticmethod(avg_pool)
 
     def __init__(
-        self, pool_size=2, strides=None, padding="valid", data_format=None, name=None, **kwargs
+        self, pool_size: int = 2, strides=None, padding: str = "valid", data_format: str | None = None,
+        name: str | None = None, **kwargs,
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
@@ -201,13 +209,8 @@ class MaxPooling3D(_Pooling):
     rank = 3
 
     def __init__(
-        self,
-        pool_size=(2, 2, 2),
-        strides=None,
-        padding="valid",
-        data_format=None,
-        name=None,
-        **kwargs,
+        self, pool_size=(2, 2, 2), strides=None, padding: str = "valid", data_format: str | None = None,
+        name: str | None = None, **kwargs,
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
@@ -232,7 +235,8 @@ class AveragePooling3D(_Pooling):
     _pool = staticmethod(avg_pool)
 
     def __init__(
-        self, pool_size=2, strides=None, padding="valid", data_format=None, name=None, **kwargs
+        self, pool_size: int = 2, strides=None, padding: str = "valid", data_format: str | None = None,
+        name: str | None = None, **kwargs,
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
@@ -244,7 +248,7 @@ class _GlobalPooling(Layer):
     _reduce = staticmethod(reduce_mean)
     _plain_call = True
 
-    def __init__(self, data_format=None, keepdims=False, **kwargs):
+    def __init__(self, data_format: str | None = None, keepdims: bool = False, **kwargs):
         super().__init__(**kwargs)
         self.data_format = settings.normalize_data_format(data_format)
         self.keepdims = keepdims
@@ -254,10 +258,10 @@ class _GlobalPooling(Layer):
         start = 2 if self.data_format == "channels_first" else 1
         return list(range(start, start + self.rank))
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         return self._reduce(inputs, axis=self._axes(), keepdims=self.keepdims)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         axes = self._axes()
         if self.keepdims:
@@ -287,7 +291,7 @@ class GlobalAveragePooling1D(_GlobalPooling):
     rank = 1
     _plain_call = False
 
-    def __init__(self, data_format=None, keepdims=False, **kwargs):
+    def __init__(self, data_format: str | None = None, keepdims: bool = False, **kwargs):
         super().__init__(data_format, keepdims, **kwargs)
         self.supports_masking = True
 

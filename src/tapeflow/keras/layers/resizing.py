@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
@@ -31,7 +35,7 @@ class _Resizing(Layer):
 
     rank = 2
 
-    def __init__(self, data_format=None, **kwargs):
+    def __init__(self, data_format: str | None = None, **kwargs):
         super().__init__(**kwargs)
         self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
@@ -43,7 +47,7 @@ class _Resizing(Layer):
     def _new_size(self, i, size):
         raise TypeError(f"{type(self).__name__} does not say how it changes sizes")
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         for i in range(self.rank):
             size = sizes[self._start + i]
@@ -55,7 +59,7 @@ class _Resizing(Layer):
         return {**config, "data_format": self.data_format} if self.rank > 1 else config
 
 
-def _pairs(value, rank, name):
+def _pairs(value: Sequence[Any] | int, rank: int, name: str):
     """((before, after), ...) from an int, a tuple of ints, or a tuple of pairs."""
     if isinstance(value, int):
         return normalize_pairs([(value, value)] * rank, name)
@@ -70,7 +74,7 @@ def _pairs(value, rank, name):
     return normalize_pairs(pairs, name)
 
 
-def normalize_pairs(pairs, name):
+def normalize_pairs(pairs: Sequence[Any], name: str):
     """The pairs as tuples of ints >= 0. Raises ValueError for others."""
     return tuple(normalize_tuple(pair, 2, name, allow_zero=True) for pair in pairs)
 
@@ -90,14 +94,14 @@ class ZeroPadding2D(_Resizing):
     (1, 4, 4, 3)
     """
 
-    def __init__(self, padding=(1, 1), data_format=None, **kwargs):
+    def __init__(self, padding: Sequence[Any] = (1, 1), data_format: str | None = None, **kwargs):
         super().__init__(data_format, **kwargs)
         self.padding = _pairs(padding, self.rank, "padding")
 
-    def _new_size(self, i, size):
+    def _new_size(self, i: int, size: int):
         return size + sum(self.padding[i])
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         widths = [(0, 0)] * (self.rank + 2)
         widths[self._start : self._start + self.rank] = self.padding
         return pad(inputs, [list(pair) for pair in widths])
@@ -121,7 +125,7 @@ class ZeroPadding1D(ZeroPadding2D):
 
     rank = 1
 
-    def __init__(self, padding=1, data_format=None, **kwargs):
+    def __init__(self, padding=1, data_format: str | None = None, **kwargs):
         super().__init__(padding, data_format or "channels_last", **kwargs)
 
 
@@ -143,11 +147,13 @@ class Cropping2D(_Resizing):
     (1, 3, 2, 3)
     """
 
-    def __init__(self, cropping=((0, 0), (0, 0)), data_format=None, **kwargs):
+    def __init__(
+        self, cropping: Sequence[Any] | int = ((0, 0), (0, 0)), data_format: str | None = None, **kwargs
+    ):
         super().__init__(data_format, **kwargs)
         self.cropping = _pairs(cropping, self.rank, "cropping")
 
-    def _new_size(self, i, size):
+    def _new_size(self, i: int, size: int):
         return max(size - sum(self.cropping[i]), 0)
 
     def call(self, inputs):
@@ -207,7 +213,7 @@ class UpSampling2D(_Resizing):
      [1. 1. 2. 2.]]
     """
 
-    def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):
+    def __init__(self, size=(2, 2), data_format: str | None = None, interpolation: str = "nearest", **kwargs):
         super().__init__(data_format, **kwargs)
         if interpolation not in _INTERPOLATIONS:
             raise ValueError(
@@ -216,10 +222,10 @@ class UpSampling2D(_Resizing):
         self.size = normalize_tuple(size, self.rank, "size")
         self.interpolation = interpolation
 
-    def _new_size(self, i, size):
+    def _new_size(self, i: int, size: int):
         return size * self.size[i]
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         if self.interpolation != "nearest":
             return self._resized(inputs)
         for i, times in enumerate(self.size):
@@ -256,7 +262,7 @@ class UpSampling1D(UpSampling2D):
 
     rank = 1
 
-    def __init__(self, size=2, **kwargs):
+    def __init__(self, size: int = 2, **kwargs):
         super().__init__(size, "channels_last", **kwargs)
 
 
@@ -274,7 +280,7 @@ class ZeroPadding3D(ZeroPadding2D):
 
     rank = 3
 
-    def __init__(self, padding=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
+    def __init__(self, padding=((1, 1), (1, 1), (1, 1)), data_format: str | None = None, **kwargs):
         super().__init__(padding, data_format, **kwargs)
 
 
@@ -292,7 +298,7 @@ class Cropping3D(Cropping2D):
 
     rank = 3
 
-    def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
+    def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), data_format: str | None = None, **kwargs):
         super().__init__(cropping, data_format, **kwargs)
 
 
@@ -310,7 +316,7 @@ class UpSampling3D(UpSampling2D):
 
     rank = 3
 
-    def __init__(self, size=(2, 2, 2), data_format=None, **kwargs):
+    def __init__(self, size=(2, 2, 2), data_format: str | None = None, **kwargs):
         super().__init__(size, data_format, **kwargs)
 
     def get_config(self):

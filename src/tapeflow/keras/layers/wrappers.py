@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
 from tapeflow.core.release import keras_2
@@ -25,6 +28,10 @@ from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.math.reduction import reduce_any
 
+if TYPE_CHECKING:
+    from tapeflow.keras.layers.core import Dense
+    from tapeflow.keras.layers.rnn.gru import GRU
+
 
 class Wrapper(Layer):
     """A base of layers that hold another one, as the attribute `layer`, and build it with themselves.
@@ -37,7 +44,7 @@ class Wrapper(Layer):
       ValueError: for a `layer` that is not a layer.
     """
 
-    def __init__(self, layer, **kwargs):
+    def __init__(self, layer: Dense | GRU, **kwargs):
         if not isinstance(layer, Layer):
             raise ValueError(f"Layer {layer} supplied to Wrapper isn't a supported layer type.")
         super().__init__(**kwargs)
@@ -54,7 +61,7 @@ class Wrapper(Layer):
         return {**super().get_config(), "layer": to_config(self.layer)}
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects=None):
         """A wrapper around the layer of the config."""
         config = copy.deepcopy(config)
         return cls(deserialize_in("keras.layers", config.pop("layer"), custom_objects), **config)
@@ -78,7 +85,7 @@ class TimeDistributed(Wrapper):
     (2, 3, 4)
     """
 
-    def __init__(self, layer, **kwargs):
+    def __init__(self, layer: Dense, **kwargs):
         if not isinstance(layer, Layer):
             raise ValueError(
                 "Please initialize `TimeDistributed` layer with a `tf.keras.layers.Layer` instance. "
@@ -100,7 +107,7 @@ class TimeDistributed(Wrapper):
         )
         super().build(_step_shapes(shapes))
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         shapes = as_shapes(input_shape)
         steps = nest.flatten(shapes)[0].as_list()[1]
         inner = self.layer.compute_output_shape(_step_shapes(shapes))
@@ -108,7 +115,7 @@ class TimeDistributed(Wrapper):
             lambda s: TensorShape([s.as_list()[0], steps, *s.as_list()[1:]]), as_shapes(inner)
         )
 
-    def call(self, inputs, training=None, mask=None):
+    def call(self, inputs: TensorLike, training: bool | Tensor | None = None, mask=None):
         signature = signature_of(self.layer)
         kwargs = {"training": training} if signature.takes_training else {}
         flat = nest.map_structure(_merge_steps, inputs)
@@ -122,7 +129,7 @@ class TimeDistributed(Wrapper):
         batch, steps = _sizes(first, 2)
         return nest.map_structure(lambda y: reshape(y, [batch, steps, *_sizes(y)[1:]]), outputs)
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask=None):
         if mask is None or not self.layer._computes_mask:
             return mask
         if nest.is_nested(mask):
@@ -139,17 +146,17 @@ class TimeDistributed(Wrapper):
         return reshape(inner, [*_sizes(nest.flatten(inputs)[0], 2), *_sizes(inner)[1:]])
 
 
-def _step_shapes(shapes):
+def _step_shapes(shapes: TensorShape):
     return nest.map_structure(lambda s: TensorShape([s.as_list()[0], *s.as_list()[2:]]), shapes)
 
 
-def _sizes(x, count=None):
+def _sizes(x: Tensor, count: int | None = None):
     """Sizes of x, as ints where they are known."""
     sizes = x.shape.as_list()[:count]
     return [shape_of(x)[i] if size is None else size for i, size in enumerate(sizes)]
 
 
-def _merge_steps(x):
+def _merge_steps(x: Tensor):
     return reshape(x, [-1, *_sizes(x)[2:]])
 
 
@@ -326,7 +333,7 @@ class Bidirectional(Wrapper):
         found = [*outputs, *states] if self.merge_mode is None else [outputs, *states]
         return found if keras_2() else tuple(found)
 
-    def _merged(self, y, back):
+    def _merged(self, y: Tensor, back: Tensor):
         if self.merge_mode == "concat":
             return concat([y, back], -1)
         if self.merge_mode == "sum":
@@ -352,7 +359,7 @@ class Bidirectional(Wrapper):
         self.forward_layer.reset_states()
         self.backward_layer.reset_states()
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask=None):
         mask = mask[0] if isinstance(mask, list) else mask
         if self.return_sequences:
             output = [mask, mask] if not self.merge_mode else mask
@@ -373,7 +380,7 @@ class Bidirectional(Wrapper):
         return config
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects=None):
         """A wrapper around the layers of the config."""
         config = copy.deepcopy(config)
         constants = config.pop("num_constants", 0)
@@ -385,7 +392,7 @@ class Bidirectional(Wrapper):
         return layer
 
 
-def _check_rnn(layer):
+def _check_rnn(layer: GRU):
     missing = [
         name
         for name in ("go_backwards", "return_sequences", "return_state", "stateful")
@@ -398,7 +405,7 @@ def _check_rnn(layer):
         )
 
 
-def _check_pair(forward, backward):
+def _check_pair(forward: GRU, backward: GRU):
     if forward.go_backwards == backward.go_backwards:
         raise ValueError(
             "Forward layer and backward layer should have different `go_backwards` value. Received: "

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from tapeflow.core.public import public
 from tapeflow.keras.registry import from_config_dict, resolve
 
@@ -25,7 +28,10 @@ def serialize_keras_object(instance):
 
 
 @public
-def deserialize_keras_object(identifier, module_objects=None, custom_objects=None, printable_module_name="object"):
+def deserialize_keras_object(
+    identifier, module_objects=None, custom_objects: Mapping[str, Any] | None = None,
+    printable_module_name: str = "object",
+):
     """Make what `serialize_keras_object` has described.
 
     Args:

@@ -1,5 +1,10 @@
 """`tf.keras.losses`: numbers per example, and objects that weight and reduce them."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 from tapeflow.core.public import boundaries
 from tapeflow.keras.losses.classes import (
     CTC,
@@ -173,7 +178,7 @@ def serialize(loss):
     return to_config(loss)
 
 
-def deserialize(name, custom_objects=None):
+def deserialize(name, custom_objects: Mapping[str, Any] | None = None):
     """Make a loss of its name or config.
 
     Args:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import Bounded
 from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import snake_case
@@ -18,10 +21,13 @@ from tapeflow.keras.losses.reduction import Reduction, reduced
 from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.math.casting import cast
 
+if TYPE_CHECKING:
+    import numpy as np
+
 _MEAN = Reduction.SUM_OVER_BATCH_SIZE
 
 
-def _cast_all(y, dtype):
+def _cast_all(y: TensorLike, dtype: DType):
     """A tensor, or all tensors of a structure, in a dtype; lists of numbers are tensors."""
     if isinstance(y, Mapping):
         return {key: _cast_all(each, dtype) for key, each in y.items()}
@@ -80,7 +86,7 @@ class Loss(Bounded):
         """
         raise TypeError(f"{type(self).__name__} must define call(y_true, y_pred)")
 
-    def __call__(self, y_true, y_pred, sample_weight=None):
+    def __call__(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: np.ndarray | None = None):
         target = self._dtype
         if target is None and not keras_2():
             target = dtypes.as_dtype(settings.floatx())
@@ -111,12 +117,15 @@ class LossFunctionWrapper(Loss):
       **kwargs: further arguments of the function.
     """
 
-    def __init__(self, fn, reduction=_MEAN, name=None, dtype=None, **kwargs):
+    def __init__(
+        self, fn: Callable[..., Any], reduction: str = _MEAN, name: str | None = None,
+        dtype: DTypeLike | None = None, **kwargs,
+    ):
         super().__init__(name or getattr(fn, "__name__", None), reduction, dtype)
         self.fn = fn
         self._settings = kwargs
 
-    def call(self, y_true, y_pred):
+    def call(self, y_true: TensorLike, y_pred: TensorLike):
         tensors = is_tensor(y_true) and is_tensor(y_pred)
         y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
         if tensors or not keras_2():  # Keras 2 broadcasts arrays
@@ -130,7 +139,7 @@ class LossFunctionWrapper(Loss):
         return config
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         config = dict(config)
         function = config.pop("fn", None)  # Keras 2 writes it for every class
         if cls is LossFunctionWrapper and function is not None:

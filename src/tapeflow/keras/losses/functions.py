@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.release import keras_2
@@ -26,7 +27,7 @@ from tapeflow.ops.nn.normalization import l2_normalize
 from tapeflow.ops.static import joined, rank_of, size_of
 
 
-def _pair(y_true, y_pred, one_rank=False):
+def _pair(y_true, y_pred, one_rank: bool = False):
     """Labels and predictions as tensors of one dtype; with `one_rank`, as far as possible of one rank."""
     y_pred = convert_to_tensor(y_pred)
     if keras_2():
@@ -37,7 +38,7 @@ def _pair(y_true, y_pred, one_rank=False):
     return squeeze_or_expand(y_true, y_pred)[:2] if one_rank else (y_true, y_pred)
 
 
-def _check_alike(y_true, y_pred):
+def _check_alike(y_true: Tensor, y_pred):
     """Raises ValueError where the shapes of labels and predictions are known to differ."""
     if not y_true.shape.is_compatible_with(y_pred.shape):
         raise ValueError(
@@ -47,7 +48,7 @@ def _check_alike(y_true, y_pred):
 
 
 @computes_tensors
-def mean_squared_error(y_true, y_pred):
+def mean_squared_error(y_true: TensorLike, y_pred: TensorLike):
     """Mean over the last axis of (y_pred - y_true)^2.
 
     Args:
@@ -123,7 +124,7 @@ def _signs(y_true):
 
 
 @computes_tensors
-def hinge(y_true, y_pred):
+def hinge(y_true: TensorLike, y_pred: TensorLike):
     """Mean over the last axis of max(1 - y_true * y_pred, 0).
 
     Args:
@@ -138,7 +139,7 @@ def hinge(y_true, y_pred):
 
 
 @computes_tensors
-def squared_hinge(y_true, y_pred):
+def squared_hinge(y_true: TensorLike, y_pred: TensorLike):
     """Mean over the last axis of max(1 - y_true * y_pred, 0)^2.
 
     Args:
@@ -170,7 +171,7 @@ def categorical_hinge(y_true, y_pred):
 
 
 @computes_tensors
-def huber(y_true, y_pred, delta=1.0):
+def huber(y_true, y_pred, delta: float = 1.0):
     """Mean over the last axis of e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond, with e = y_pred - y_true.
 
     Args:
@@ -211,7 +212,9 @@ def log_cosh(y_true, y_pred):
 
 
 @computes_tensors
-def categorical_crossentropy(y_true, y_pred, from_logits: bool = False, label_smoothing=0.0, axis=-1):
+def categorical_crossentropy(
+    y_true, y_pred: TensorLike, from_logits: bool = False, label_smoothing=0.0, axis: AxisLike = -1
+):
     """-sum y_true * log(y_pred) over classes; y_pred are probabilities, or logits.
 
     Probabilities are divided by their sum, and cut off at `keras.config.epsilon()`.
@@ -246,7 +249,9 @@ def categorical_crossentropy(y_true, y_pred, from_logits: bool = False, label_sm
 
 
 @computes_tensors
-def sparse_categorical_crossentropy(y_true, y_pred, from_logits: bool = False, ignore_class=None, axis=-1):
+def sparse_categorical_crossentropy(
+    y_true: TensorLike, y_pred, from_logits: bool = False, ignore_class=None, axis=-1
+):
     """-log of the probability of class y_true; y_pred are probabilities, or logits.
 
     Probabilities are cut off at `keras.config.epsilon()`.
@@ -293,7 +298,9 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits: bool = False, i
 
 
 @computes_tensors
-def binary_crossentropy(y_true, y_pred, from_logits: bool = False, label_smoothing=0.0, axis=-1):
+def binary_crossentropy(
+    y_true, y_pred: TensorLike, from_logits: bool = False, label_smoothing=0.0, axis: AxisLike = -1
+):
     """Mean over the last axis of -(y log(p) + (1 - y) log(1 - p)); y_pred are p, or logits.
 
     Probabilities are cut off at `keras.config.epsilon()`.
@@ -349,7 +356,7 @@ def kl_divergence(y_true, y_pred):
 
 
 @computes_tensors
-def poisson(y_true, y_pred):
+def poisson(y_true: TensorLike, y_pred: TensorLike):
     """Mean over the last axis of y_pred - y_true * log(y_pred).
 
     Args:
@@ -364,7 +371,7 @@ def poisson(y_true, y_pred):
 
 
 @computes_tensors
-def cosine_similarity(y_true, y_pred, axis=-1):
+def cosine_similarity(y_true: TensorLike, y_pred: TensorLike, axis: AxisLike = -1):
     """Minus the cosine of the angle between the vectors along `axis`: -1 for one direction, 1 for opposite ones.
 
     Args:

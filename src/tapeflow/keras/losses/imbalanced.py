@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.release import keras_2
@@ -31,14 +32,8 @@ from tapeflow.ops.static import size_of
 
 @computes_tensors
 def binary_focal_crossentropy(
-    y_true,
-    y_pred,
-    apply_class_balancing: bool = False,
-    alpha=0.25,
-    gamma=2.0,
-    from_logits: bool = False,
-    label_smoothing=0.0,
-    axis=-1,
+    y_true, y_pred, apply_class_balancing: bool = False, alpha=0.25, gamma: float = 2.0,
+    from_logits: bool = False, label_smoothing=0.0, axis: AxisLike = -1,
 ):
     """Binary cross-entropy times (1 - p of the right class)^gamma (Lin et al. 2017), mean over the axis.
 
@@ -77,7 +72,7 @@ def binary_focal_crossentropy(
 
 @computes_tensors
 def categorical_focal_crossentropy(
-    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits: bool = False, label_smoothing=0.0, axis=-1
+    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits: bool = False, label_smoothing=0.0, axis: AxisLike = -1
 ):
     """Categorical cross-entropy, each class times alpha (1 - p)^gamma.
 
@@ -145,7 +140,7 @@ def dice(y_true, y_pred, axis=None):
 
 
 @computes_tensors
-def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
+def tversky(y_true, y_pred, alpha: float = 0.5, beta: float = 0.5, axis=None):
     """1 - the Tversky index, which counts false positives alpha and false negatives beta times.
 
     Args:
@@ -168,7 +163,8 @@ def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
 
 @computes_tensors
 def circle(
-    y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal: bool = True, gamma=80, margin=0.4
+    y_true: TensorLike, y_pred: TensorLike, ref_labels=None, ref_embeddings=None,
+    remove_diagonal: bool = True, gamma=80, margin: float = 0.4,
 ):
     """The circle loss (Sun et al. 2020) of embeddings of length 1: equal labels are to be near, different ones apart.
 
@@ -203,7 +199,7 @@ def circle(
 
 
 @computes_tensors
-def ctc(y_true, y_pred):
+def ctc(y_true, y_pred: TensorLike):
     """The loss of connectionist temporal classification (Graves et al. 2006); class 0 is the blank.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.core import replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -11,6 +13,9 @@ from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Reduction:
@@ -32,13 +37,15 @@ class Reduction:
         )  # fmt: skip
 
     @classmethod
-    def validate(cls, key):
+    def validate(cls, key: str):
         """Raises ValueError for an unknown kind."""
         if key not in cls.all():
             raise ValueError(f'Invalid Reduction Key: {key}. Expected keys are "{cls.all()}"')
 
 
-def compute_weighted_loss(losses, sample_weight=None, reduction=Reduction.SUM_OVER_BATCH_SIZE):
+def compute_weighted_loss(
+    losses, sample_weight: np.ndarray | None = None, reduction: str = Reduction.SUM_OVER_BATCH_SIZE
+):
     """Multiply losses by weights, and reduce them.
 
     Args:
@@ -71,7 +78,7 @@ def compute_weighted_loss(losses, sample_weight=None, reduction=Reduction.SUM_OV
     return total / cast(count, losses.dtype) if count != 0 else total * 0.0
 
 
-def reduced(values, sample_weight, reduction):
+def reduced(values, sample_weight: np.ndarray | None, reduction: str):
     """The losses of examples as a Loss gives them."""
     if reduction == Reduction.AUTO:
         reduction = Reduction.SUM_OVER_BATCH_SIZE

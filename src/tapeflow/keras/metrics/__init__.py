@@ -1,5 +1,10 @@
 """`tf.keras.metrics`: sums over batches, kept in variables, and functions of one batch."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.keras.losses import _FUNCTIONS as _LOSSES
@@ -184,7 +189,7 @@ _NAMED = {name: globals()[name] for name in __all__ if name in globals()}
 _NAMES = {**_LOSSES, **_NAMED, "cosine_similarity": cosine_proximity}
 
 
-def get(identifier):
+def get(identifier: str):
     """Find a metric.
 
     Args:
@@ -199,7 +204,7 @@ def get(identifier):
     return resolve(identifier, _NAMES, "metric function")
 
 
-def get_metric(identifier):
+def get_metric(identifier: str):
     """Like get, but a function becomes the mean of its values."""
     found = get(identifier)
     if isinstance(found, Metric):
@@ -214,7 +219,7 @@ def serialize(metric):
     return to_config(metric)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config, custom_objects: Mapping[str, Any] | None = None):
     """Make a metric of its name or config.
 
     Args:

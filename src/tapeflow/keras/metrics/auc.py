@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.metrics import ragged
 from tapeflow.keras.metrics.base import Metric
@@ -51,17 +52,9 @@ class AUC(ThresholdCounts):
     _direction = "up"
 
     def __init__(
-        self,
-        num_thresholds=200,
-        curve="ROC",
-        summation_method="interpolation",
-        name=None,
-        dtype=None,
-        thresholds=None,
-        multi_label=False,
-        num_labels=None,
-        label_weights=None,
-        from_logits=False,
+        self, num_thresholds: int = 200, curve: str = "ROC", summation_method: str = "interpolation",
+        name: str | None = None, dtype: DTypeLike | None = None, thresholds=None, multi_label: bool = False,
+        num_labels=None, label_weights=None, from_logits: bool = False,
     ):
         curve = getattr(curve, "value", curve)
         summation_method = getattr(summation_method, "value", summation_method)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import docstrings, losses
 from tapeflow.keras.classes_of_functions import class_of
@@ -19,7 +23,10 @@ _SAID = docstrings.entries("""
 """)
 
 
-def _made(name, function, given_name, first=(), example="", **defaults):
+def _made(
+    name: str, function: Callable[..., Any], given_name: str, first: Sequence[str] = (), example: str = "",
+    **defaults,
+):
     """A class whose arguments are `first` ones, name and dtype, then the other settings of the function."""
     order = {n: defaults[n] for n in first} | {"name": given_name, "dtype": None}
     order |= {n: v for n, v in defaults.items() if n not in first}
@@ -140,7 +147,7 @@ class RootMeanSquaredError(Mean):
 
     _direction = "down"
 
-    def __init__(self, name="root_mean_squared_error", dtype=None):
+    def __init__(self, name: str = "root_mean_squared_error", dtype: DTypeLike | None = None):
         super().__init__(name, dtype)
 
     def update_state(self, y_true, y_pred, sample_weight=None):
@@ -161,7 +168,7 @@ class MeanRelativeError(Mean):
       dtype: of the sums and the result; None for `keras.config.floatx()`.
     """
 
-    def __init__(self, normalizer, name=None, dtype=None):
+    def __init__(self, normalizer, name: str | None = None, dtype: DTypeLike | None = None):
         super().__init__(name or "mean_relative_error", dtype)
         self.__dict__["normalizer"] = cast(normalizer, self._dtype)
 
@@ -183,7 +190,7 @@ class MetricByShape(Mean):
       dtype: of the sums and the result; None for `keras.config.floatx()`.
     """
 
-    def __init__(self, name, dtype=None):
+    def __init__(self, name: str, dtype: DTypeLike | None = None):
         super().__init__(name, dtype)
         self.__dict__["_fn"] = None
         self.__dict__["_direction"] = "up" if name.startswith("acc") else "down"
@@ -197,7 +204,9 @@ class MetricByShape(Mean):
         super().update_state(function(y_true, y_pred), sample_weight)
 
 
-def _kind(y_true, y_pred, binary, categorical, sparse):
+def _kind(
+    y_true, y_pred, binary: Callable[..., Any], categorical: Callable[..., Any], sparse: Callable[..., Any]
+):
     classes = y_pred.shape[-1] if len(y_pred.shape) > 1 else 1
     if classes == 1:
         return binary
@@ -206,7 +215,7 @@ def _kind(y_true, y_pred, binary, categorical, sparse):
     return sparse
 
 
-def accuracy_for(y_true, y_pred):
+def accuracy_for(y_true: TensorLike, y_pred: TensorLike):
     """The accuracy that fits the shapes of labels and predictions."""
     return _kind(
         y_true,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.release import keras_2
@@ -30,13 +33,16 @@ from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
 from tapeflow.ops.state.variable import VariableAggregation
 
+if TYPE_CHECKING:
+    import numpy as np
+
 
 def _building_graph():
     graph = context.current_graph()
     return graph if graph is not None and not graph.building_function else None
 
 
-def _as_update(update_state):
+def _as_update(update_state: Callable[..., Any]):
     """`update_state` as graphs of 1.x know it: it returns the operation that does all updates."""
 
     @functools.wraps(update_state)
@@ -69,7 +75,7 @@ class Metric(Tracked):
             cls.update_state = _as_update(cls.__dict__["update_state"])
         super().__init_subclass__(**kwargs)
 
-    def __init__(self, dtype=None, name=None):
+    def __init__(self, dtype: DTypeLike | None = None, name: str | None = None):
         if isinstance(name, DType) or (isinstance(dtype, str) and not _is_dtype(dtype)):
             name, dtype = dtype, name  # the order of arguments before Keras 3
         self._start_tracking()
@@ -107,11 +113,15 @@ class Metric(Tracked):
         """
         return (self._add_named if args and isinstance(args[0], str) else self._add_shaped)(*args, **kwargs)
 
-    def _add_named(self, name, shape=(), aggregation=None, synchronization=None, initializer=None, dtype=None):
+    def _add_named(
+        self, name: str, shape: Sequence[Any] = (), aggregation=None, synchronization=None, initializer=None,
+        dtype: DType | None = None,
+    ):
         return self._add_shaped(shape, initializer, dtype, name)
 
     def _add_shaped(
-        self, shape=(), initializer=None, dtype=None, name=None, aggregation=None, synchronization=None
+        self, shape: Sequence[Any] = (), initializer=None, dtype: DType | None = None,
+        name: str | None = None, aggregation=None, synchronization=None,
     ):
         kind = dtypes.as_dtype(dtype or self._dtype)
         start = None if initializer is None else initializers.get(initializer)
@@ -128,7 +138,10 @@ class Metric(Tracked):
         self.__dict__.setdefault("_named_weights", {})[name] = variable
         return variable
 
-    def add_variable(self, shape, initializer, dtype=None, aggregation="sum", name=None):
+    def add_variable(
+        self, shape: Sequence[Any], initializer, dtype: DTypeLike | None = None, aggregation: str = "sum",
+        name: str | None = None,
+    ):
         """Make a variable, as `add_weight` does.
 
         Args:
@@ -252,7 +265,7 @@ class Metric(Tracked):
         return {"name": self.name, "dtype": self._dtype.name}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A metric from the constructor's arguments."""
         return cls(**config)
 
@@ -260,7 +273,7 @@ class Metric(Tracked):
         return f"<{type(self).__name__} name={self.name}>"
 
 
-def _is_dtype(name):
+def _is_dtype(name: str):
     try:
         dtypes.as_dtype(name)
     except TypeError:
@@ -281,7 +294,7 @@ def _weighted(values, sample_weight):
     return values * weight, weight
 
 
-def _of_samples(values, sample_weight, reduce):
+def _of_samples(values, sample_weight: TensorLike | None, reduce):
     """Weighted values and their weights, or None, with one number for each sample: the first axis, as Keras 3 has it.
 
     Args:
@@ -304,7 +317,7 @@ def _of_samples(values, sample_weight, reduce):
     return values, weight
 
 
-def _by_samples(values, sample_weight):
+def _by_samples(values, sample_weight: TensorLike | None):
     """Whether values are reduced to one for each sample before they are summed: in Keras 3, where ranks are known."""
     if keras_2() or values.shape.rank is None:
         return False
@@ -328,11 +341,11 @@ class Sum(Metric):
     14.0
     """
 
-    def __init__(self, name="sum", dtype=None):
+    def __init__(self, name: str = "sum", dtype: DTypeLike | None = None):
         super().__init__(dtype, name)
         self.total = self.add_weight("total")
 
-    def update_state(self, values, sample_weight=None):
+    def update_state(self, values: np.ndarray, sample_weight=None):
         values = cast(values, self._dtype)
         if _by_samples(values, sample_weight):
             values, _ = _of_samples(values, sample_weight, reduce_sum)
@@ -358,12 +371,12 @@ class Mean(Metric):
     4.0
     """
 
-    def __init__(self, name="mean", dtype=None):
+    def __init__(self, name="mean", dtype: DTypeLike | None = None):
         super().__init__(dtype, name)
         self.total = self.add_weight("total")
         self.count = self.add_weight("count")
 
-    def update_state(self, values, sample_weight=None):
+    def update_state(self, values, sample_weight: TensorLike | None = None):
         values = cast(values, self._dtype)
         if _by_samples(values, sample_weight):
             values, weight = _of_samples(values, sample_weight, reduce_mean)
@@ -399,7 +412,9 @@ class MeanMetricWrapper(Mean):
     1.5
     """
 
-    def __init__(self, fn, name=None, dtype=None, **kwargs):
+    def __init__(
+        self, fn: Callable[..., Any], name: str | None = None, dtype: DTypeLike | None = None, **kwargs
+    ):
         super().__init__(
             name or (fn if isinstance(fn, str) else getattr(fn, "__name__", "metric")), dtype
         )
@@ -432,14 +447,16 @@ class MeanTensor(Metric):
       shape: the shape of the values; None to take that of the first.
     """
 
-    def __init__(self, name="mean_tensor", dtype=None, shape=None):
+    def __init__(
+        self, name: str = "mean_tensor", dtype: DTypeLike | None = None, shape: Sequence[Any] | None = None
+    ):
         super().__init__(dtype, name)
         self.__dict__["_shape"] = None
         self.__dict__["total"] = self.__dict__["count"] = None
         if shape is not None:
             self._make(shape)
 
-    def _make(self, shape):
+    def _make(self, shape: Sequence[Any]):
         self.__dict__["_shape"] = tuple(shape)
         self.__dict__["total"] = self.add_weight("total", shape)
         self.__dict__["count"] = self.add_weight("count", shape)

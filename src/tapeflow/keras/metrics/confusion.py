@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.keras.losses import squeeze_or_expand
@@ -24,7 +27,7 @@ from tapeflow.ops.math.reduction import reduce_max, reduce_sum
 EPSILON = 1e-7
 
 
-def valid_thresholds(thresholds, default=0.5):
+def valid_thresholds(thresholds, default: float = 0.5):
     """The thresholds as a list. Raises ValueError for those that are not in [0, 1]."""
     given = [default if thresholds is None else thresholds]
     flat = list(given[0]) if isinstance(given[0], (list, tuple, np.ndarray)) else given
@@ -77,16 +80,19 @@ class ThresholdCounts(Metric):
         positives, negatives = ("true_positives", "false_positives"), ("true_negatives", "false_negatives")
         return tuple(chain(*zip(positives, negatives))) if keras_2() else positives + negatives
 
-    def _start(self, shape):
+    def _start(self, shape: Sequence[Any]):
         for count in self._counts:
             name = self._name_of(count)
             setattr(self, name, self.add_weight(name, shape))
 
-    def _name_of(self, count):
+    def _name_of(self, count: str):
         """The variable of a sum."""
         return count if len(self._counts) > 1 else "accumulator"
 
-    def _count(self, y_true, y_pred, thresholds, sample_weight=None, axis=1, **how):
+    def _count(
+        self, y_true: np.ndarray, y_pred: np.ndarray, thresholds: Sequence[float], sample_weight=None,
+        axis: int = 1, **how,
+    ):
         y_true, y_pred, sample_weight = ragged.flat(y_true, y_pred, sample_weight)
         positive, decided, weights = decisions(
             y_true, y_pred, thresholds, self._dtype, sample_weight, **how
@@ -316,7 +322,10 @@ class SpecificityAtSensitivity(_BestUnder):
 
     _argument, _wanted = "sensitivity", "specificity"
 
-    def __init__(self, sensitivity, num_thresholds=200, class_id=None, name=None, dtype=None):
+    def __init__(
+        self, sensitivity, num_thresholds: int = 200, class_id=None, name: str | None = None,
+        dtype: DTypeLike | None = None,
+    ):
         super().__init__(sensitivity, num_thresholds, class_id, name, dtype)
         self.__dict__["sensitivity"] = sensitivity
 
@@ -337,7 +346,10 @@ class SensitivityAtSpecificity(_BestUnder):
 
     _argument, _wanted = "specificity", "sensitivity"
 
-    def __init__(self, specificity, num_thresholds=200, class_id=None, name=None, dtype=None):
+    def __init__(
+        self, specificity, num_thresholds: int = 200, class_id=None, name: str | None = None,
+        dtype: DTypeLike | None = None,
+    ):
         super().__init__(specificity, num_thresholds, class_id, name, dtype)
         self.__dict__["specificity"] = specificity
 
@@ -358,7 +370,10 @@ class PrecisionAtRecall(_BestUnder):
 
     _argument, _wanted = "recall", "precision"
 
-    def __init__(self, recall, num_thresholds=200, class_id=None, name=None, dtype=None):
+    def __init__(
+        self, recall, num_thresholds: int = 200, class_id=None, name: str | None = None,
+        dtype: DTypeLike | None = None,
+    ):
         super().__init__(recall, num_thresholds, class_id, name, dtype)
         self.__dict__["recall"] = recall
 
@@ -379,7 +394,10 @@ class RecallAtPrecision(_BestUnder):
 
     _argument, _wanted = "precision", "recall"
 
-    def __init__(self, precision, num_thresholds=200, class_id=None, name=None, dtype=None):
+    def __init__(
+        self, precision, num_thresholds: int = 200, class_id=None, name: str | None = None,
+        dtype: DTypeLike | None = None,
+    ):
         super().__init__(precision, num_thresholds, class_id, name, dtype)
         self.__dict__["precision"] = precision
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
@@ -51,7 +52,7 @@ def binary_accuracy(y_true, y_pred, threshold=0.5):
     return _matches(y_true, cast(y_pred > cast(threshold, y_pred.dtype), y_true.dtype))
 
 
-def categorical_accuracy(y_true, y_pred):
+def categorical_accuracy(y_true: TensorLike, y_pred: TensorLike):
     """Whether the largest prediction is at the largest label.
 
     Args:
@@ -64,7 +65,7 @@ def categorical_accuracy(y_true, y_pred):
     return _matches(argmax(y_true, axis=-1), argmax(y_pred, axis=-1))
 
 
-def sparse_categorical_accuracy(y_true, y_pred):
+def sparse_categorical_accuracy(y_true: TensorLike, y_pred: TensorLike):
     """Whether the largest prediction is at y_true.
 
     Args:
@@ -82,7 +83,7 @@ def sparse_categorical_accuracy(y_true, y_pred):
     return matches
 
 
-def _class_numbers(y_true, y_pred):
+def _class_numbers(y_true: Tensor, y_pred: Tensor):
     """The labels, without a last axis of size 1 where predictions have one for the classes."""
     if y_true.shape.rank is None or y_pred.shape.rank is None:
         return without_last(y_true, rank_of(y_true) - rank_of(y_pred) + 1)
@@ -90,14 +91,14 @@ def _class_numbers(y_true, y_pred):
     return squeeze(y_true, [-1]) if alike and y_true.shape[-1] == 1 else y_true
 
 
-def _in_top(targets, y_pred, k):
+def _in_top(targets: Tensor, y_pred: Tensor, k: int):
     rows = reshape(y_pred, [-1, size_of(y_pred, -1)])
     hits = in_top_k(reshape(targets, [-1]), cast(rows, "float32"), k)
     known = targets.shape.is_fully_defined()
     return cast(reshape(hits, targets.shape if known else shape_of(targets)), settings.floatx())
 
 
-def top_k_categorical_accuracy(y_true, y_pred, k=5):
+def top_k_categorical_accuracy(y_true: TensorLike, y_pred: TensorLike, k: int = 5):
     """Whether the largest label is among the k largest predictions.
 
     Args:
@@ -111,7 +112,7 @@ def top_k_categorical_accuracy(y_true, y_pred, k=5):
     return _in_top(argmax(y_true, axis=-1), convert_to_tensor(y_pred), k)
 
 
-def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False):
+def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids: bool = False):
     """Whether y_true is among the k largest predictions.
 
     Args:
@@ -132,7 +133,7 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False
     return _in_top(cast(_class_numbers(y_true, y_pred), dtypes.int64), y_pred, k)
 
 
-def accuracy(y_true, y_pred):
+def accuracy(y_true: TensorLike, y_pred: TensorLike):
     """Whether y_pred equals y_true.
 
     Args:

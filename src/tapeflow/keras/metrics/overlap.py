@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.metrics.base import Metric
 from tapeflow.ops.array.diagonal import diag_part
@@ -21,8 +22,10 @@ class _Overlap(Metric):
 
     _direction = "up"
 
-    def __init__(self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_true=True,
-                 sparse_y_pred=True, axis=-1):  # fmt: skip
+    def __init__(
+        self, num_classes, name: str | None = None, dtype: DTypeLike | None = None, ignore_class=None,
+        sparse_y_true: bool = True, sparse_y_pred: bool = True, axis=-1,
+    ):  # fmt: skip
         super().__init__(dtype, name)
         state = self.__dict__
         state["num_classes"], state["ignore_class"] = num_classes, ignore_class
@@ -103,15 +106,8 @@ class IoU(_Overlap):
     """
 
     def __init__(
-        self,
-        num_classes,
-        target_class_ids,
-        name=None,
-        dtype=None,
-        ignore_class=None,
-        sparse_y_true=True,
-        sparse_y_pred=True,
-        axis=-1,
+        self, num_classes, target_class_ids, name: str | None = None, dtype: DTypeLike | None = None,
+        ignore_class=None, sparse_y_true: bool = True, sparse_y_pred: bool = True, axis=-1,
     ):
         super().__init__(num_classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis)
         if max(target_class_ids) >= num_classes:
@@ -137,7 +133,10 @@ class BinaryIoU(IoU):
       dtype: of the sums and the result; None for `keras.config.floatx()`.
     """
 
-    def __init__(self, target_class_ids=(0, 1), threshold=0.5, name=None, dtype=None):
+    def __init__(
+        self, target_class_ids=(0, 1), threshold: float = 0.5, name: str | None = None,
+        dtype: DTypeLike | None = None,
+    ):
         super().__init__(2, target_class_ids, name, dtype)
         self.__dict__["threshold"] = threshold
 
@@ -185,8 +184,10 @@ class OneHotIoU(IoU):
       axis: the axis of the classes.
     """
 
-    def __init__(self, num_classes, target_class_ids, name=None, dtype=None, ignore_class=None,
-                 sparse_y_pred=False, axis=-1):  # fmt: skip
+    def __init__(
+        self, num_classes, target_class_ids, name: str | None = None, dtype: DTypeLike | None = None,
+        ignore_class=None, sparse_y_pred: bool = False, axis=-1,
+    ):  # fmt: skip
         super().__init__(
             num_classes, target_class_ids, name, dtype, ignore_class, False, sparse_y_pred, axis
         )
@@ -209,8 +210,10 @@ class OneHotMeanIoU(MeanIoU):
       axis: the axis of the classes.
     """
 
-    def __init__(self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_pred=False,
-                 axis=-1):  # fmt: skip
+    def __init__(
+        self, num_classes, name: str | None = None, dtype: DTypeLike | None = None, ignore_class=None,
+        sparse_y_pred: bool = False, axis=-1,
+    ):  # fmt: skip
         super().__init__(num_classes, name, dtype, ignore_class, False, sparse_y_pred, axis)
 
     def get_config(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics.base import Metric
@@ -37,7 +38,10 @@ class FBetaScore(Metric):
 
     _direction = "up"
 
-    def __init__(self, average=None, beta=1.0, threshold=None, name="fbeta_score", dtype=None):
+    def __init__(
+        self, average=None, beta: float = 1.0, threshold=None, name: str = "fbeta_score",
+        dtype: DTypeLike | None = None,
+    ):
         super().__init__(dtype, name)
         if average not in (None, "micro", "macro", "weighted"):
             raise ValueError(
@@ -138,7 +142,7 @@ class F1Score(FBetaScore):
     [1. 1.]
     """
 
-    def __init__(self, average=None, threshold=None, name="f1_score", dtype=None):
+    def __init__(self, average=None, threshold=None, name: str = "f1_score", dtype: DTypeLike | None = None):
         super().__init__(average, 1.0, threshold, name, dtype)
 
     def get_config(self):
@@ -163,8 +167,10 @@ class R2Score(Metric):
 
     _direction = "up"
 
-    def __init__(self, class_aggregation="uniform_average", num_regressors=0, name="r2_score",
-                 dtype=None):  # fmt: skip
+    def __init__(
+        self, class_aggregation: str = "uniform_average", num_regressors: int = 0, name: str = "r2_score",
+        dtype: DTypeLike | None = None,
+    ):  # fmt: skip
         super().__init__(dtype, name)
         kinds = (None, "uniform_average", "variance_weighted_average")
         if class_aggregation not in kinds:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow.autodiff.custom_gradient import custom_gradient as tf_custom_gradient
 from tapeflow.autodiff.forward import ForwardAccumulator
 from tapeflow.autodiff.vectorized_map import vectorized_map as tf_vectorized_map
+from tapeflow.core.annotations import AxisLike
 from tapeflow.core.public import public, public_names
 from tapeflow.core.structures import nest
 from tapeflow.keras.ops.conversion import axis_of, static_rank, tensor
@@ -28,7 +29,7 @@ def custom_gradient(f):
 
 
 @public
-def jvp(fun, primals, tangents, has_aux=False):
+def jvp(fun, primals, tangents, has_aux: bool = False):
     """Return fun(*primals) and its derivative in the direction of `tangents`.
 
     Args:
@@ -92,7 +93,7 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
 
 
 @public
-def associative_scan(f, elems, reverse=False, axis=0):
+def associative_scan(f, elems, reverse: bool = False, axis: AxisLike = 0):
     """Return the results of combining all elements up to each one along an axis, by an associative function.
 
     The function is called with many pairs at a time, about 2 log2(n) times.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor as tf_convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.keras import settings
@@ -15,7 +18,7 @@ from tapeflow.keras.ops.promotion import result_type
 from tapeflow.ops.math.casting import cast as tf_cast
 
 
-def operation(function):
+def operation(function: Callable[..., Any]):
     """`tensor_function` for `keras.ops`: a call with symbolic tensors becomes one layer."""
 
     @functools.wraps(function)
@@ -39,7 +42,7 @@ def _symbolic(values):
 WIDE = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}
 
 
-def tensor(x, dtype=None):
+def tensor(x: TensorLike, dtype: DTypeLike | None = None):
     """`x` as a tensor; a Python float is of `floatx`."""
     if isinstance(x, float) and dtype is None:
         dtype = settings.floatx()
@@ -60,7 +63,7 @@ def _operand(x):
     return x, x.dtype
 
 
-def promoted(*values, more=()):
+def promoted(*values, more: Sequence[Any] = ()):
     """Tensors of the dtype to which the values, and the types `more`, are promoted."""
     pairs = [_operand(value) for value in values]
     target = result_type(*(kind for _, kind in pairs), *more)
@@ -75,7 +78,7 @@ def floats(*values):
     return [tf_cast(x, settings.floatx()) for x in values]
 
 
-def floating(x):
+def floating(x: TensorLike):
     """`x` as a tensor of a floating or complex dtype."""
     return floats(tensor(x))[0]
 
@@ -93,14 +96,14 @@ def static_rank(x):
     return x.shape.rank
 
 
-def axis_of(axis, rank):
+def axis_of(axis, rank: int):
     """An axis from 0. Raises ValueError for one that is not there."""
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of bounds for a tensor of rank {rank}")
     return axis % rank
 
 
-def axes_of(axis, rank):
+def axes_of(axis, rank: int):
     """Axes from 0, all for None."""
     if axis is None:
         return list(range(rank))

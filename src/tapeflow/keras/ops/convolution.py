@@ -31,7 +31,7 @@ from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max
 from tapeflow.ops.math.reduction import reduce_mean as tf_reduce_mean
 
 
-def _last(x, data_format):
+def _last(x, data_format: str | None):
     """`x` with its channels last, and how to bring a result back."""
     x = tensor(x)
     if settings.normalize_data_format(data_format) == "channels_last":
@@ -75,14 +75,16 @@ def _padded_as_same(x, sizes, strides, dilations):
 
 
 @operation
-def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+def conv(inputs, kernel, strides=1, padding: str = "valid", data_format: str | None = None, dilation_rate=1):
     """Return the convolution over one to three axes, by a kernel (*sizes, channels of a group, filters)."""
     x, back = _last(inputs, data_format)
     return back(_convolved(x, tensor(kernel), strides, padding, dilation_rate))
 
 
 @operation
-def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+def depthwise_conv(
+    inputs, kernel, strides=1, padding: str = "valid", data_format: str | None = None, dilation_rate=1
+):
     """Return the convolution of each channel by itself, by a kernel (*sizes, channels, multiplier)."""
     x, back = _last(inputs, data_format)
     return back(_depthwise(x, tensor(kernel), strides, padding, dilation_rate))
@@ -112,8 +114,10 @@ def _depthwise(x, kernel, strides, padding, dilations):
 
 
 @operation
-def separable_conv(inputs, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None,
-                   dilation_rate=1):  # fmt: skip
+def separable_conv(
+    inputs, depthwise_kernel, pointwise_kernel, strides=1, padding: str = "valid",
+    data_format: str | None = None, dilation_rate=1,
+):  # fmt: skip
     """Return the convolution of each channel by itself, then of all channels at each position."""
     x, back = _last(inputs, data_format)
     x = _depthwise(x, tensor(depthwise_kernel), strides, padding, dilation_rate)
@@ -121,7 +125,10 @@ def separable_conv(inputs, depthwise_kernel, pointwise_kernel, strides=1, paddin
 
 
 @operation
-def conv_transpose(inputs, kernel, strides=1, padding="valid", output_padding=None, data_format=None, dilation_rate=1):
+def conv_transpose(
+    inputs, kernel, strides=1, padding: str = "valid", output_padding=None, data_format: str | None = None,
+    dilation_rate=1,
+):
     """Return the gradient of a convolution, by a kernel (*sizes, filters, channels): larger images from smaller ones.
 
     Args:
@@ -153,7 +160,7 @@ def _transposed_size(n, span, stride, padding, extra):
     return n * stride if extra is None else (n - 1) * stride + span % 2 + extra
 
 
-def _pooled(pool, inputs, pool_size, strides, padding, data_format):
+def _pooled(pool, inputs, pool_size, strides, padding, data_format: str | None):
     x, back = _last(inputs, data_format)
     rank = _spatial(x)
     size = normalize_tuple(pool_size, rank, "pool_size")
@@ -162,18 +169,18 @@ def _pooled(pool, inputs, pool_size, strides, padding, data_format):
 
 
 @operation
-def max_pool(inputs, pool_size, strides=None, padding="valid", data_format=None):
+def max_pool(inputs, pool_size, strides=None, padding: str = "valid", data_format: str | None = None):
     """Return the greatest element of each window."""
     return _pooled(tf_max_pool, inputs, pool_size, strides, padding, data_format)
 
 
 @operation
-def average_pool(inputs, pool_size, strides=None, padding="valid", data_format=None):
+def average_pool(inputs, pool_size, strides=None, padding: str = "valid", data_format: str | None = None):
     """Return the mean of each window."""
     return _pooled(tf_avg_pool, inputs, pool_size, strides, padding, data_format)
 
 
-def _adaptive(reduce, inputs, output_size, data_format):
+def _adaptive(reduce, inputs, output_size, data_format: str | None):
     x, back = _last(inputs, data_format)
     rank = _spatial(x)
     for axis, count in enumerate(normalize_tuple(output_size, rank, "output_size"), 1):
@@ -182,26 +189,26 @@ def _adaptive(reduce, inputs, output_size, data_format):
 
 
 @operation
-def adaptive_max_pool(inputs, output_size, data_format=None):
+def adaptive_max_pool(inputs, output_size, data_format: str | None = None):
     """Return the greatest elements of so many windows along each axis."""
     return _adaptive(tf_reduce_max, inputs, output_size, data_format)
 
 
 @operation
-def adaptive_average_pool(inputs, output_size, data_format=None):
+def adaptive_average_pool(inputs, output_size, data_format: str | None = None):
     """Return the means of so many windows along each axis."""
     return _adaptive(tf_reduce_mean, inputs, output_size, data_format)
 
 
 @operation
-def space_to_depth(x, block_size, data_format="channels_last"):
+def space_to_depth(x, block_size, data_format: str = "channels_last"):
     """Return images in which the pixels of each block are channels of one pixel."""
     x, back = _last(x, data_format)
     return back(tf_space_to_depth(x, block_size))
 
 
 @operation
-def depth_to_space(x, block_size, data_format="channels_last"):
+def depth_to_space(x, block_size, data_format: str = "channels_last"):
     """Return the inverse of `space_to_depth`."""
     x, back = _last(x, data_format)
     return back(tf_depth_to_space(x, block_size))
@@ -212,7 +219,7 @@ def _pairs(*values):
 
 
 @operation
-def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
+def unfold(x, kernel_size, dilation: int = 1, padding=0, stride=1):
     """Return the windows of images (batch, channels, height, width) as (batch, channels * window, windows)."""
     x = tensor(x)
     size, holes, around, steps = _pairs(kernel_size, dilation, padding, stride)

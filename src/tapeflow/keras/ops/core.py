@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.autodiff.vectorized_map import vectorized_map as tf_vectorized_map
+from tapeflow.core.annotations import DTypeLike, TensorLike, Variable
 from tapeflow.core.convert import is_tensor as tf_is_tensor
 from tapeflow.core.public import public, public_names
 from tapeflow.core.structures import nest
@@ -34,7 +38,7 @@ from tapeflow.ops.sparse.functions import to_dense as tf_to_dense
 
 
 @public
-def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
+def convert_to_tensor(x, dtype: DTypeLike | None = None, sparse=None, ragged=None):
     """Return x as a tensor of a dtype; sparse and ragged ones become dense where `sparse` or `ragged` is False.
 
     Args:
@@ -51,19 +55,19 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
 
 
 @public
-def convert_to_numpy(x):
+def convert_to_numpy(x: TensorLike):
     """Return x as a NumPy array."""
     return np.array(tensor(x))
 
 
 @public
-def is_tensor(x):
+def is_tensor(x: TensorLike):
     """Return whether x is a tensor."""
     return tf_is_tensor(x)
 
 
 @public
-def shape(x):
+def shape(x: TensorLike):
     """Return the sizes of x, a tensor in place of each that is not known."""
     x = tensor(x) if not hasattr(x, "shape") else x
     sizes = tuple(x.shape.as_list() if hasattr(x.shape, "as_list") else x.shape)
@@ -80,13 +84,13 @@ def dtype(x):
 
 
 @operation
-def cast(x, dtype):
+def cast(x: TensorLike, dtype: DTypeLike):
     """Return x in another dtype."""
     return tensor(x, dtype)
 
 
 @operation
-def saturate_cast(x, dtype):
+def saturate_cast(x, dtype: DTypeLike):
     """Return x in another dtype, with the greatest and the least number that it has beyond those."""
     return tf_saturate_cast(tensor(x), dtype)
 
@@ -98,13 +102,13 @@ def stop_gradient(variable):
 
 
 @operation
-def slice(inputs, start_indices, shape):
+def slice(inputs, start_indices, shape: Sequence[Any]):
     """Return the part of a shape that begins at indices."""
     return tf_slice_(tensor(inputs), start_indices, shape)
 
 
 @operation
-def scatter(indices, values, shape):
+def scatter(indices, values, shape: Sequence[Any]):
     """Return zeros of a shape, with values added at indices."""
     return tf_scatter_nd(tensor(indices), tensor(values), shape)
 
@@ -133,7 +137,7 @@ _UPDATES = {
 
 
 @operation
-def slice_update(inputs, start_indices, updates):
+def slice_update(inputs: Variable, start_indices: Sequence[int], updates):
     """Return `inputs` with `updates` in place of the part that begins at indices."""
     inputs = tensor(inputs)
     updates = tensor(updates, inputs.dtype)
@@ -175,7 +179,7 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None):
 
 
 @public
-def fori_loop(lower, upper, body_fun, init_val):
+def fori_loop(lower: TensorLike, upper: TensorLike, body_fun, init_val):
     """Return a value after value = body_fun(i, value) for i from `lower` before `upper`.
 
     Args:
@@ -213,25 +217,25 @@ def vectorized_map(function, elements):
 
 
 @operation
-def segment_sum(data, segment_ids, num_segments=None, sorted=False):
+def segment_sum(data, segment_ids, num_segments=None, sorted: bool = False):
     """Return the sums of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_sum)
 
 
 @operation
-def segment_prod(data, segment_ids, num_segments=None, sorted=False):
+def segment_prod(data, segment_ids, num_segments=None, sorted: bool = False):
     """Return the products of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_prod)
 
 
 @operation
-def segment_max(data, segment_ids, num_segments=None, sorted=False):
+def segment_max(data, segment_ids, num_segments=None, sorted: bool = False):
     """Return the greatest elements of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_max)
 
 
 @operation
-def segment_min(data, segment_ids, num_segments=None, sorted=False):
+def segment_min(data, segment_ids, num_segments=None, sorted: bool = False):
     """Return the least elements of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_min)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.core import dtypes
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import (
@@ -40,9 +43,12 @@ from tapeflow.ops.math.segment import unsorted_segment_sum as tf_unsorted_segmen
 from tapeflow.ops.math.sorting import argsort as tf_argsort
 from tapeflow.ops.sparse.functions import from_dense as tf_from_dense
 
+if TYPE_CHECKING:
+    import numpy as np
+
 
 @operation
-def bincount(x, weights=None, minlength=0, sparse=False):
+def bincount(x, weights=None, minlength=0, sparse: bool = False):
     """Return how often each number from 0 occurs in x, or the sums of the weights of where it does."""
     x = tensor(x)
     dtype = "int32" if weights is None else None
@@ -75,7 +81,7 @@ def histogram(x, bins=10, range=None):
 
 
 @operation
-def isin(x1, x2, assume_unique=False, invert=False):
+def isin(x1, x2, assume_unique: bool = False, invert: bool = False):
     """Return whether elements of x1 are among those of x2, or with `invert` whether they are not."""
     x1, x2 = promoted(tensor(x1), tensor(x2))
     found = tf_reduce_any(tf_equal(tf_expand_dims(x1, -1), tf_reshape(x2, [-1])), -1)
@@ -83,7 +89,7 @@ def isin(x1, x2, assume_unique=False, invert=False):
 
 
 @operation
-def unravel_index(indices, shape):
+def unravel_index(indices, shape: Sequence[Any]):
     """Return the indices along each axis of elements that are counted row by row in an array of a shape."""
     if None in shape:
         raise ValueError(f"`shape` argument cannot contain `None`. Received: shape={shape}")
@@ -91,7 +97,7 @@ def unravel_index(indices, shape):
     return tuple(_coordinates(indices, list(shape)))
 
 
-def _coordinates(indices, shape):
+def _coordinates(indices, shape: Sequence[Any]):
     found = []
     for size in reversed(shape):
         found.append(indices % tf_cast(size, indices.dtype))
@@ -100,7 +106,7 @@ def _coordinates(indices, shape):
 
 
 @operation
-def argpartition(x, kth, axis=-1):
+def argpartition(x: np.ndarray, kth: int, axis: int = -1):
     """Return an order of indices along an axis by which all before place `kth` are no greater than all after it."""
     x = tensor(x)
     if axis is None:
@@ -109,8 +115,10 @@ def argpartition(x, kth, axis=-1):
 
 
 @operation
-def unique(x, sorted=True, return_index=False, return_inverse=False, return_counts=False, axis=None, size=None,
-           fill_value=None):  # fmt: skip
+def unique(
+    x, sorted: bool = True, return_index: bool = False, return_inverse: bool = False,
+    return_counts: bool = False, axis=None, size=None, fill_value=None,
+):  # fmt: skip
     """Return the distinct elements of x, or the distinct parts along an axis.
 
     Args:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.public import public_names
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras import settings
@@ -40,7 +43,7 @@ from tapeflow.ops.sparse.functions import reorder as tf_sparse_reorder
 
 
 @operation
-def array(x, dtype=None):
+def array(x, dtype: DTypeLike | None = None):
     """Return x as a tensor."""
     return tensor(x, dtype)
 
@@ -52,56 +55,56 @@ def copy(x):
 
 
 @operation
-def zeros(shape, dtype=None):
+def zeros(shape: Sequence[Any], dtype: DTypeLike | None = None):
     """Return zeros of a shape, of `floatx` by default."""
     return tf_zeros(shape, dtype or settings.floatx())
 
 
 @operation
-def ones(shape, dtype=None):
+def ones(shape: Sequence[Any], dtype: DTypeLike | None = None):
     """Return ones of a shape, of `floatx` by default."""
     return tf_ones(shape, dtype or settings.floatx())
 
 
 @operation
-def full(shape, fill_value, dtype=None):
+def full(shape: Sequence[Any], fill_value, dtype: DTypeLike | None = None):
     """Return a value repeated to a shape, of `floatx` by default."""
     return tf_broadcast_to(tensor(fill_value, dtype or settings.floatx()), shape)
 
 
 @operation
-def empty(shape, dtype=None):
+def empty(shape: Sequence[Any], dtype: DTypeLike | None = None):
     """Return a tensor of a shape; its elements are 0."""
     return zeros(shape, dtype)
 
 
 @operation
-def zeros_like(x, dtype=None):
+def zeros_like(x, dtype: DTypeLike | None = None):
     """Return zeros of the shape of x."""
     return tf_zeros_like(tensor(x), dtype)
 
 
 @operation
-def ones_like(x, dtype=None):
+def ones_like(x, dtype: DTypeLike | None = None):
     """Return ones of the shape of x."""
     return tf_ones_like(tensor(x), dtype)
 
 
 @operation
-def empty_like(x, dtype=None):
+def empty_like(x, dtype: DTypeLike | None = None):
     """Return a tensor of the shape of x; its elements are 0."""
     return zeros_like(x, dtype)
 
 
 @operation
-def full_like(x, fill_value, dtype=None):
+def full_like(x, fill_value, dtype: DTypeLike | None = None):
     """Return a value repeated to the shape of x."""
     x = tensor(x)
     return tf_broadcast_to(tensor(fill_value, dtype or x.dtype), tf_shape(x))
 
 
 @operation
-def arange(start, stop=None, step=None, dtype=None):
+def arange(start, stop=None, step=None, dtype: DTypeLike | None = None):
     """Return the numbers from `start`, or 0, before `stop`, in steps, by default of 1."""
     if dtype is None:
         given = [each for each in (start, stop, step) if each is not None]
@@ -111,7 +114,10 @@ def arange(start, stop=None, step=None, dtype=None):
 
 
 @operation
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+def linspace(
+    start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: DTypeLike | None = None,
+    axis=0,
+):
     """Return `num` evenly spaced numbers; without `endpoint`, `stop` is not among them.
 
     Returns:
@@ -135,7 +141,9 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 @operation
-def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
+def logspace(
+    start, stop, num: int = 50, endpoint: bool = True, base=10, dtype: DTypeLike | None = None, axis=0
+):
     """Return `base` to the power of `num` evenly spaced numbers."""
     powers = linspace(start, stop, num, endpoint, axis=axis)
     numbers = tf_pow(tf_cast(base, powers.dtype), powers)
@@ -143,7 +151,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
 
 
 @operation
-def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None, axis=0):
     """Return `num` numbers of which each is the same multiple of the one before."""
     dtype = dtype or settings.floatx()
     start, stop = tensor(start, dtype), tensor(stop, dtype)
@@ -153,7 +161,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 
 
 @operation
-def vander(x, N=None, increasing=False):
+def vander(x, N=None, increasing: bool = False):
     """Return the powers of the elements of x, one row for each; from the highest down unless `increasing`."""
     x = tensor(x)
     powers = tf_range(tf_shape(x)[0] if N is None else N)
@@ -163,27 +171,27 @@ def vander(x, N=None, increasing=False):
 
 
 @operation
-def eye(N, M=None, k=0, dtype=None):
+def eye(N, M=None, k=0, dtype: DTypeLike | None = None):
     """Return a matrix of zeros with ones on a diagonal."""
     rows, columns = tf_range(N), tf_range(N if M is None else M)
     return tf_cast(tf_equal(tf_expand_dims(rows, 1) + k, columns), dtype or settings.floatx())
 
 
 @operation
-def identity(n, dtype=None):
+def identity(n, dtype: DTypeLike | None = None):
     """Return a square matrix of zeros with ones on the diagonal."""
     return eye(n, dtype=dtype)
 
 
 @operation
-def tri(N, M=None, k=0, dtype=None):
+def tri(N, M=None, k=0, dtype: DTypeLike | None = None):
     """Return a matrix of ones with zeros above a diagonal."""
     rows, columns = tf_range(N), tf_range(N if M is None else M)
     return tf_cast(tf_greater_equal(tf_expand_dims(rows, 1) + k, columns), dtype or settings.floatx())
 
 
 @operation
-def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
+def one_hot(x, num_classes, axis=-1, dtype: DTypeLike | None = None, sparse: bool = False):
     """Return vectors of zeros with a one at the index that x has; of zeros where that is no class.
 
     Args:
@@ -211,7 +219,7 @@ def _sparse_one_hot(x, num_classes, axis, dtype):
 
 
 @operation
-def multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False):
+def multi_hot(inputs, num_classes=None, axis=-1, dtype: DTypeLike | None = None, sparse: bool = False):
     """Return vectors of zeros with ones at all the indices along the last axis of `inputs`.
 
     Args:

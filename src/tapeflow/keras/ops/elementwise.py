@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow.core.public import public_names
 from tapeflow.keras import settings
@@ -76,17 +78,17 @@ from tapeflow.ops.math.trigonometric import tan as tf_tan
 from tapeflow.ops.math.trigonometric import tanh as tf_tanh
 
 
-def _named(function, name, text):
+def _named(function: Callable[..., Any], name: str, text: str):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
     return operation(function)
 
 
-def _of_floats(name, function, text):
+def _of_floats(name: str, function: Callable[..., Any], text: str):
     return _named(lambda x: function(floating(x)), name, f"{text}; integers become floats.")
 
 
-def _of_two_floats(name, function, text, strong=False):
+def _of_two_floats(name: str, function: Callable[..., Any], text: str, strong: bool = False):
     """A function of two; with `strong`, the type of a Python number counts as much as that of a tensor."""
     convert = tensor if strong else (lambda x: x)
     return _named(
@@ -94,7 +96,7 @@ def _of_two_floats(name, function, text, strong=False):
     )
 
 
-def _of_two(name, function, text):
+def _of_two(name: str, function: Callable[..., Any], text: str):
     return _named(lambda x1, x2: function(*promoted(x1, x2)), name, f"{text}, in the dtype that both promote to.")
 
 
@@ -104,7 +106,7 @@ def _precise(x):
     return tf_cast(x, "float64") if x.dtype == "int64" else x
 
 
-def _of_angles(name, factor, text):
+def _of_angles(name: str, factor: float, text: str):
     return _named(lambda x: floating(_precise(x)) * factor, name, f"{text}; integers become floats.")
 
 
@@ -155,7 +157,7 @@ less = _of_two("less", tf_less, "Return whether x1 < x2")
 less_equal = _of_two("less_equal", tf_less_equal, "Return whether x1 <= x2")
 
 
-def _of_bools(name, function, text):
+def _of_bools(name: str, function: Callable[..., Any], text: str):
     def call(x1, x2):
         return function(tensor(x1, "bool"), tensor(x2, "bool"))
 
@@ -173,11 +175,11 @@ def logical_not(x):
     return tf_logical_not(tensor(x, "bool"))
 
 
-def _of_bits(name, function, text):
+def _of_bits(name: str, function: Callable[..., Any], text: str):
     return _named(lambda x, y: function(*promoted(tensor(x), tensor(y))), name, f"{text}, bit by bit.")
 
 
-def _shift(name, function, text):
+def _shift(name: str, function: Callable[..., Any], text: str):
     return _named(lambda x, y: function(*promoted(tensor(x), y)), name, f"{text}.")
 
 
@@ -330,7 +332,7 @@ def isnan(x):
 
 
 @operation
-def isclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
+def isclose(x1, x2, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False):
     """Return whether |x1 - x2| <= atol + rtol * |x2|.
 
     Args:
@@ -349,7 +351,7 @@ def isclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
 
 
 @operation
-def allclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
+def allclose(x1, x2, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False):
     """Return whether all elements are close, as `isclose`.
 
     Args:
@@ -407,7 +409,7 @@ def where(condition, x1=None, x2=None):
 
 
 @operation
-def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+def nan_to_num(x, nan: float = 0.0, posinf=None, neginf=None):
     """Return x with `nan` in place of NaN, and the greatest and least numbers in place of infinities.
 
     Args:

@@ -139,7 +139,7 @@ def lcm(x1, x2):
     return x1 * (x2 // safe)
 
 
-def _magnitudes(name, x1, x2):
+def _magnitudes(name: str, x1, x2):
     x1, x2 = promoted(tensor(x1), tensor(x2))
     if not x1.dtype.is_integer:
         raise TypeError(f"Arguments to {name} must be integers. Received: {x1.dtype.name}")

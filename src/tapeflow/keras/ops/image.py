@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public_names
 from tapeflow.keras import settings
 from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
@@ -56,17 +60,20 @@ from tapeflow.ops.math.reduction import reduce_min as tf_reduce_min
 from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
 from tapeflow.ops.math.trigonometric import sin as tf_sin
 
+if TYPE_CHECKING:
+    import numpy as np
+
 _INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area")
 _SAMPLINGS = ("nearest", "bilinear")
 _FILL_MODES = ("constant", "nearest", "wrap", "reflect")
 
 
-def _checked(value, name, allowed):
+def _checked(value: str, name: str, allowed: Sequence[str]):
     if value not in allowed:
         raise ValueError(f"Invalid value for argument `{name}`. Expected of one {allowed}. Received: {name}={value}")
 
 
-def _batch(images, data_format, rank=2):
+def _batch(images, data_format: str | None, rank=2):
     """Images as a batch with channels last, and how to bring a result back; also for one image without a batch."""
     images = tensor(images)
     if static_rank(images) not in (rank + 1, rank + 2):
@@ -79,7 +86,7 @@ def _batch(images, data_format, rank=2):
     first = settings.normalize_data_format(data_format) == "channels_first"
     x = tf_transpose(x, [0, *range(2, rank + 2), 1]) if first else x
 
-    def back(y):
+    def back(y: Tensor):
         rank = static_rank(y)
         y = tf_transpose(y, [0, rank - 1, *range(1, rank - 1)]) if first else y
         return tf_squeeze(y, [0]) if single else y
@@ -88,21 +95,21 @@ def _batch(images, data_format, rank=2):
 
 
 @operation
-def rgb_to_grayscale(images, data_format=None):
+def rgb_to_grayscale(images, data_format: str | None = None):
     """Return the brightness of pixels as one channel."""
     x, back = _batch(images, data_format)
     return back(tf_rgb_to_grayscale(x))
 
 
 @operation
-def rgb_to_hsv(images, data_format=None):
+def rgb_to_hsv(images, data_format: str | None = None):
     """Return hue, saturation and value of pixels given as red, green and blue."""
     x, back = _batch(_of_floats(images), data_format)
     return back(tf_rgb_to_hsv(x))
 
 
 @operation
-def hsv_to_rgb(images, data_format=None):
+def hsv_to_rgb(images, data_format: str | None = None):
     """Return red, green and blue of pixels given as hue, saturation and value."""
     x, back = _batch(_of_floats(images), data_format)
     return back(tf_hsv_to_rgb(x))
@@ -116,7 +123,7 @@ def _of_floats(images):
 
 
 @operation
-def sobel_edges(images, data_format=None):
+def sobel_edges(images, data_format: str | None = None):
     """Return the changes of images along their heights and widths, as a last axis."""
     images = tensor(images)
     if settings.normalize_data_format(data_format) == "channels_last":
@@ -125,7 +132,10 @@ def sobel_edges(images, data_format=None):
 
 
 @operation
-def ssim(image1, image2, max_val=1.0, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, data_format=None):
+def ssim(
+    image1, image2, max_val: float = 1.0, filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01,
+    k2: float = 0.03, data_format: str | None = None,
+):
     """Return the structural similarity of images."""
     dtype = tensor(image1).dtype
     first, second = (_batch(floating(image), data_format)[0] for image in (image1, image2))
@@ -134,8 +144,11 @@ def ssim(image1, image2, max_val=1.0, filter_size=11, filter_sigma=1.5, k1=0.01,
 
 
 @operation
-def resize(images, size, interpolation="bilinear", antialias=False, crop_to_aspect_ratio=False,
-           pad_to_aspect_ratio=False, fill_mode="constant", fill_value=0.0, data_format=None):  # fmt: skip
+def resize(
+    images, size, interpolation: str = "bilinear", antialias: bool = False,
+    crop_to_aspect_ratio: bool = False, pad_to_aspect_ratio: bool = False, fill_mode: str = "constant",
+    fill_value: float = 0.0, data_format: str | None = None,
+):  # fmt: skip
     """Return images in another size.
 
     Args:
@@ -180,7 +193,10 @@ def _cut(have, part, whole):
 
 
 @operation
-def affine_transform(images, transform, interpolation="bilinear", fill_mode="constant", fill_value=0, data_format=None):
+def affine_transform(
+    images, transform, interpolation: str = "bilinear", fill_mode: str = "constant", fill_value=0,
+    data_format: str | None = None,
+):
     """Return images whose pixel (x, y) is that of the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k).
 
     Args:
@@ -201,7 +217,10 @@ def affine_transform(images, transform, interpolation="bilinear", fill_mode="con
 
 
 @operation
-def perspective_transform(images, start_points, end_points, interpolation="bilinear", fill_value=0, data_format=None):
+def perspective_transform(
+    images, start_points, end_points, interpolation: str = "bilinear", fill_value=0,
+    data_format: str | None = None,
+):
     """Return images warped such that four points of each move.
 
     Args:
@@ -231,7 +250,7 @@ def _homography(start, end):
     return tf_squeeze(tf_solve(equations, tf_reshape(start, [-1, 8, 1])), [-1])
 
 
-def _patches(x, rank, size, strides, dilation_rate, padding, data_format):
+def _patches(x, rank, size, strides, dilation_rate, padding, data_format: str | None):
     size = normalize_tuple(size, rank, "size")
     strides = size if strides is None else normalize_tuple(strides, rank, "strides")
     x, back = _batch(x, data_format, rank)
@@ -241,25 +260,29 @@ def _patches(x, rank, size, strides, dilation_rate, padding, data_format):
     return back(conv(x, kernel, strides, padding, "channels_last", dilation_rate))
 
 
-def _unit(n, dtype):
+def _unit(n, dtype: DType):
     steps = tf_range(n)
     return tf_cast(tf_expand_dims(steps, 0) == tf_expand_dims(steps, 1), dtype)
 
 
 @operation
-def extract_patches(images, size, strides=None, dilation_rate=1, padding="valid", data_format=None):
+def extract_patches(
+    images, size, strides=None, dilation_rate=1, padding: str = "valid", data_format: str | None = None
+):
     """Return the patches of images as channels, each pixel by pixel."""
     rank = len(size) if isinstance(size, (tuple, list)) else 2
     return _patches(images, rank, size, strides, dilation_rate, padding, data_format)
 
 
 @operation
-def extract_patches_3d(volumes, size, strides=None, dilation_rate=1, padding="valid", data_format=None):
+def extract_patches_3d(
+    volumes, size, strides=None, dilation_rate=1, padding: str = "valid", data_format: str | None = None
+):
     """Return the patches of volumes as channels."""
     return _patches(volumes, 3, size, strides, dilation_rate, padding, data_format)
 
 
-def _sizes(images, data_format):
+def _sizes(images, data_format: str | None):
     """Images, their height and width, and their axes."""
     images = tensor(images)
     if static_rank(images) not in (3, 4):
@@ -283,8 +306,10 @@ def _two_of(before, after, target, have, names, cut):
 
 
 @operation
-def pad_images(images, top_padding=None, left_padding=None, bottom_padding=None, right_padding=None,
-               target_height=None, target_width=None, data_format=None):  # fmt: skip
+def pad_images(
+    images, top_padding=None, left_padding=None, bottom_padding=None, right_padding=None, target_height=None,
+    target_width=None, data_format: str | None = None,
+):  # fmt: skip
     """Return images with zeros around them; two of the paddings and the target are given for each axis."""
     images, (height, width), axes = _sizes(images, data_format)
     around = [[0, 0] for _ in range(images.shape.rank)]
@@ -296,8 +321,10 @@ def pad_images(images, top_padding=None, left_padding=None, bottom_padding=None,
 
 
 @operation
-def crop_images(images, top_cropping=None, left_cropping=None, bottom_cropping=None, right_cropping=None,
-                target_height=None, target_width=None, data_format=None):  # fmt: skip
+def crop_images(
+    images, top_cropping=None, left_cropping=None, bottom_cropping=None, right_cropping=None,
+    target_height=None, target_width=None, data_format: str | None = None,
+):  # fmt: skip
     """Return images cut on their sides; two of the croppings and the target are given for each axis."""
     images, (height, width), axes = _sizes(images, data_format)
     part = [slice(None)] * images.shape.rank
@@ -309,7 +336,7 @@ def crop_images(images, top_cropping=None, left_cropping=None, bottom_cropping=N
     return images[tuple(part)]
 
 
-def _curve(size, sigma, dtype):
+def _curve(size: int, sigma: float, dtype: DType):
     """A bell curve over `size` pixels, with sum 1."""
     x = tf_cast(tf_range(size), dtype) - tf_cast(size - 1, dtype) / 2
     y = tf_exp(-0.5 * (x / tf_cast(sigma, dtype)) ** 2)
@@ -317,7 +344,10 @@ def _curve(size, sigma, dtype):
 
 
 @operation
-def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None):
+def gaussian_blur(
+    images: TensorLike, kernel_size: Sequence[int] = (3, 3), sigma: Sequence[float] = (1.0, 1.0),
+    data_format: str | None = None,
+):
     """Return images blurred by a bell curve.
 
     Args:
@@ -332,8 +362,11 @@ def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None
 
 
 @operation
-def elastic_transform(images, alpha=20.0, sigma=5.0, interpolation="bilinear", fill_mode="reflect", fill_value=0.0,
-                      seed=None, data_format=None):  # fmt: skip
+def elastic_transform(
+    images: np.ndarray, alpha: float = 20.0, sigma: float = 5.0, interpolation: str = "bilinear",
+    fill_mode: str = "reflect", fill_value: float = 0.0, seed: int | None = None,
+    data_format: str | None = None,
+):  # fmt: skip
     """Return images whose pixels are moved by a smooth random field.
 
     Args:
@@ -351,12 +384,12 @@ def elastic_transform(images, alpha=20.0, sigma=5.0, interpolation="bilinear", f
     return back(sample(x, xs + alpha * dx, ys + alpha * dy, interpolation, fill_mode, fill_value))
 
 
-def _of_nearest(coordinate):
+def _of_nearest(coordinate: Tensor):
     coordinate = coordinate if coordinate.dtype.is_integer else tf_round(coordinate)
     return [(tf_cast(coordinate, "int32"), tf_ones_like(tf_cast(coordinate, "float32")))]
 
 
-def _of_two(coordinate):
+def _of_two(coordinate: Tensor):
     coordinate = tf_cast(coordinate, "float32") if coordinate.dtype.is_integer else coordinate
     low = tf_floor(coordinate)
     weight = coordinate - low
@@ -364,7 +397,7 @@ def _of_two(coordinate):
     return [(index, 1 - weight), (index + 1, weight)]
 
 
-def _brought_inside(index, size, mode):
+def _brought_inside(index: Tensor, size: int, mode: str):
     """Indices within the size, and whether they were, where that matters."""
     if mode == "constant":
         return tf_clip_by_value(index, 0, size - 1), tf_logical_and(index >= 0, index < size)
@@ -381,7 +414,7 @@ def _brought_inside(index, size, mode):
 
 
 @operation
-def map_coordinates(inputs, coordinates, order, fill_mode="constant", fill_value=0):
+def map_coordinates(inputs, coordinates: np.ndarray, order: int, fill_mode="constant", fill_value: int = 0):
     """Return elements of an array at positions between its elements.
 
     Args:
@@ -419,7 +452,7 @@ def _cubic(x):
     return tf_where(x >= 2, tf_zeros_like(x), tf_where(x >= 1, far, near))
 
 
-def _lanczos(radius):
+def _lanczos(radius: float):
     def kernel(x):
         safe = tf_where(x > 1e-3, x, tf_ones_like(x))
         y = radius * tf_sin(math.pi * safe) * tf_sin(math.pi * safe / radius) / (math.pi * safe) ** 2
@@ -467,7 +500,7 @@ def scale_and_translate(images, output_shape, scale, translation, spatial_dims, 
     return tf_cast(x, images.dtype)
 
 
-def _weights(size, target, scale, translation, kernel, antialias):
+def _weights(size, target, scale, translation, kernel, antialias: bool):
     """How much each pixel (rows) counts for each one of the result (columns)."""
     dtype = scale.dtype
     at = (tf_cast(tf_range(target), dtype) + 0.5 - translation) / scale - 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import floats, operation, static_rank, tensor
 from tapeflow.keras.ops.elementwise import imag, real
@@ -68,7 +69,7 @@ def view_as_real(x):
 
 
 @operation
-def view(x, dtype=None):
+def view(x, dtype: DTypeLike | None = None):
     """Return the bytes of x as numbers of another dtype; the last axis becomes longer or shorter with their size.
 
     Args:

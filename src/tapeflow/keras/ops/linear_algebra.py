@@ -166,7 +166,7 @@ def _last(x, axis):
 
 
 @operation
-def cholesky(x, upper=False):
+def cholesky(x, upper: bool = False):
     """Return the triangular L of x = L L^T, or L^T with `upper`.
 
     Args:
@@ -219,7 +219,7 @@ def eigh(x):
 
 
 @operation
-def qr(x, mode="reduced"):
+def qr(x, mode: str = "reduced"):
     """Return orthonormal Q and triangular R, with x = Q R; Q is square in mode "complete".
 
     Args:
@@ -233,7 +233,7 @@ def qr(x, mode="reduced"):
 
 
 @operation
-def svd(x, full_matrices=True, compute_uv=True):
+def svd(x, full_matrices: bool = True, compute_uv: bool = True):
     """Return U, the singular values and V^H; only the values without `compute_uv`.
 
     Args:
@@ -263,7 +263,7 @@ def solve(a, b):
 
 
 @operation
-def solve_triangular(a, b, lower=False):
+def solve_triangular(a, b, lower: bool = False):
     """Return x with a x = b, for a triangular a.
 
     Args:

@@ -46,7 +46,7 @@ from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
 
 
 @operation
-def cholesky_inverse(x, upper=False):
+def cholesky_inverse(x, upper: bool = False):
     """Return the inverse of L L^T from L, or of U^T U from U with `upper`.
 
     Args:
@@ -111,7 +111,7 @@ def lstsq(a, b, rcond=None):
 
 
 @operation
-def norm(x, ord=None, axis=None, keepdims=False):
+def norm(x, ord=None, axis=None, keepdims: bool = False):
     """Return norms of vectors along one axis or of matrices along two, by default of all elements.
 
     Args:
@@ -133,7 +133,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
 _INFINITE = {float("inf"): tf_reduce_max, float("-inf"): tf_reduce_min}
 
 
-def _vector_norm(x, order, axis, keepdims):
+def _vector_norm(x, order, axis, keepdims: bool):
     if isinstance(order, str):
         raise ValueError(f"Invalid `ord` argument for vector norm. Received: ord={order}")
     if order in _INFINITE:
@@ -150,7 +150,7 @@ _OF_SUMS = {1: (0, tf_reduce_max), -1: (0, tf_reduce_min),
 _OF_SINGULAR_VALUES = {2: tf_reduce_max, -2: tf_reduce_min, "nuc": tf_reduce_sum}
 
 
-def _matrix_norm(x, order, axes, keepdims):
+def _matrix_norm(x, order, axes, keepdims: bool):
     if order in _OF_SUMS:
         summed, reduce = _OF_SUMS[order]
         found = reduce(tf_reduce_sum(tf_abs(x), axes[summed], True), axes, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops import reductions
 from tapeflow.keras.ops.conversion import axes_of, floating, operation, static_rank, tensor
@@ -62,7 +63,7 @@ def nanprod(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def nancumsum(x, axis=None, dtype=None):
+def nancumsum(x, axis=None, dtype: DTypeLike | None = None):
     """Return the sums up to each element along an axis, NaN counted as 0.
 
     Args:
@@ -74,7 +75,7 @@ def nancumsum(x, axis=None, dtype=None):
 
 
 @operation
-def nancumprod(x, axis=None, dtype=None):
+def nancumprod(x, axis=None, dtype: DTypeLike | None = None):
     """Return the products up to each element along an axis, NaN counted as 1.
 
     Args:
@@ -85,7 +86,7 @@ def nancumprod(x, axis=None, dtype=None):
     return reductions.cumprod(_filled(x, 1)[0], axis, dtype)
 
 
-def _extreme(x, axis, keepdims, reduce, least):
+def _extreme(x, axis, keepdims: bool, reduce, least):
     x, missing = _filled(x, least)
     found = reduce(x, axis, keepdims)
     if missing is None:
@@ -117,7 +118,7 @@ def nanmin(x, axis=None, keepdims: bool = False):
     return _extreme(x, axis, keepdims, reductions.min, float("inf"))
 
 
-def _place(x, axis, keepdims, find, least):
+def _place(x, axis, keepdims: bool, find, least):
     x, missing = _filled(x, least)
     found = find(x, axis, keepdims)
     if missing is None:
@@ -149,7 +150,7 @@ def nanargmin(x, axis=None, keepdims: bool = False):
     return _place(x, axis, keepdims, reductions.argmin, float("inf"))
 
 
-def _counted(x, axis, keepdims):
+def _counted(x, axis, keepdims: bool):
     present = tf_cast(tf_logical_not(tf_is_nan(x)), x.dtype)
     return tf_reduce_sum(present, axis, keepdims)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tapeflow.core.public import public_names
 from tapeflow.keras import activations, settings
 from tapeflow.keras.ops.conversion import (
@@ -46,7 +49,7 @@ from tapeflow.ops.nn.softmax import log_softmax as tf_log_softmax
 from tapeflow.ops.nn.softmax import softmax as tf_softmax
 
 
-def _activation(name, function, text):
+def _activation(name: str, function: Callable[..., Any], text: str):
     def call(x):
         return function(floating(x))
 
@@ -87,19 +90,19 @@ def hard_sigmoid(x):
 
 
 @operation
-def elu(x, alpha=1.0):
+def elu(x, alpha: float = 1.0):
     """Return x where positive, alpha * (exp(x) - 1) elsewhere."""
     return activations.elu(floating(x), alpha)
 
 
 @operation
-def celu(x, alpha=1.0):
+def celu(x, alpha: float = 1.0):
     """Return max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
     return activations.celu(floating(x), alpha)
 
 
 @operation
-def gelu(x, approximate=True):
+def gelu(x, approximate: bool = True):
     """Return x times the normal distribution function of x."""
     return activations.gelu(floating(x), approximate)
 
@@ -111,19 +114,19 @@ def glu(x, axis=-1):
 
 
 @operation
-def leaky_relu(x, negative_slope=0.2):
+def leaky_relu(x, negative_slope: float = 0.2):
     """Return x where positive, negative_slope * x elsewhere."""
     return activations.leaky_relu(floating(x), negative_slope)
 
 
 @operation
-def soft_shrink(x, threshold=0.5):
+def soft_shrink(x, threshold: float = 0.5):
     """Return x moved by `threshold` towards 0, and 0 within it."""
     return activations.soft_shrink(floating(x), threshold)
 
 
 @operation
-def hard_shrink(x, threshold=0.5):
+def hard_shrink(x, threshold: float = 0.5):
     """Return x, and 0 where |x| is `threshold` or less."""
     return activations.hard_shrink(floating(x), threshold)
 
@@ -187,7 +190,7 @@ def normalize(x, axis=-1, order=2, epsilon=None):
 
 
 @operation
-def moments(x, axes, keepdims=False, synchronized=False):
+def moments(x, axes, keepdims: bool = False, synchronized: bool = False):
     """Return the mean and the variance along axes; `synchronized` must be False."""
     if synchronized:
         raise NotImplementedError("Moments over replicas are not supported: synchronized must be False.")
@@ -198,7 +201,7 @@ def moments(x, axes, keepdims=False, synchronized=False):
 
 
 @operation
-def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=1e-3):
+def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon: float = 1e-3):
     """Return (x - mean) / sqrt(variance + epsilon) * scale + offset, of vectors along an axis."""
     x = tensor(x)
     shape = [1] * static_rank(x)
@@ -257,7 +260,7 @@ def psnr(x1, x2, max_val):
 
 
 @operation
-def binary_crossentropy(target, output, from_logits=False):
+def binary_crossentropy(target, output, from_logits: bool = False):
     """Return the binary cross-entropy of each element."""
     output = floating(output)
     target = tf_cast(target, output.dtype)
@@ -271,7 +274,7 @@ def binary_crossentropy(target, output, from_logits=False):
 
 
 @operation
-def categorical_crossentropy(target, output, from_logits=False, axis=-1):
+def categorical_crossentropy(target, output, from_logits: bool = False, axis=-1):
     """Return the cross-entropy of probabilities along an axis, or of logits."""
     target, output = tensor(target), tensor(output)
     if not static_rank(target) or not target.shape.is_compatible_with(output.shape):
@@ -285,7 +288,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
 
 
 @operation
-def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
+def sparse_categorical_crossentropy(target, output, from_logits: bool = False, axis=-1):
     """Return the cross-entropy of probabilities along the last axis, or of logits, where targets are classes."""
     target, output = tf_cast(tensor(target), "int64"), tensor(output)
     if axis not in (-1, static_rank(output) - 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.keras import settings
 
 # Each dtype, with the next higher ones; "int" and "float" are the types of Python's numbers.
@@ -27,7 +28,7 @@ _HIGHER = {
 }
 
 
-def _reach(name):
+def _reach(name: str):
     found = {name}
     for higher in _HIGHER[name]:
         found |= _reach(higher)
@@ -59,7 +60,7 @@ def result_type(*types):
     return {"uint64": "uint32", "complex128": "complex64"}.get(least[0], least[0])
 
 
-def _name(each):
+def _name(each: DTypeLike):
     if each is int or each is float:
         return each.__name__
     name = "bool" if each is bool else dtypes.as_dtype(settings.floatx() if each is None else each).name

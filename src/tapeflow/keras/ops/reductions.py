@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import (
     axes_of,
@@ -52,7 +53,7 @@ from tapeflow.ops.math.sorting import sort as tf_sort
 
 
 @operation
-def sum(x, axis=None, keepdims: bool = False):
+def sum(x: TensorLike, axis=None, keepdims: bool = False):
     """Return the sum along axes; small integers are added up in 32 bits.
 
     Args:
@@ -64,7 +65,7 @@ def sum(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def prod(x, axis=None, keepdims: bool = False, dtype=None):
+def prod(x, axis=None, keepdims: bool = False, dtype: DTypeLike | None = None):
     """Return the product along axes; small integers are multiplied in 32 bits.
 
     Args:
@@ -78,7 +79,7 @@ def prod(x, axis=None, keepdims: bool = False, dtype=None):
 
 
 @operation
-def mean(x, axis=None, keepdims: bool = False):
+def mean(x: TensorLike, axis: int | None = None, keepdims: bool = False):
     """Return the mean along axes.
 
     Args:
@@ -113,7 +114,7 @@ def std(x, axis=None, keepdims: bool = False):
     return tf_reduce_std(floating(x), axis, keepdims)
 
 
-def _extreme(x, axis, keepdims, initial, reduce, choose):
+def _extreme(x, axis, keepdims: bool, initial, reduce, choose):
     x = tensor(x)
     bools = x.dtype.is_bool
     result = reduce(tf_cast(x, "int32") if bools else x, axis, keepdims)
@@ -219,7 +220,7 @@ def logsumexp(x, axis=None, keepdims: bool = False):
     return tf_reduce_logsumexp(floating(x), axis, keepdims)
 
 
-def _place(x, axis, keepdims, find):
+def _place(x, axis, keepdims: bool, find):
     x = tensor(x)
     x = tf_cast(x, "int32") if x.dtype.is_bool else x
     if axis is None:
@@ -253,14 +254,14 @@ def argmin(x, axis=None, keepdims: bool = False):
     return _place(x, axis, keepdims, tf_argmin)
 
 
-def _cumulated(x, axis, dtype, cumulate):
+def _cumulated(x, axis, dtype: DTypeLike | None, cumulate):
     x = tensor(x)
     x = tf_cast(x, dtype or ("int32" if x.dtype.is_bool else x.dtype))
     return cumulate(tf_reshape(x, [-1]), 0) if axis is None else cumulate(x, axis)
 
 
 @operation
-def cumsum(x, axis=None, dtype=None):
+def cumsum(x, axis=None, dtype: DTypeLike | None = None):
     """Return the running sum along an axis, or over all elements in a row.
 
     Args:
@@ -272,7 +273,7 @@ def cumsum(x, axis=None, dtype=None):
 
 
 @operation
-def cumprod(x, axis=None, dtype=None):
+def cumprod(x, axis=None, dtype: DTypeLike | None = None):
     """Return the running product along an axis, or over all elements in a row.
 
     Args:
@@ -317,7 +318,7 @@ def ptp(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def median(x, axis=None, keepdims: bool = False):
+def median(x: TensorLike, axis: int | None = None, keepdims: bool = False):
     """Return the element in the middle along axes, or the mean of the two there.
 
     Args:
@@ -329,7 +330,7 @@ def median(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def quantile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
+def quantile(x, q, axis: int | None = None, method: str = "linear", keepdims: bool = False):
     """Return the elements below which the parts `q` of all along axes are.
 
     Args:
@@ -456,7 +457,7 @@ def digitize(x, bins):
 
 
 @operation
-def trapezoid(y, x=None, dx=1.0, axis=-1):
+def trapezoid(y, x=None, dx: float = 1.0, axis=-1):
     """Return the integral along an axis by the trapezoidal rule, of points x or at distances `dx`.
 
     Args:

@@ -27,8 +27,10 @@ from tapeflow.ops.sparse.functions import to_dense as tf_to_dense
 
 
 @operation
-def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
-                          attn_logits_soft_cap=None):  # fmt: skip
+def dot_product_attention(
+    query, key, value, bias=None, mask=None, scale=None, is_causal: bool = False, flash_attention=None,
+    attn_logits_soft_cap=None,
+):  # fmt: skip
     """Return values averaged by the similarity of their keys to queries.
 
     Args:
@@ -93,8 +95,10 @@ def ctc_loss(target, output, target_length, output_length, mask_index=0):
 
 
 @operation
-def ctc_decode(inputs, sequence_lengths, strategy="greedy", beam_width=100, top_paths=1, merge_repeated=True,
-               mask_index=0):  # fmt: skip
+def ctc_decode(
+    inputs, sequence_lengths, strategy: str = "greedy", beam_width: int = 100, top_paths=1,
+    merge_repeated: bool = True, mask_index=0,
+):  # fmt: skip
     """Return the most likely label sequences (paths, batch, steps), filled up with -1, and their scores.
 
     Args:

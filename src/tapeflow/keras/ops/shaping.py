@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import public, public_names
 from tapeflow.keras.ops.conversion import axes_of, axis_of, operation, promoted, static_rank, tensor
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
@@ -37,9 +40,12 @@ from tapeflow.ops.math.comparison import not_equal as tf_not_equal
 from tapeflow.ops.math.comparison import where as tf_where
 from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
 
+if TYPE_CHECKING:
+    import numpy as np
+
 
 @operation
-def reshape(x, newshape):
+def reshape(x: TensorLike, newshape: Sequence[int]):
     """Return the elements in another shape, in which one size may be -1.
 
     Args:
@@ -101,7 +107,7 @@ def swapaxes(x, axis1, axis2):
 
 
 @operation
-def expand_dims(x, axis):
+def expand_dims(x: TensorLike, axis: int):
     """Return x with axes of size 1 at the places `axis` of the result.
 
     Args:
@@ -143,7 +149,7 @@ def broadcast_to(x, shape):
 
 
 @operation
-def concatenate(xs, axis=0):
+def concatenate(xs: Sequence[Tensor], axis: int = 0):
     """Return tensors joined along an axis; without one, their elements in a row.
 
     Args:
@@ -191,7 +197,7 @@ def unstack(x, num=None, axis=0):
     return tf_unstack(tensor(x), num, axis)
 
 
-def _at_least(x, rank):
+def _at_least(x: Tensor, rank: int):
     if x.shape.rank == 0:
         x = tf_reshape(x, [1])
     if rank >= 2 and x.shape.rank == 1:
@@ -200,7 +206,7 @@ def _at_least(x, rank):
 
 
 @operation
-def vstack(xs):
+def vstack(xs: Sequence[Any]):
     """Return tensors joined along the first axis; vectors are rows."""
     return tf_concat([_at_least(x, 2) for x in promoted(*xs)], 0)
 
@@ -291,7 +297,7 @@ def roll(x, shift, axis=None):
 
 
 @operation
-def rot90(array, k=1, axes=(0, 1)):
+def rot90(array: np.ndarray, k: int = 1, axes: Sequence[int] = (0, 1)):
     """Return x turned `k` times by a right angle, from the first of two axes to the second.
 
     Args:
@@ -345,7 +351,7 @@ def tile(x, repeats):
 
 
 @operation
-def pad(x, pad_width, mode="constant", constant_values=None):
+def pad(x, pad_width, mode: str = "constant", constant_values=None):
     """Return x with elements added before and after it along its axes.
 
     Args:
@@ -421,7 +427,7 @@ def take_along_axis(x, indices, axis=None):
 
 
 @operation
-def diff(a, n=1, axis=-1):
+def diff(a: TensorLike, n: int = 1, axis: int = -1):
     """Return the differences of neighbors along an axis, `n` times.
 
     Args:
@@ -439,7 +445,7 @@ def diff(a, n=1, axis=-1):
 
 
 @operation
-def meshgrid(*x, indexing="xy"):
+def meshgrid(*x, indexing: str = "xy"):
     """Return the coordinates of a grid of points, one tensor for each vector.
 
     Args:
@@ -484,7 +490,7 @@ def diagflat(x, k=0):
 
 
 @operation
-def diagonal(x, offset=0, axis1=0, axis2=1):
+def diagonal(x, offset: int = 0, axis1: int = 0, axis2: int = 1):
     """Return the diagonals of the matrices along two axes, as the last axis.
 
     Args:
@@ -508,7 +514,7 @@ def diagonal(x, offset=0, axis1=0, axis2=1):
 
 
 @operation
-def trace(x, offset=0, axis1=0, axis2=1):
+def trace(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1):
     """Return the sums of the diagonals of the matrices along two axes.
 
     Args:
@@ -521,14 +527,14 @@ def trace(x, offset=0, axis1=0, axis2=1):
     return tf_reduce_sum(tf_cast(found, "int32") if found.dtype.is_bool else found, -1)
 
 
-def _triangle(x, k, keep):
+def _triangle(x, k: int, keep: Callable[..., Any]):
     x = tensor(x)
     rows, columns = tf_range(tf_shape(x)[-2]), tf_range(tf_shape(x)[-1])
     return tf_where(keep(tf_expand_dims(rows, 1) + k, columns), x, tf_zeros_like(x))
 
 
 @operation
-def tril(x, k=0):
+def tril(x: TensorLike, k: int = 0):
     """Return matrices with 0 above a diagonal.
 
     Args:
@@ -556,7 +562,7 @@ def size(x):
 
 
 @public
-def ndim(x):
+def ndim(x: TensorLike):
     """Return how many axes x has."""
     return len((x if hasattr(x, "shape") else tensor(x)).shape)
 

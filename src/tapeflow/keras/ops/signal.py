@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import operation, static_rank, tensor
 from tapeflow.ops.array.padding import pad as tf_pad
@@ -84,7 +85,7 @@ def extract_sequences(x, sequence_length, sequence_stride):
 _WINDOWS = {"hann": tf_hann_window, "hamming": tf_hamming_window}
 
 
-def _window(window, sequence_length, fft_length, dtype):
+def _window(window, sequence_length, fft_length, dtype: DType):
     """The window, with zeros on both sides up to `fft_length`."""
     if isinstance(window, str):
         if window not in _WINDOWS:
@@ -98,7 +99,7 @@ def _window(window, sequence_length, fft_length, dtype):
 
 
 @operation
-def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=True):
+def stft(x, sequence_length, sequence_stride, fft_length, window: str = "hann", center: bool = True):
     """Return the Fourier transforms of windowed parts of signals, as a pair (real, imaginary).
 
     Args:
@@ -121,7 +122,9 @@ def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=
 
 
 @operation
-def istft(x, sequence_length, sequence_stride, fft_length, length=None, window="hann", center=True):
+def istft(
+    x, sequence_length, sequence_stride, fft_length, length=None, window: str = "hann", center: bool = True
+):
     """Return signals whose `stft` is the pair x of real and imaginary parts.
 
     Args:

@@ -1,5 +1,10 @@
 """`tf.keras.optimizers`."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 from tapeflow.core.public import boundaries
 from tapeflow.keras.optimizers import schedules
 from tapeflow.keras.optimizers.loss_scale import LossScaleOptimizer, with_loss_scale
@@ -53,7 +58,7 @@ _CLASSES = (
 _NAMES = {cls.__name__: cls for cls in _CLASSES} | {cls.__name__.lower(): cls for cls in _CLASSES}
 
 
-def get(identifier):
+def get(identifier: str | Adam | SGD):
     """Find an optimizer.
 
     Args:
@@ -77,7 +82,7 @@ def serialize(optimizer):
     return to_config(optimizer)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make an optimizer of its config.
 
     Args:

@@ -40,13 +40,8 @@ class LossScaleOptimizer(Optimizer):
     """
 
     def __init__(
-        self,
-        inner_optimizer=None,
-        initial_scale=None,
-        dynamic_growth_steps=None,
-        name=None,
-        dynamic=True,
-        **kwargs,
+        self, inner_optimizer=None, initial_scale=None, dynamic_growth_steps=None, name: str | None = None,
+        dynamic: bool = True, **kwargs,
     ):
         if isinstance(initial_scale, bool):  # the order of arguments before Keras 3
             initial_scale, dynamic = None, initial_scale
@@ -146,7 +141,7 @@ class LossScaleOptimizer(Optimizer):
         self.inner_optimizer.build(variables)
 
     def apply_gradients(
-        self, grads_and_vars, name=None, experimental_aggregate_gradients=True, **kwargs
+        self, grads_and_vars, name: str | None = None, experimental_aggregate_gradients: bool = True, **kwargs
     ):
         """Unscale gradients and apply them, or skip them and halve the scale if any is not finite.
 
@@ -218,13 +213,13 @@ class LossScaleOptimizer(Optimizer):
 
     lr = learning_rate
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value):
         if name in ("lr", "learning_rate"):
             self.inner_optimizer.learning_rate = value
         else:
             super().__setattr__(name, value)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         inner = self.__dict__.get("inner_optimizer")
         if inner is None or name.startswith("__"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

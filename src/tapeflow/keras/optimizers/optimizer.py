@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.checkpoint.following import attached, look_again, waiting
 from tapeflow.core import context, dtypes, replicas
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundary, public_methods
@@ -74,7 +77,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         norms.
     """
 
-    def __init__(self, name, **kwargs):
+    def __init__(self, name: str, **kwargs):
         for argument in kwargs:
             if argument not in (*_CLIPPING, *_MORE, *_OLD):
                 raise unknown_argument(type(self), argument, kwargs[argument], "optimizer")
@@ -136,7 +139,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
     _hyper_variables = SetByInit(RuntimeError)
     _known = SetByInit(RuntimeError)
 
-    def _set_hyper(self, name, value):
+    def _set_hyper(self, name: str, value):
         """Sets a setting; a number may be changed later by assignment."""
         if isinstance(value, schedules.LearningRateSchedule) or callable(value):
             self._hyper[name] = value
@@ -153,7 +156,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             )
         self._numbers.clear()
 
-    def _setting(self, name, dtype):
+    def _setting(self, name: str, dtype: DType):
         """A setting as a scalar tensor (or variable) of a dtype."""
         variable = self._hyper_variables.get(name)
         if variable is not None:
@@ -177,19 +180,19 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return value if value.dtype == dtype else cast(value, dtype)
 
     @staticmethod
-    def _number(value, dtype):
+    def _number(value: float, dtype: DType):
         """A number as a tensor that outlives the graph being built."""
         with context.eager_mode():
             return convert_to_tensor(value, dtype)
 
-    def _rate(self, dtype):
+    def _rate(self, dtype: DType):
         """The learning rate of the moment."""
         rate = self._setting("learning_rate", dtype)
         if self._decay:
             rate = rate / (1.0 + self._decay * cast(self.iterations, dtype))
         return rate
 
-    def _hyper_variable(self, name):
+    def _hyper_variable(self, name: str):
         """A setting as a variable; what stays a function or schedule is returned itself."""
         if name not in self._hyper_variables:
             value = self._hyper[name]
@@ -208,7 +211,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return self._hyper_variables[name]
 
     @boundary
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         hyper = self.__dict__.get("_hyper", {})
         if name == "lr":
             name = "learning_rate"
@@ -221,7 +224,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return [*super().__dir__(), *self._hyper]
 
     @boundary
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: float | Tensor):
         if name == "lr":
             name = "learning_rate"
         if name in self.__dict__.get("_hyper", ()):
@@ -280,7 +283,9 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     # Steps
 
-    def minimize(self, loss, var_list, grad_loss=None, name=None, tape=None):
+    def minimize(
+        self, loss: Callable[..., Any] | Tensor, var_list, grad_loss=None, name: str | None = None, tape=None
+    ):
         """Make one step down a loss.
 
         Args:
@@ -303,7 +308,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """
         return self.apply_gradients(self.compute_gradients(loss, var_list, grad_loss, tape), name)
 
-    def compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
+    def compute_gradients(self, loss: Callable[..., Any] | Tensor, var_list, grad_loss=None, tape=None):
         """Compute the gradients of a loss.
 
         Args:
@@ -333,7 +338,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def _compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
         return self.compute_gradients(loss, var_list, grad_loss, tape)
 
-    def _get_hyper(self, name, dtype=None):
+    def _get_hyper(self, name: str, dtype: DType | None = None):
         """A setting: a variable, a function or a schedule; of another dtype if one is given."""
         if name == "decay" and name not in self._hyper:
             value = convert_to_tensor(self._decay, dtypes.float32)
@@ -360,7 +365,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return tape.gradient(value, params)
 
     def apply_gradients(
-        self, grads_and_vars, name=None, experimental_aggregate_gradients=True, **kwargs
+        self, grads_and_vars, name: str | None = None, experimental_aggregate_gradients: bool = True, **kwargs
     ):
         """Change variables by their gradients, and add 1 to `iterations`.
 
@@ -456,7 +461,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             found = self._numbers["one"] = self._number(1, self._counter._dtype)
         return found
 
-    def _clipped(self, pairs):
+    def _clipped(self, pairs: Sequence[Any]):
         gradients = [grad for grad, _ in pairs]
         if self.clipvalue is not None:
             gradients = [
@@ -578,7 +583,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """
         self._apply_dense(gradient, variable)
 
-    def scale_loss(self, loss):
+    def scale_loss(self, loss: TensorLike):
         """The loss times loss_scale_factor, if there is one."""
         return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
 
@@ -597,7 +602,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
             wrapping.overwrite(self, var_list)
 
     def add_variable(
-        self, shape, initializer="zeros", dtype=None, aggregation="none", layout=None, name=None
+        self, shape: Sequence[Any], initializer: str = "zeros", dtype: DTypeLike | None = None,
+        aggregation: str = "none", layout=None, name: str | None = None,
     ):
         """Make a variable of the optimizer's own.
 
@@ -618,7 +624,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         self._added.append(made)
         return made
 
-    def _make(self, start, name, dtype=None):
+    def _make(self, start: Callable[..., Any], name: str, dtype: DType | None = None):
         """A variable of this optimizer, the last in its order; of the dtype of what it begins with by default.
 
         Raises ValueError in Keras 3 where a function is traced that has been traced before.
@@ -630,7 +636,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return made
 
     def add_variable_from_reference(
-        self, reference_variable, name=None, initializer="zeros", shape=None
+        self, reference_variable, name: str | None = None, initializer: str = "zeros",
+        shape: Sequence[Any] | None = None,
     ):
         """Make a slot variable beside a variable.
 
@@ -647,7 +654,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         like = reference_variable
         return self._slot(like, name, lambda: start(shape or like.shape, like._dtype))
 
-    def add_optimizer_variables(self, trainable_variables, name, initializer="zeros"):
+    def add_optimizer_variables(self, trainable_variables, name: str, initializer: str = "zeros"):
         """Make slot variables, one beside each variable.
 
         Args:
@@ -706,7 +713,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         for i, variable in enumerate(self._saved_variables()):
             store[str(i)] = variable.numpy()
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: dict[str, Any]):
         """Sets the variables from a dict that save_own_variables has filled. Raises ValueError if they do not fit."""
         own = self._saved_variables()
         slots = [s for s in self._slots_in_order() if s.dtype.is_floating]
@@ -758,13 +765,13 @@ class Optimizer(Subclassed, ByRule, Tracked):
         if "iter" in names:
             self._counter  # noqa: B018
 
-    def _restore_slot(self, var, name):
+    def _restore_slot(self, var, name: str):
         """The slot of that name, made for a checkpoint that has it."""
         return self._slot(var, name)
 
     # Slots and description
 
-    def add_slot(self, var, slot_name, initializer="zeros", shape=None):
+    def add_slot(self, var, slot_name, initializer: str = "zeros", shape: Sequence[Any] | None = None):
         """Find the slot of a variable, or make it.
 
         Args:
@@ -782,7 +789,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         sizes = var.shape.as_list() if shape is None else list(shape)
         return self._slot(var, slot_name, lambda: start(sizes, dtype=var._dtype))
 
-    def _slot(self, var, name, value=0.0):
+    def _slot(self, var, name: str | None, value=0.0):
         slots = self._slots.of(var)
         slot = slots.get(name)
         if slot is None:
@@ -797,7 +804,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
                 slots[name] = slot = self._make(start, variables.slot_path(self, var, name))
         return slot
 
-    def get_slot(self, var, slot_name):
+    def get_slot(self, var, slot_name: str):
         """Find the slot of a variable.
 
         Args:
@@ -836,7 +843,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """The values of `weights` as NumPy arrays."""
         return values_of(self.weights)
 
-    def set_weights(self, weights):
+    def set_weights(self, weights: Sequence[TensorLike]):
         """Sets `weights` from arrays. Raises ValueError for a wrong number."""
         own = self.weights
         if len(own) != len(weights):
@@ -878,7 +885,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return {"name": self._name, **clipping}
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
         """Make an optimizer from the constructor's arguments.
 
         Args:
@@ -899,7 +906,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
 class SavedSetting:
     """A setting that is a number, as checkpoints see it: as a variable."""
 
-    def __init__(self, optimizer, name):
+    def __init__(self, optimizer, name: str):
         self._optimizer, self._setting = optimizer, name
 
     def _get(self):
@@ -926,7 +933,7 @@ def _require_pair(item):
         )
 
 
-def _on_values(grad, change):
+def _on_values(grad: Tensor, change: Callable[..., Any]):
     """A changed gradient; of a sparse one, its values are changed."""
     if isinstance(grad, IndexedSlices):
         return IndexedSlices(change(grad.values), grad.indices, grad.dense_shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tapeflow.core.dtypes import int32
+from tapeflow.core.dtypes import DType, int32
 from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
@@ -43,15 +43,8 @@ class AdamW(Adam):
     """
 
     def __init__(
-        self,
-        learning_rate=0.001,
-        weight_decay=0.004,
-        beta_1=0.9,
-        beta_2=0.999,
-        epsilon=1e-7,
-        amsgrad=False,
-        name="AdamW",
-        **kwargs,
+        self, learning_rate: float = 0.001, weight_decay: float = 0.004, beta_1: float = 0.9,
+        beta_2: float = 0.999, epsilon: float = 1e-7, amsgrad: bool = False, name: str = "AdamW", **kwargs,
     ):
         if weight_decay is None:
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
@@ -74,7 +67,10 @@ class Lion(Optimizer):
       ValueError: for `beta_1` out of range.
     """
 
-    def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.99, name="lion", **kwargs):
+    def __init__(
+        self, learning_rate: float = 0.001, beta_1: float = 0.9, beta_2: float = 0.99, name: str = "lion",
+        **kwargs,
+    ):
         super().__init__(name, **kwargs)
         if not 0 < beta_1 <= 1:
             raise ValueError(
@@ -92,7 +88,7 @@ class Lion(Optimizer):
 
     _adds_up = True
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         betas = [self._setting(name, dtype) for name in ("beta_1", "beta_2")]
         return Update(training.Lion, self._slot_values(None), (self._rate(dtype), *betas))
 
@@ -112,7 +108,8 @@ class Lamb(Optimizer):
     """
 
     def __init__(
-        self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="lamb", **kwargs
+        self, learning_rate: float = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
+        name: str = "lamb", **kwargs,
     ):
         super().__init__(name, **kwargs)
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
@@ -156,15 +153,9 @@ class Adafactor(Optimizer):
     """
 
     def __init__(
-        self,
-        learning_rate=0.001,
-        beta_2_decay=-0.8,
-        epsilon_1=1e-30,
-        epsilon_2=1e-3,
-        clip_threshold=1.0,
-        relative_step=True,
-        name="adafactor",
-        **kwargs,
+        self, learning_rate: float = 0.001, beta_2_decay=-0.8, epsilon_1: float = 1e-30,
+        epsilon_2: float = 1e-3, clip_threshold: float = 1.0, relative_step: bool = True,
+        name: str = "adafactor", **kwargs,
     ):
         super().__init__(name, **kwargs)
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
@@ -240,33 +231,13 @@ class Muon(Optimizer):
     )  # fmt: skip
 
     def __init__(
-        self,
-        learning_rate=0.001,
-        adam_beta_1=0.9,
-        adam_beta_2=0.999,
-        adam_weight_decay=0.004,
-        epsilon=1e-7,
-        weight_decay=0.004,
-        clipnorm=None,
-        clipvalue=None,
-        global_clipnorm=None,
-        use_ema=False,
-        ema_momentum=0.99,
-        ema_overwrite_frequency=None,
-        loss_scale_factor=None,
-        gradient_accumulation_steps=None,
-        name="muon",
-        exclude_layers=None,
-        exclude_embeddings=True,
-        muon_a=3.4445,
-        muon_b=-4.7750,
-        muon_c=2.0315,
-        adam_lr_ratio=1,
-        momentum=0.95,
-        ns_steps=5,
-        nesterov=True,
-        rms_rate=0.2,
-        **kwargs,
+        self, learning_rate: float = 0.001, adam_beta_1: float = 0.9, adam_beta_2: float = 0.999,
+        adam_weight_decay: float = 0.004, epsilon: float = 1e-7, weight_decay: float = 0.004, clipnorm=None,
+        clipvalue=None, global_clipnorm=None, use_ema: bool = False, ema_momentum: float = 0.99,
+        ema_overwrite_frequency=None, loss_scale_factor=None, gradient_accumulation_steps=None,
+        name: str = "muon", exclude_layers=None, exclude_embeddings: bool = True, muon_a: float = 3.4445,
+        muon_b=-4.7750, muon_c: float = 2.0315, adam_lr_ratio=1, momentum: float = 0.95, ns_steps: int = 5,
+        nesterov: bool = True, rms_rate: float = 0.2, **kwargs,
     ):
         given = locals()
         super().__init__(
@@ -336,14 +307,8 @@ class ScheduleFreeAdamW(Optimizer):
     """
 
     def __init__(
-        self,
-        learning_rate=0.0025,
-        beta_1=0.9,
-        beta_2=0.999,
-        epsilon=1e-8,
-        warmup_steps=0,
-        name="schedule_free_adam_w",
-        **kwargs,
+        self, learning_rate: float = 0.0025, beta_1: float = 0.9, beta_2: float = 0.999,
+        epsilon: float = 1e-8, warmup_steps: int = 0, name: str = "schedule_free_adam_w", **kwargs,
     ):
         super().__init__(name, **kwargs)
         self._set_hyper("learning_rate", learning_rate)

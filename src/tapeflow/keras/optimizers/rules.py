@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tapeflow.core import context
+from tapeflow.core.annotations import Variable
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
@@ -45,7 +48,10 @@ class SGD(Optimizer):
     -0.25
     """
 
-    def __init__(self, learning_rate=0.01, momentum=0.0, nesterov=False, name="SGD", **kwargs):
+    def __init__(
+        self, learning_rate: float = 0.01, momentum: float = 0.0, nesterov: bool = False, name: str = "SGD",
+        **kwargs,
+    ):
         super().__init__(name, **kwargs)
         if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
             raise ValueError(
@@ -61,10 +67,10 @@ class SGD(Optimizer):
 
     _slot_lists = (SlotList("momentum", "momentum", "momentums"),)
 
-    def _slot_values(self, var):
+    def _slot_values(self, var: Variable | None):
         return (("momentum", 0.0),) if self._momentum else ()
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         rate = self._rate(dtype)
         if not self._momentum:
             return Update(training.GradientDescent, (), (rate,))
@@ -76,7 +82,7 @@ class SGD(Optimizer):
     def _adds_up(self):
         return not self._momentum  # then it is linear in the gradient
 
-    def _apply_slices(self, grad, var):
+    def _apply_slices(self, grad: IndexedSlices, var: Variable):
         if self._momentum and not keras_2():  # the velocity of all rows goes on
             self._apply_dense(convert_to_tensor(grad), var)
         else:
@@ -100,20 +106,22 @@ class _Moments(Optimizer):
     )  # fmt: skip
     _adds_up = True
 
-    def _moments(self, learning_rate, beta_1, beta_2, epsilon, kwargs):
+    def _moments(
+        self, learning_rate: float, beta_1: float, beta_2: float, epsilon: float, kwargs: dict[str, Any]
+    ):
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
         self._set_hyper("beta_1", beta_1)
         self._set_hyper("beta_2", beta_2)
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
-    def _prepare(self, var):
+    def _prepare(self, var: Variable):
         if context.executing_eagerly():
             self.__dict__["_step"] = int(self.iterations.numpy()) + 1
         else:
             self.__dict__["_step"] = self.iterations + 1
         self.__dict__["_by_dtype"] = {}
 
-    def _settings(self, dtype):
+    def _settings(self, dtype: DType):
         """beta1^t, beta2^t, rate, beta1, beta2 and epsilon, once per step and dtype."""
         found = self._by_dtype.get(dtype)
         if found is None:
@@ -126,7 +134,7 @@ class _Moments(Optimizer):
             found = self._by_dtype[dtype] = (*powers, self._rate(dtype), beta1, beta2, epsilon)
         return found
 
-    def _power(self, beta, dtype):
+    def _power(self, beta, dtype: DType):
         """beta to the power of the step."""
         if isinstance(self._step, int):
             value = beta.numpy()
@@ -156,14 +164,8 @@ class Adam(_Moments):
     """
 
     def __init__(
-        self,
-        learning_rate=0.001,
-        beta_1=0.9,
-        beta_2=0.999,
-        epsilon=1e-7,
-        amsgrad=False,
-        name="Adam",
-        **kwargs,
+        self, learning_rate: float = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
+        amsgrad: bool = False, name: str = "Adam", **kwargs,
     ):
         super().__init__(name, **kwargs)
         self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
@@ -172,10 +174,10 @@ class Adam(_Moments):
     _slot_lists = (*_Moments._slot_lists, SlotList("vhat", "velocity_hat", "_velocity_hats"))
     _slot_groups = (("m", "v"), ("vhat",))
 
-    def _slot_values(self, var):
+    def _slot_values(self, var: Variable | None):
         return tuple((name, 0.0) for name in ("m", "v", *(["vhat"] if self.amsgrad else [])))
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         rule = training.AdamWithAmsgrad if self.amsgrad else training.Adam
         return Update(rule, self._slot_values(None), self._settings(dtype))
 
@@ -196,17 +198,18 @@ class Adamax(_Moments):
     """
 
     def __init__(
-        self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="Adamax", **kwargs
+        self, learning_rate: float = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
+        name: str = "Adamax", **kwargs,
     ):
         super().__init__(name, **kwargs)
         self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
 
     _slot_lists = (SlotList("m", "momentum", "_m"), SlotList("v", "norm", "_u"))
 
-    def _slot_values(self, var):
+    def _slot_values(self, var: Variable | None):
         return (("m", 0.0), ("v", 0.0))
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         power1, _, *rest = self._settings(dtype)
         return Update(training.AdaMax, self._slot_values(None), (power1, *rest))
 
@@ -229,7 +232,8 @@ class Nadam(_Moments):
     """
 
     def __init__(
-        self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="Nadam", **kwargs
+        self, learning_rate: float = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
+        name: str = "Nadam", **kwargs,
     ):
         kwargs["decay"] = kwargs.pop("schedule_decay", 0.004 if keras_2() else 1.0)
         super().__init__(name, **kwargs)
@@ -245,17 +249,17 @@ class Nadam(_Moments):
         """How fast the momentum grows, as Keras 2 names it."""
         return convert_to_tensor(self._schedule_decay)
 
-    def _slot_values(self, var):
+    def _slot_values(self, var: Variable | None):
         return (("m", 0.0), ("v", 0.0))
 
-    def _product_of(self, dtype):
+    def _product_of(self, dtype: DType):
         """The product of the momenta so far, a variable, made when it is first asked for."""
         if self._momentum_product is None:
             name = "momentum_cache" if keras_2() else "variable"
             self.__dict__["_momentum_product"] = self._make(lambda: ones([], dtype), f"{self._name}/{name}", dtype)
         return self._momentum_product
 
-    def _build_own(self, trained):
+    def _build_own(self, trained: Sequence[Variable]):
         if trained:
             self._product_of(trained[0].dtype)
 
@@ -281,7 +285,7 @@ class Nadam(_Moments):
         product = self._momentum_product
         return [*super().weights, *([] if product is None else [product])]
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         weights = [cast(weight, dtype) for weight in self._weights_of_step]
         scalars = (*self._settings(dtype)[1:], *weights)
         return Update(training.Nadam, self._slot_values(None), scalars)
@@ -291,7 +295,7 @@ class Nadam(_Moments):
         return {**config, "decay": self._schedule_decay} if keras_2() else config
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None):
         config = dict(config)
         if "decay" in config:
             config["schedule_decay"] = config.pop("decay")
@@ -316,14 +320,8 @@ class RMSprop(Optimizer):
     """
 
     def __init__(
-        self,
-        learning_rate=0.001,
-        rho=0.9,
-        momentum=0.0,
-        epsilon=1e-7,
-        centered=False,
-        name="RMSprop",
-        **kwargs,
+        self, learning_rate: float = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7,
+        centered: bool = False, name: str = "RMSprop", **kwargs,
     ):
         super().__init__(name, **kwargs)
         if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
@@ -347,7 +345,7 @@ class RMSprop(Optimizer):
     )
     _slot_groups = (("rms",), ("momentum",), ("mg",))
 
-    def _slot_values(self, var):
+    def _slot_values(self, var: Variable):
         names = [
             "rms",
             *(["momentum"] if self._momentum else []),
@@ -357,7 +355,7 @@ class RMSprop(Optimizer):
 
     _adds_up = True
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         names, scalars = ["rms"], [self._rate(dtype), self._setting("rho", dtype)]
         attrs = {"epsilon_in_root": not keras_2()}
         rule = training.KerasCenteredRMSProp if self.centered else training.KerasRMSProp
@@ -370,7 +368,7 @@ class RMSprop(Optimizer):
         slots = tuple((name, 0.0) for name in names)
         return Update(rule, slots, (*scalars, convert_to_tensor(self.epsilon, dtype)), attrs)
 
-    def _slots_for(self, update, var):
+    def _slots_for(self, update: Update, var: Variable):
         self._slot(var, "rms")  # the first in the order of weights
         return super()._slots_for(update, var)
 
@@ -393,12 +391,8 @@ class Adagrad(Optimizer):
     """
 
     def __init__(
-        self,
-        learning_rate=0.001,
-        initial_accumulator_value=0.1,
-        epsilon=1e-7,
-        name="Adagrad",
-        **kwargs,
+        self, learning_rate: float = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7,
+        name: str = "Adagrad", **kwargs,
     ):
         if initial_accumulator_value < 0.0:
             raise ValueError(
@@ -411,10 +405,10 @@ class Adagrad(Optimizer):
 
     _slot_lists = (SlotList("accumulator", "accumulator", "_accumulators"),)
 
-    def _slot_values(self, var):
+    def _slot_values(self, var: Variable | None):
         return (("accumulator", self.initial_accumulator_value),)
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         scalars = (self._rate(dtype), convert_to_tensor(self.epsilon, dtype))
         rule = training.AdagradV2 if keras_2() else training.KerasAdagrad
         return Update(rule, self._slot_values(None), scalars)
@@ -434,7 +428,10 @@ class Adadelta(Optimizer):
       epsilon: a small number that keeps divisions finite; None for `keras.config.epsilon()`.
     """
 
-    def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-7, name="Adadelta", **kwargs):
+    def __init__(
+        self, learning_rate: float = 0.001, rho: float = 0.95, epsilon: float = 1e-7, name: str = "Adadelta",
+        **kwargs,
+    ):
         super().__init__(name, **kwargs)
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
         self._set_hyper("rho", rho)
@@ -448,7 +445,7 @@ class Adadelta(Optimizer):
     def _slot_values(self, var):
         return (("accum_grad", 0.0), ("accum_var", 0.0))
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         epsilon = convert_to_tensor(self.epsilon, dtype)
         scalars = (self._rate(dtype), self._setting("rho", dtype), epsilon)
         return Update(training.Adadelta, self._slot_values(None), scalars)
@@ -478,16 +475,9 @@ class Ftrl(Optimizer):
     _slots_by_variable = True
 
     def __init__(
-        self,
-        learning_rate=0.001,
-        learning_rate_power=-0.5,
-        initial_accumulator_value=0.1,
-        l1_regularization_strength=0.0,
-        l2_regularization_strength=0.0,
-        name="Ftrl",
-        l2_shrinkage_regularization_strength=0.0,
-        beta=0.0,
-        **kwargs,
+        self, learning_rate: float = 0.001, learning_rate_power=-0.5, initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, name: str = "Ftrl",
+        l2_shrinkage_regularization_strength: float = 0.0, beta: float = 0.0, **kwargs,
     ):
         super().__init__(name, **kwargs)
         for label, value in (
@@ -516,7 +506,7 @@ class Ftrl(Optimizer):
     def _slot_values(self, var):
         return (("accumulator", self.initial_accumulator_value), ("linear", 0.0))
 
-    def _update_of(self, dtype):
+    def _update_of(self, dtype: DType):
         rate = self._rate(dtype)
         l2 = self._setting("l2_regularization_strength", dtype)
         l2 = l2 + self._setting("beta", dtype) / (2.0 * rate)

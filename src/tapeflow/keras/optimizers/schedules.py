@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
@@ -27,7 +29,7 @@ class LearningRateSchedule(Bounded):
         raise TypeError(f"{type(self).__name__} must define get_config()")
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A schedule from the constructor's arguments."""
         return cls(**config)
 
@@ -62,7 +64,10 @@ class ExponentialDecay(_Simple):
     0.25
     """
 
-    def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name="ExponentialDecay"):
+    def __init__(
+        self, initial_learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False,
+        name: str = "ExponentialDecay",
+    ):
         self._keep(
             initial_learning_rate=initial_learning_rate,
             decay_steps=decay_steps,
@@ -89,7 +94,10 @@ class InverseTimeDecay(_Simple):
       name: a name.
     """
 
-    def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name="InverseTimeDecay"):
+    def __init__(
+        self, initial_learning_rate, decay_steps, decay_rate, staircase: bool = False,
+        name: str = "InverseTimeDecay",
+    ):
         self._keep(
             initial_learning_rate=initial_learning_rate,
             decay_steps=decay_steps,
@@ -123,13 +131,8 @@ class PolynomialDecay(_Simple):
     """
 
     def __init__(
-        self,
-        initial_learning_rate,
-        decay_steps,
-        end_learning_rate=0.0001,
-        power=1.0,
-        cycle=False,
-        name="PolynomialDecay",
+        self, initial_learning_rate, decay_steps, end_learning_rate: float = 0.0001, power: float = 1.0,
+        cycle: bool = False, name: str = "PolynomialDecay",
     ):
         self._keep(
             initial_learning_rate=initial_learning_rate,
@@ -167,13 +170,8 @@ class CosineDecay(_Simple):
     """
 
     def __init__(
-        self,
-        initial_learning_rate,
-        decay_steps,
-        alpha=0.0,
-        name="CosineDecay",
-        warmup_target=None,
-        warmup_steps=0,
+        self, initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str = "CosineDecay",
+        warmup_target=None, warmup_steps: int = 0,
     ):
         self._keep(
             initial_learning_rate=initial_learning_rate,
@@ -210,7 +208,8 @@ class CosineDecayRestarts(_Simple):
     """
 
     def __init__(
-        self, initial_learning_rate, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name="SGDRDecay"
+        self, initial_learning_rate, first_decay_steps, t_mul: float = 2.0, m_mul: float = 1.0,
+        alpha: float = 0.0, name: str = "SGDRDecay",
     ):
         self._keep(
             initial_learning_rate=initial_learning_rate,
@@ -252,7 +251,7 @@ class PiecewiseConstantDecay(_Simple):
     1.0 0.5
     """
 
-    def __init__(self, boundaries, values, name="PiecewiseConstant"):
+    def __init__(self, boundaries: Sequence[int], values: Sequence[float], name: str = "PiecewiseConstant"):
         if len(boundaries) != len(values) - 1:
             raise ValueError(
                 "The length of boundaries should be 1 less than the length of values. Received: "
@@ -280,12 +279,12 @@ _CLASSES = (
 _NAMES = {cls.__name__: cls for cls in _CLASSES}
 
 
-def serialize(learning_rate_schedule):
+def serialize(learning_rate_schedule: ExponentialDecay | PiecewiseConstantDecay):
     """The config of a schedule."""
     return to_config(learning_rate_schedule)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make a schedule of its config.
 
     Args:

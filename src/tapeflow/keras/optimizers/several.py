@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping
-from typing import ClassVar
+from collections.abc import Mapping, MutableMapping
+from typing import Any, ClassVar
 
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.keras.engine.tracking import Node, listed
@@ -90,7 +90,7 @@ class OptimizerMap(MutableMapping):
         }
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None):
         """Make a map of what `get_config` gave.
 
         Args:
@@ -130,7 +130,7 @@ class MultiOptimizer(Optimizer):
 
     _own_checkpointed: ClassVar[dict[str, str]] = {"_inner_optimizers": "_inner_node"}
 
-    def __init__(self, optimizer_map, loss_scale_factor=None, name=None):
+    def __init__(self, optimizer_map, loss_scale_factor=None, name: str | None = None):
         super().__init__(name or unique_name("multi_optimizer"), loss_scale_factor=loss_scale_factor)
         state = self.__dict__
         state["_wraps"] = False  # what is inside divides the gradients
@@ -221,12 +221,12 @@ class MultiOptimizer(Optimizer):
     def learning_rate(self, value):
         raise AttributeError(_NO_RATE)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         if name in _RATES:
             raise AttributeError(_NO_RATE)
         return super().__getattr__(name)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value):
         if name in _RATES:
             raise AttributeError(_NO_RATE)
         super().__setattr__(name, value)
@@ -243,7 +243,7 @@ class MultiOptimizer(Optimizer):
         }
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None):
         """Make an optimizer from the constructor's arguments.
 
         Args:

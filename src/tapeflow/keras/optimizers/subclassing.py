@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Tensor, Variable
 from tapeflow.ops.array.layout import expand_dims
 from tapeflow.ops.array.rows import identity
 
@@ -39,7 +42,7 @@ class Subclassed:
         """A setting as a number, or a schedule as its config."""
         return self._config_value(hyperparameter_name)
 
-    def _create_slots(self, var_list):
+    def _create_slots(self, var_list: Sequence[Variable]):
         """Makes the slots of variables, by add_slot."""
 
     def _prepare_local(self, var_device, var_dtype, apply_state):
@@ -71,13 +74,13 @@ class Subclassed:
         self.__dict__["_apply_state"] = shared
 
 
-def _call(self, method, *args):
+def _call(self, method: Callable[..., Any], *args):
     if "apply_state" in inspect.signature(method).parameters:
         return method(*args, apply_state=self.__dict__["_apply_state"])
     return method(*args)
 
 
-def _apply_dense(self, grad, var):
+def _apply_dense(self, grad: Tensor, var: Variable):
     _call(self, self._resource_apply_dense, grad, var)
 
 

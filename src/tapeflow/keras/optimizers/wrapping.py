@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context
+from tapeflow.core.annotations import Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.release import keras_2
@@ -15,11 +18,14 @@ from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal, where
 
+if TYPE_CHECKING:
+    from tapeflow.keras.optimizers.rules import SGD, Adam, Adamax
+
 _AVERAGE = "average"
 _SUM = "gradient_accumulator"
 
 
-def build(optimizer, trained):
+def build(optimizer: Adam | Adamax | SGD, trained: Sequence[Variable]):
     """Makes the slots that averaging and accumulation need."""
     for wanted, name in ((optimizer.use_ema, _AVERAGE), (optimizer.gradient_accumulation_steps, _SUM)):
         for var in trained if wanted else ():
@@ -46,7 +52,7 @@ def replaced(optimizer, pairs):
     return [(grad, var) for grad, var in pairs if not getattr(var, "overwrite_with_gradient", False)]
 
 
-def update(optimizer, pairs):
+def update(optimizer: SGD, pairs: Sequence[Any]):
     """A step with all that is wrapped around it; returns the number of calls so far."""
     factor = optimizer.loss_scale_factor
     if factor is not None:
@@ -95,7 +101,7 @@ def _calls(optimizer):
     return found
 
 
-def _decayed_step(optimizer, pairs):
+def _decayed_step(optimizer: SGD, pairs: Sequence[Any]):
     for _, var in pairs:
         decay = optimizer._weight_decay_of(var)
         if decay and _is_decayed(optimizer, var):

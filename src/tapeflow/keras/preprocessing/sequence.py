@@ -12,7 +12,7 @@ from tapeflow.keras.utils.sequence import Sequence
 
 
 def pad_sequences(
-    sequences, maxlen=None, dtype="int32", padding: str = "pre", truncating: str = "pre", value=0.0
+    sequences, maxlen=None, dtype="int32", padding: str = "pre", truncating: str = "pre", value: float = 0.0
 ):
     """Make one array of lists of numbers, padded or cut to one length.
 
@@ -78,7 +78,7 @@ def pad_sequences(
     return found
 
 
-def make_sampling_table(size, sampling_factor=1e-5):
+def make_sampling_table(size, sampling_factor: float = 1e-5):
     """Compute how likely the word of each rank is to be kept, by Zipf's law, as word2vec samples.
 
     Args:
@@ -97,14 +97,8 @@ def make_sampling_table(size, sampling_factor=1e-5):
 
 
 def skipgrams(
-    sequence,
-    vocabulary_size,
-    window_size=4,
-    negative_samples=1.0,
-    shuffle: bool = True,
-    categorical: bool = False,
-    sampling_table=None,
-    seed=None,
+    sequence, vocabulary_size, window_size: int = 4, negative_samples: float = 1.0, shuffle: bool = True,
+    categorical: bool = False, sampling_table=None, seed: int | None = None,
 ):
     """Make pairs of words that are near each other, and of words and random ones.
 
@@ -176,18 +170,8 @@ class TimeseriesGenerator(Sequence):
     """
 
     def __init__(
-        self,
-        data,
-        targets,
-        length,
-        sampling_rate=1,
-        stride=1,
-        start_index=0,
-        end_index=None,
-        shuffle=False,
-        reverse=False,
-        batch_size=128,
-        **kwargs,
+        self, data, targets, length, sampling_rate=1, stride=1, start_index=0, end_index=None,
+        shuffle: bool = False, reverse: bool = False, batch_size: int = 128, **kwargs,
     ):
         super().__init__(**kwargs)
         if len(data) != len(targets):

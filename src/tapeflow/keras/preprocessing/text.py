@@ -195,7 +195,7 @@ class Tokenizer:
                     words.append(word)
             yield " ".join(words)
 
-    def texts_to_matrix(self, texts, mode="binary"):
+    def texts_to_matrix(self, texts, mode: str = "binary"):
         """Make texts rows of a matrix with a column for every word.
 
         Args:
@@ -207,7 +207,7 @@ class Tokenizer:
         """
         return self.sequences_to_matrix(self.texts_to_sequences(texts), mode)
 
-    def sequences_to_matrix(self, sequences, mode="binary"):
+    def sequences_to_matrix(self, sequences, mode: str = "binary"):
         """Make lists of numbers rows of a matrix.
 
         Args:

@@ -9,6 +9,8 @@ import json
 import os
 import zipfile
 import zlib
+from collections.abc import Mapping
+from typing import Any
 
 from tapeflow.core.deserialization import safe_mode_scope
 from tapeflow.core.files.expansion import expands_too_much
@@ -24,7 +26,7 @@ _LARGEST_CONFIG = 1 << 29
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
-def save(model, path):
+def save(model, path: str):
     """Writes a model; the file is there whole, or not at all."""
     config = network3.serialize_model(model)
     metadata = {
@@ -42,7 +44,9 @@ def save(model, path):
         assets.save(model, archive.writestr)
 
 
-def load(path, custom_objects=None, compile=True, safe_mode=True):
+def load(
+    path: str, custom_objects: Mapping[str, Any] | None = None, compile: bool = True, safe_mode: bool = True
+):
     """The model of a file. Raises ValueError for a file that is damaged or holds no model."""
     try:
         archive = zipfile.ZipFile(path)
@@ -69,7 +73,7 @@ def load(path, custom_objects=None, compile=True, safe_mode=True):
 
 
 @contextlib.contextmanager
-def loading(path, custom_objects, safe_mode):
+def loading(path: str, custom_objects: Mapping[str, Any] | None, safe_mode: bool):
     """A block in which a model is made of what the file `path` says.
 
     Raises ValueError where that describes none; what constructors of layers raise tells of the file too.
@@ -84,7 +88,7 @@ def loading(path, custom_objects, safe_mode):
         raise
 
 
-def load_weights_of(model, path, skip_mismatch=False):
+def load_weights_of(model, path: str, skip_mismatch: bool = False):
     """Sets the weights of a model from those in a `.keras` file."""
     try:
         archive = zipfile.ZipFile(path)
@@ -94,7 +98,7 @@ def load_weights_of(model, path, skip_mismatch=False):
         load_weights(model, file, path, skip_mismatch)
 
 
-def load_weights(model, file, path, skip_mismatch=False):
+def load_weights(model, file, path: str, skip_mismatch: bool = False):
     """Sets the weights of a model from an open HDF5 file. Raises ValueError for damage."""
     try:
         weights_store.load(model, file, skip_mismatch)
@@ -102,7 +106,7 @@ def load_weights(model, file, path, skip_mismatch=False):
         raise ValueError(f"{path}: the weights are damaged: {error}") from error
 
 
-def opened(source, path):
+def opened(source, path: str):
     """An HDF5 file to read. Raises ValueError for what is none."""
     check_heaps(source, path)
     try:
@@ -111,7 +115,7 @@ def opened(source, path):
         raise ValueError(f"{path}: not an HDF5 file, or damaged: {error}") from error
 
 
-def _member(archive, name, path):
+def _member(archive, name: str, path: str):
     try:
         found = archive.getinfo(name)
         if expands_too_much(found.file_size, found.compress_size):
@@ -125,7 +129,7 @@ def _member(archive, name, path):
         raise ValueError(f"{path}: {name} is damaged: {error}") from error
 
 
-def _json(archive, name, path):
+def _json(archive, name: str, path: str):
     if name in archive.namelist() and archive.getinfo(name).file_size > _LARGEST_CONFIG:
         raise ValueError(f"{path}: {name} is {archive.getinfo(name).file_size} bytes large.")
     try:

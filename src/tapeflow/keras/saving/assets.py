@@ -5,14 +5,20 @@ from __future__ import annotations
 import os
 import pathlib
 import tempfile
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.saving.weights_store import walk
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.functional.model import Functional
+    from tapeflow.keras.engine.sequential import Sequential
+
 _FOLDER = "assets"
 
 
-def save(model, write):
+def save(model, write: Callable[..., Any]):
     """Write the assets of a model and of all that it holds, by write(name, content)."""
     owners = list(_owners(model))
     if not owners:
@@ -27,7 +33,7 @@ def save(model, write):
                     write("/".join([_FOLDER, *path, *file.relative_to(folder).parts]), file.read_bytes())
 
 
-def load(model, names, read):
+def load(model, names: Sequence[str], read: Callable[..., Any]):
     """Give a model and all that it holds their assets.
 
     Args:
@@ -54,7 +60,7 @@ def load(model, names, read):
                 item.load_assets(str(folder))
 
 
-def _owners(model):
+def _owners(model: Functional | Sequential):
     """(path, object) pairs of what has assets."""
     for path, item in walk(model):
         if isinstance(item, Tracked) and hasattr(item, "save_assets"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.functional import operations
 from tapeflow.keras.engine.functional.model import Functional
@@ -35,10 +38,10 @@ def functional_config(model):
     network = model._network
     numbers = network.node_numbers(lambda layer: 0)
 
-    def reference(tensor):
+    def reference(tensor: KerasTensor):
         return [tensor.layer.name, numbers[tensor.node], tensor.index]
 
-    def tensor(t):
+    def tensor(t: KerasTensor):
         return {
             "class_name": "__keras_tensor__",
             "config": {
@@ -88,7 +91,7 @@ def functional_config(model):
     }
 
 
-def deserialize_model(config, custom_objects=None):
+def deserialize_model(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """The model of a config."""
     if config["class_name"] in ("Functional", "Model") and "layers" in config["config"]:
         return Functional.from_config(config["config"], custom_objects)

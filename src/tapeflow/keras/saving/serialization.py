@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +20,9 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code, registry
 from tapeflow.keras.registry import CustomObjectScope, module_of
+
+if TYPE_CHECKING:
+    from tapeflow.keras.optimizers.rules import SGD, Adam
 
 _DROPPED = ("time_major", "implementation", "batch_input_shape", "schedule_decay")
 
@@ -107,7 +112,7 @@ def _of_object(obj):
     return found
 
 
-def _of_optimizer(config, optimizer):
+def _of_optimizer(config: dict[str, Any], optimizer: Adam | SGD):
     """The config of an optimizer by the names of Keras 3."""
     if config.get("decay") in (0, 0.0, None) or type(optimizer).__name__ == "Nadam":
         config.pop("decay", None)
@@ -153,7 +158,7 @@ def _plain_shapes(shapes):
     return None if shapes is None else list(shapes)
 
 
-def plain_config(config):
+def plain_config(config: dict[str, Any]):
     """A config as data for JSON, its nested objects by the form of Keras 3."""
     found = {}
     for name, value in config.items():
@@ -173,7 +178,7 @@ def _value(value):
     return serialize_keras_object(value)
 
 
-def complete(described):
+def complete(described: dict[str, Any]):
     """A {"class_name", "config"} dict with the module that Keras 3 looks for."""
     described = dict(described)
     if isinstance(described["config"], dict):
@@ -200,13 +205,15 @@ def complete(described):
     return described
 
 
-def _known(name, module):
+def _known(name: str, module: str | None):
     known = registry.namespaces
     order = [known[module]] if module in known else known.values()
     return next((found for namespace in order if (found := namespace.named(name)) is not None), None)
 
 
-def find(name, registered, module, custom_objects=None):
+def find(
+    name: str, registered: str | None, module: str | None, custom_objects: Mapping[str, Any] | None = None
+):
     """The class or function of that name: of the program's own, else of Keras. Raises TypeError for none."""
     for names in (custom_objects or {}, registry.custom):
         for known in (registered, name):
@@ -228,7 +235,7 @@ def find(name, registered, module, custom_objects=None):
     )
 
 
-def deserialize_keras_object(config, custom_objects=None, safe_mode=True, **kwargs):
+def deserialize_keras_object(config: dict[str, Any], custom_objects=None, safe_mode: bool = True, **kwargs):
     """Make the object that `serialize_keras_object` has described.
 
     Args:
@@ -292,26 +299,26 @@ def deserialize_keras_object(config, custom_objects=None, safe_mode=True, **kwar
     return made
 
 
-def build_from(layer, config):
+def build_from(layer, config: dict[str, Any] | None):
     """Builds what was built when it was saved, if it is not yet."""
     if not config or getattr(layer, "built", True) or not hasattr(layer, "build_from_config"):
         return
     layer.build_from_config(config)
 
 
-def _tuple(inner, custom_objects, safe_mode):
+def _tuple(inner, custom_objects: Mapping[str, Any], safe_mode):
     return tuple(deserialize_keras_object(inner["value"], custom_objects, safe_mode))
 
 
-def _array(inner, custom_objects, safe_mode):
+def _array(inner: dict[str, Any], custom_objects: Mapping[str, Any], safe_mode: bool):
     return np.array(inner["value"], dtype=inner["dtype"])
 
 
-def _tensor(inner, custom_objects, safe_mode):
+def _tensor(inner, custom_objects: Mapping[str, Any], safe_mode):
     return convert_to_tensor(_array(inner, custom_objects, safe_mode))
 
 
-def _lambda(inner, custom_objects, safe_mode):
+def _lambda(inner: dict[str, Any], custom_objects: Mapping[str, Any], safe_mode: bool):
     with deserializing(safe_mode):
         return function_code.load(inner)
 

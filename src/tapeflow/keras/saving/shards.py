@@ -82,7 +82,7 @@ def _datasets(file):
     """The names of all arrays of a file."""
     found: list[str] = []
 
-    def see(name, item):
+    def see(name: str, item):
         if isinstance(item, h5py().Dataset):
             found.append(name)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.functional.model import Functional
 from tapeflow.keras.engine.protocol import Protocol
@@ -49,12 +50,12 @@ def children(item):
         yield name, held[name]
 
 
-def walk(item):
+def walk(item: Functional | Sequential):
     """(path, object) pairs of an object and of all that it holds, each once."""
     yield from _walk(item, "", set())
 
 
-def _walk(item, path, seen):
+def _walk(item, path: str, seen):
     if isinstance(item, (list, tuple, Mapping)):
         for name, value in named(item):
             yield from _walk(value, _joined(path, name), seen)
@@ -98,7 +99,7 @@ class _Store:
     def __init__(self, group):
         self._group = group
 
-    def __setitem__(self, name, value):
+    def __setitem__(self, name: str, value: TensorLike):
         self._group[name] = np.asarray(value)
 
 
@@ -110,11 +111,11 @@ def _is_plain_optimizer(item):
     return _is_optimizer(item) and not hasattr(item, "dynamic_scale")
 
 
-def _joined(path, name):
+def _joined(path: str, name: str):
     return f"{path}/{name}" if path else name
 
 
-def load(item, file, skip_mismatch=False):
+def load(item, file, skip_mismatch: bool = False):
     """Sets the variables of an object and of all that it holds, from a file that `save` has written.
 
     Raises ValueError for variables that the file has not, or has in another shape or number.
@@ -173,7 +174,7 @@ def _load_own(item, group):
     set_values(pairs)
 
 
-def group_at(file, path):
+def group_at(file, path: str):
     """The group at a path of a file; None where there is none. Raises ValueError for links to other files."""
     import h5py
 
@@ -190,7 +191,7 @@ def group_at(file, path):
     return group
 
 
-def dataset_at(group, name):
+def dataset_at(group, name: str):
     """A dataset of numbers in the file itself. Raises ValueError for any other."""
     import h5py
 
@@ -202,7 +203,7 @@ def dataset_at(group, name):
     return data
 
 
-def array_at(group, name):
+def array_at(group, name: str):
     """The array of a dataset; bfloat16, which HDF5 has not, comes back from 16-bit words."""
     data = dataset_at(group, name)
     value = np.asarray(data)

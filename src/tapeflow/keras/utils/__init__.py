@@ -1,5 +1,7 @@
 """`tf.keras.utils`."""
 
+from __future__ import annotations
+
 import importlib
 
 from tapeflow.keras.registry import (
@@ -74,7 +76,7 @@ __all__ = [
 __all__ += ["legacy", *sorted(_LATER)]
 
 
-def __getattr__(name):
+def __getattr__(name: str):
     if name == "legacy":
         return importlib.import_module(f"{__name__}.legacy")
     if name not in _LATER:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.keras.old_names import takes_old_names
 
 
 @takes_old_names(y="x")
-def to_categorical(x, num_classes=None, dtype=None):
+def to_categorical(x, num_classes=None, dtype: DTypeLike | None = None):
     """Make rows of integers, with a 1 at their place and 0 elsewhere.
 
     Args:

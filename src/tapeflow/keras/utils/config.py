@@ -25,7 +25,7 @@ class Config:
         self._frozen = False
         self._lock = threading.Lock()
 
-    def _set(self, name, value):
+    def _set(self, name: str, value):
         if self._frozen:
             raise ValueError("Cannot mutate attribute(s) because the config is frozen.")
         json.dumps(value)  # raises TypeError for what JSON cannot say
@@ -44,29 +44,29 @@ class Config:
         """Lets items be changed."""
         self._frozen = False
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value):
         if name.startswith("_") or name == "frozen":
             object.__setattr__(self, name, value)
         else:
             self._set(name, value)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         if name.startswith("_") or name not in self._config:
             raise AttributeError(f"The Config has no attribute {name!r}.")
         return self._config[name]
 
-    def __setitem__(self, name, value):
+    def __setitem__(self, name: str, value):
         self._set(name, value)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str):
         return self._config[name]
 
-    def __delitem__(self, name):
+    def __delitem__(self, name: str):
         if self._frozen:
             raise ValueError("Cannot mutate attribute(s) because the config is frozen.")
         del self._config[name]
 
-    def __contains__(self, name):
+    def __contains__(self, name: str):
         return name in self._config
 
     def __len__(self):

@@ -28,24 +28,11 @@ def _read(path):
 
 
 def image_dataset_from_directory(
-    directory,
-    labels="inferred",
-    label_mode: str = "int",
-    class_names=None,
-    color_mode: str = "rgb",
-    batch_size=32,
-    image_size=(256, 256),
-    shuffle: bool = True,
-    seed=None,
-    validation_split=None,
-    subset=None,
-    interpolation: str = "bilinear",
-    follow_links: bool = False,
-    crop_to_aspect_ratio: bool = False,
-    pad_to_aspect_ratio: bool = False,
-    data_format=None,
-    format: str = "tf",
-    verbose: bool = True,
+    directory, labels: str = "inferred", label_mode: str = "int", class_names=None, color_mode: str = "rgb",
+    batch_size: int = 32, image_size=(256, 256), shuffle: bool = True, seed: int | None = None,
+    validation_split=None, subset=None, interpolation: str = "bilinear", follow_links: bool = False,
+    crop_to_aspect_ratio: bool = False, pad_to_aspect_ratio: bool = False, data_format: str | None = None,
+    format: str = "tf", verbose: bool = True,
 ):
     """Make a dataset of the images of a folder, of .bmp, .gif, .jpeg, .jpg and .png files.
 
@@ -106,19 +93,9 @@ def image_dataset_from_directory(
 
 
 def text_dataset_from_directory(
-    directory,
-    labels="inferred",
-    label_mode: str = "int",
-    class_names=None,
-    batch_size=32,
-    max_length=None,
-    shuffle: bool = True,
-    seed=None,
-    validation_split=None,
-    subset=None,
-    follow_links: bool = False,
-    format: str = "tf",
-    verbose: bool = True,
+    directory, labels: str = "inferred", label_mode: str = "int", class_names=None, batch_size: int = 32,
+    max_length=None, shuffle: bool = True, seed: int | None = None, validation_split=None, subset=None,
+    follow_links: bool = False, format: str = "tf", verbose: bool = True,
 ):
     """Make a dataset of the texts of a folder, of .txt files.
 
@@ -156,19 +133,9 @@ def text_dataset_from_directory(
 
 
 def audio_dataset_from_directory(
-    directory,
-    labels="inferred",
-    label_mode: str = "int",
-    class_names=None,
-    batch_size=32,
-    sampling_rate=None,
-    output_sequence_length=None,
-    ragged: bool = False,
-    shuffle: bool = True,
-    seed=None,
-    validation_split=None,
-    subset=None,
-    follow_links: bool = False,
+    directory, labels: str = "inferred", label_mode: str = "int", class_names=None, batch_size: int = 32,
+    sampling_rate=None, output_sequence_length=None, ragged: bool = False, shuffle: bool = True,
+    seed: int | None = None, validation_split=None, subset=None, follow_links: bool = False,
     verbose: bool = True,
 ):
     """Make a dataset of the sounds of a folder, of .wav files.
@@ -286,7 +253,7 @@ def _datasets(directory, labels, label_mode, class_names, endings, load, batch_s
     return dataset(paths, numbers, shuffle)
 
 
-def _check(labels, label_mode, class_names, split, subset, shuffle, seed):
+def _check(labels, label_mode, class_names, split, subset, shuffle: bool, seed: int | None):
     if not isinstance(labels, (list, tuple)) and labels not in ("inferred", None):
         raise ValueError(
             "`labels` argument should be a list/tuple of integer labels, of the same size as the "
@@ -317,8 +284,10 @@ def _check(labels, label_mode, class_names, split, subset, shuffle, seed):
         )
 
 
-def index_directory(directory, labels, formats, class_names=None, shuffle=True, seed=None,
-                    follow_links=False, verbose=True):  # fmt: skip
+def index_directory(
+    directory, labels, formats, class_names=None, shuffle: bool = True, seed: int | None = None,
+    follow_links: bool = False, verbose: bool = True,
+):  # fmt: skip
     """(paths, labels, names of classes) of the files of a folder that end in one of `formats`."""
     directory = os.fspath(directory)
     if not os.path.isdir(directory):

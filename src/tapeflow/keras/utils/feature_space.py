@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -26,7 +27,7 @@ class Cross:
 
     _keras_module = MODULE
 
-    def __init__(self, feature_names, crossing_dim, output_mode="one_hot"):
+    def __init__(self, feature_names, crossing_dim, output_mode: str = "one_hot"):
         _check_mode(output_mode, ("int", "one_hot"))
         self.feature_names = tuple(feature_names)
         self.crossing_dim, self.output_mode = crossing_dim, output_mode
@@ -55,7 +56,7 @@ class Feature:
 
     _keras_module = MODULE
 
-    def __init__(self, dtype, preprocessor, output_mode):
+    def __init__(self, dtype: DTypeLike, preprocessor, output_mode):
         _check_mode(output_mode, ("int", "one_hot", "float"))
         self.dtype, self.output_mode = dtype, output_mode
         self.preprocessor = deserialize_keras_object(preprocessor) if isinstance(preprocessor, dict) else preprocessor
@@ -98,8 +99,8 @@ class FeatureSpace(Layer):
     _keras_module = "keras.utils"
 
     def __init__(
-        self, features, output_mode="concat", crosses=None, crossing_dim=32, hashing_dim=32,
-        num_discretization_bins=32, name=None,
+        self, features, output_mode: str = "concat", crosses=None, crossing_dim=32, hashing_dim=32,
+        num_discretization_bins: int = 32, name: str | None = None,
     ):  # fmt: skip
         super().__init__(name=name)
         if not features:
@@ -122,7 +123,7 @@ class FeatureSpace(Layer):
         self.concat = self.encoded_features = None
         self._is_adapted = False
 
-    def _feature(self, name, value):
+    def _feature(self, name: str, value):
         if isinstance(value, Feature):
             return value
         if isinstance(value, dict):
@@ -154,12 +155,12 @@ class FeatureSpace(Layer):
     # What features there are
 
     @classmethod
-    def cross(cls, feature_names, crossing_dim, output_mode="one_hot"):
+    def cross(cls, feature_names, crossing_dim, output_mode: str = "one_hot"):
         """Return a cross of features: their values are combined and hashed into `crossing_dim` bins."""
         return Cross(feature_names, crossing_dim, output_mode)
 
     @classmethod
-    def feature(cls, dtype, preprocessor, output_mode):
+    def feature(cls, dtype: DTypeLike, preprocessor, output_mode):
         """Return a feature that a layer of one's own encodes; `output_mode` is "int", "one_hot" or "float"."""
         return Feature(dtype, preprocessor, output_mode)
 
@@ -170,19 +171,21 @@ class FeatureSpace(Layer):
         return Feature("float32", layers.Identity(dtype="float32", name=f"{name}_preprocessor"), "float")
 
     @classmethod
-    def float_rescaled(cls, scale=1.0, offset=0.0, name=None):
+    def float_rescaled(cls, scale=1.0, offset=0.0, name: str | None = None):
         """Return a feature of numbers times `scale` plus `offset`."""
         name = name or settings.unique_name("float_rescaled")
         return Feature("float32", layers.Rescaling(scale, offset, name=f"{name}_preprocessor"), "float")
 
     @classmethod
-    def float_normalized(cls, name=None):
+    def float_normalized(cls, name: str | None = None):
         """Return a feature of numbers, of which `adapt` finds mean and variance."""
         name = name or settings.unique_name("float_normalized")
         return Feature("float32", layers.Normalization(axis=-1, name=f"{name}_preprocessor"), "float")
 
     @classmethod
-    def float_discretized(cls, num_bins, bin_boundaries=None, output_mode="one_hot", name=None):
+    def float_discretized(
+        cls, num_bins, bin_boundaries=None, output_mode: str = "one_hot", name: str | None = None
+    ):
         """Return a feature of numbers of which the bin counts; `adapt` finds bins of equal frequency."""
         name = name or settings.unique_name("float_discretized")
         layer = layers.Discretization(
@@ -191,25 +194,29 @@ class FeatureSpace(Layer):
         return Feature("float32", layer, output_mode)
 
     @classmethod
-    def integer_categorical(cls, max_tokens=None, num_oov_indices=1, output_mode="one_hot", name=None):
+    def integer_categorical(
+        cls, max_tokens=None, num_oov_indices: int = 1, output_mode: str = "one_hot", name: str | None = None
+    ):
         """Return a feature of integers that are names; `adapt` finds which there are."""
         return _categorical("integer_categorical", layers.IntegerLookup, "int32", max_tokens, num_oov_indices,
                             output_mode, name)  # fmt: skip
 
     @classmethod
-    def string_categorical(cls, max_tokens=None, num_oov_indices=1, output_mode="one_hot", name=None):
+    def string_categorical(
+        cls, max_tokens=None, num_oov_indices: int = 1, output_mode: str = "one_hot", name: str | None = None
+    ):
         """Return a feature of strings; `adapt` finds which there are."""
         return _categorical("string_categorical", layers.StringLookup, "string", max_tokens, num_oov_indices,
                             output_mode, name)  # fmt: skip
 
     @classmethod
-    def string_hashed(cls, num_bins, output_mode="one_hot", name=None):
+    def string_hashed(cls, num_bins, output_mode: str = "one_hot", name: str | None = None):
         """Return a feature of strings, hashed into `num_bins` bins."""
         name = name or settings.unique_name("string_hashed")
         return Feature("string", layers.Hashing(num_bins, name=f"{name}_preprocessor"), output_mode)
 
     @classmethod
-    def integer_hashed(cls, num_bins, output_mode="one_hot", name=None):
+    def integer_hashed(cls, num_bins, output_mode: str = "one_hot", name: str | None = None):
         """Return a feature of integers, hashed into `num_bins` bins."""
         name = name or settings.unique_name("integer_hashed")
         return Feature("int32", layers.Hashing(num_bins, name=f"{name}_preprocessor"), output_mode)
@@ -368,7 +375,7 @@ KINDS = (
 )  # fmt: skip
 
 
-def _categorical(kind, layer, dtype, max_tokens, num_oov_indices, output_mode, name):
+def _categorical(kind, layer, dtype: DTypeLike, max_tokens, num_oov_indices, output_mode, name: str | None):
     name = name or settings.unique_name(kind)
     made = layer(max_tokens=max_tokens, num_oov_indices=num_oov_indices, name=f"{name}_preprocessor")
     return Feature(dtype, made, output_mode)

@@ -16,17 +16,9 @@ _ENDINGS = (".tar.gz", ".tgz", ".tar", ".zip", ".tar.bz2", ".tar.xz")
 
 
 def get_file(
-    fname=None,
-    origin=None,
-    untar=False,
-    md5_hash=None,
-    file_hash=None,
-    cache_subdir="datasets",
-    hash_algorithm="auto",
-    extract=False,
-    archive_format="auto",
-    cache_dir=None,
-    force_download=False,
+    fname=None, origin=None, untar: bool = False, md5_hash=None, file_hash=None,
+    cache_subdir: str = "datasets", hash_algorithm: str = "auto", extract: bool = False,
+    archive_format: str = "auto", cache_dir=None, force_download: bool = False,
 ):
     """Find a file: the one kept in the cache, else downloaded from `origin`.
 
@@ -103,7 +95,7 @@ def _download(origin, target, file_hash, algorithm):
             )
 
 
-def validate_file(fpath, file_hash, algorithm="auto", chunk_size=65535):
+def validate_file(fpath, file_hash, algorithm: str = "auto", chunk_size: int = 65535):
     """Whether the MD5 or SHA-256 of a file is `file_hash`."""
     long = algorithm == "sha256" or (algorithm == "auto" and len(file_hash) == 64)
     found = hashlib.new("sha256" if long else "md5")

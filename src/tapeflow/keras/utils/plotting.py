@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
@@ -119,7 +120,7 @@ def plot_model(
     return picture
 
 
-def _boxes(model, shapes, dtype, names, activations, trainable, nested, prefix):
+def _boxes(model, shapes, dtype: DTypeLike, names, activations, trainable: bool, nested, prefix):
     network = getattr(model, "_network", None)
     boxes = []
     last = None

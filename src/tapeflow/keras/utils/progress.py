@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
@@ -30,7 +31,7 @@ def _out():
     return sys.stdout if _state["interactive"] else sys.stderr
 
 
-def in_order_of_release(logs):
+def in_order_of_release(logs: dict[str, Any]):
     """Logs in the order in which they are shown: by name in Keras 3, as they are in Keras 2."""
     return logs if keras_2() else dict(sorted(logs.items()))
 
@@ -52,8 +53,8 @@ class Progbar:
     """
 
     def __init__(
-        self, target, width=20, verbose=1, interval=0.05, stateful_metrics=None, stateless_metrics=None,
-        unit_name="step",
+        self, target: int, width: int = 20, verbose: int = 1, interval: float = 0.05, stateful_metrics=None,
+        stateless_metrics=None, unit_name: str = "step",
     ):  # fmt: skip
         if stateful_metrics is not None and stateless_metrics is not None:
             raise ValueError("Only one of `stateful_metrics` and `stateless_metrics` can be given.")
@@ -113,7 +114,7 @@ class Progbar:
         """Says that n more steps are done."""
         self.update(self._seen + n, values)
 
-    def _line(self, current, now, finalize):
+    def _line(self, current: int, now: float, finalize: bool):
         """The line, and how wide it is on the screen."""
         bar = self.verbose == 1
         if self.target:
@@ -146,7 +147,7 @@ class Progbar:
         codes = line.count("\x1b[0m") * 4 + sum(line.count(c) * n for c, n in _CODES)
         return line, len(line) - codes
 
-    def _per_step(self, current, now):
+    def _per_step(self, current: int, now: float):
         """Seconds of a step: of those after the first, once there are some."""
         if not current:
             return 0.0
@@ -159,17 +160,17 @@ class Progbar:
 _CODES = (("\x1b[1m", 4), ("\x1b[32m", 5), ("\x1b[37m", 5))
 
 
-def _bold(text):
+def _bold(text: str):
     return f"\x1b[1m{text}\x1b[0m"
 
 
-def _duration(seconds):
+def _duration(seconds: float):
     if seconds >= 1 or seconds == 0:
         return f"{seconds:.0f}s"
     return f"{seconds * 1e3:.0f}ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f}us"
 
 
-def _clock(seconds):
+def _clock(seconds: float):
     seconds = int(seconds)
     if seconds > 3600:
         return f"{seconds // 3600}:{seconds % 3600 // 60:02d}:{seconds % 60:02d}"

@@ -85,7 +85,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
       shuffle: whether each pass has another order.
     """
 
-    def __init__(self, sequence, use_multiprocessing=False, shuffle=False):
+    def __init__(self, sequence, use_multiprocessing: bool = False, shuffle: bool = False):
         super().__init__(sequence, use_multiprocessing)
         self.shuffle = shuffle
 

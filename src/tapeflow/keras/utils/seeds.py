@@ -10,7 +10,7 @@ from tapeflow.keras.random import reset_global_seed_generator
 from tapeflow.ops.random.distributions import set_seed
 
 
-def set_random_seed(seed):
+def set_random_seed(seed: int):
     """Set the seeds of Python, NumPy, the random operations and `keras.random`.
 
     Raises ValueError unless `seed` is an int.

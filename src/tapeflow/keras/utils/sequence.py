@@ -18,7 +18,7 @@ class Sequence:
 
     _workers, _use_multiprocessing, _max_queue_size = 1, False, 10
 
-    def __init__(self, workers=1, use_multiprocessing=False, max_queue_size=10):
+    def __init__(self, workers=1, use_multiprocessing: bool = False, max_queue_size: int = 10):
         self._workers, self._use_multiprocessing = workers, use_multiprocessing
         self._max_queue_size = max_queue_size
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor_or_composite
 from tapeflow.core.convert import is_symbolic_tensor as is_graph_tensor
 from tapeflow.core.public import boundaries
@@ -85,7 +86,7 @@ def unpack_x_y_sample_weight(data):
     return (*data, None, None)[:3]
 
 
-def standardize_dtype(dtype):
+def standardize_dtype(dtype: DTypeLike):
     """The name of a dtype; of floatx for None, int32 for "int". Raises ValueError for none."""
     if dtype is None:
         return settings.floatx()

@@ -13,17 +13,8 @@ from tapeflow.keras.utils.sequence import Sequence
 
 
 def timeseries_dataset_from_array(
-    data,
-    targets,
-    sequence_length,
-    sequence_stride=1,
-    sampling_rate=1,
-    batch_size=128,
-    shuffle: bool = False,
-    seed=None,
-    start_index=None,
-    end_index=None,
-    format: str = "tf",
+    data, targets, sequence_length, sequence_stride=1, sampling_rate=1, batch_size: int = 128,
+    shuffle: bool = False, seed: int | None = None, start_index=None, end_index=None, format: str = "tf",
 ):
     """Make a dataset of batches of windows of a series, with their targets.
 
@@ -109,8 +100,10 @@ def _spec(shape, values):
     return TensorSpec(shape, values.dtype)
 
 
-def split_dataset(dataset, left_size=None, right_size=None, shuffle: bool = False, seed=None,
-                  preferred_backend=None):  # fmt: skip
+def split_dataset(
+    dataset, left_size=None, right_size=None, shuffle: bool = False, seed: int | None = None,
+    preferred_backend=None,
+):  # fmt: skip
     """Split a dataset, or arrays, into two datasets.
 
     Args:

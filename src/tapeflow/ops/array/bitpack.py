@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _COMPARED = (
     dtypes.float32, dtypes.bool, dtypes.float16, dtypes.float64, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64,
 )  # fmt: skip
 
 
-def _eighth(call):
+def _eighth(call: ShapeCall):
     shape = call.shape(0)
     if shape is None:
         return [None]
@@ -28,7 +35,7 @@ def _eighth(call):
     shape=_eighth,
     only_here="TensorFlow had the op, and has removed it",
 )
-def CompareAndBitpack(xp, input, threshold):
+def CompareAndBitpack(xp: ModuleType, input: Array, threshold: Array):
     if input.ndim == 0:
         raise invalid("Input should be at least a vector, but saw a scalar.")
     if threshold.ndim:
@@ -45,7 +52,7 @@ CompareAndBitpack.gradient(None)
 
 
 @CompareAndBitpack.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = np.array([[1, 2, 3, 0, 0, 0, 0, 9], [0] * 8], np.float32)
     yield Sample(x, np.float32(0.5), expect=np.array([[0b11100001], [0]], np.uint8))
     yield Sample(x.astype(np.int8), np.int8(2), expect=np.array([[0b00100001], [0]], np.uint8))

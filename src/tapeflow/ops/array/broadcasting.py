@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from tapeflow import _native
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.public import tensor_function
@@ -26,6 +27,9 @@ from tapeflow.ops.static import as_shape, rank_in, size_of, sizes_of, static_val
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
+
 
 def _reduction() -> ModuleType:
     from tapeflow.ops.math import reduction  # a circle: it is made of this module
@@ -39,7 +43,7 @@ def _construction() -> ModuleType:
     return construction
 
 
-def sum_to_shape(dy, static_shape, shape):
+def sum_to_shape(dy, static_shape: TensorShape, shape: ShapeLike):
     """`dy` summed to the shape that was broadcast to its own; `shape` serves where `static_shape` is not known."""
     Sum = _reduction().Sum
     whole = dy.shape
@@ -77,13 +81,13 @@ def _require_vectors(*inputs) -> None:
             raise invalid(f"In[{i}] must be a vector.{shape_text(np.shape(x))}")
 
 
-def _longer(call):
+def _longer(call: ShapeCall):
     x, y = shapes.vector_length(call, 0), shapes.vector_length(call, 1)
     return [(None if x is None or y is None else max(x, y),)]
 
 
 @op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": Preferring(INDEX)}, shape=_longer, foldable=True)  # fmt: skip
-def BroadcastArgs(xp, s0, s1):
+def BroadcastArgs(xp: ModuleType, s0: np.ndarray, s1: np.ndarray):
     _require_vectors(s0, s1)
     return np.array(_broadcast_shape(s0, s1), s0.dtype)
 
@@ -95,7 +99,7 @@ BroadcastArgs.compiled(static="s0, s1")
 
 
 @BroadcastArgs.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([2, 1], [3], expect=np.array([2, 3], np.int32))
     yield Sample(np.zeros(0, np.int32), [3], expect=np.array([3], np.int32))
     yield Sample([0, 3], [1], expect=np.array([0, 3], np.int32))
@@ -110,7 +114,7 @@ def _(rng):
     ranks="s0: 1, s1: 1",
     shape=lambda call: [(None,), (None,)],
 )
-def BroadcastGradientArgs(xp, s0, s1):
+def BroadcastGradientArgs(xp: ModuleType, s0: Array, s1: Array):
     _require_vectors(s0, s1)
     whole = _broadcast_shape(s0, s1)
     if np.array_equal(s0, s1):
@@ -132,13 +136,13 @@ BroadcastGradientArgs.compiled(static="s0, s1")
 
 
 @BroadcastGradientArgs.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([2, 3, 5], [1], expect=(np.zeros(0, np.int32), np.array([0, 1, 2], np.int32)))
     yield Sample([1], [2, 3, 5], expect=(np.array([0, 1, 2], np.int32), np.zeros(0, np.int32)))
     yield Sample([2], [3], raises=InvalidArgumentError)
 
 
-def _broadcast_to_rule(call):
+def _broadcast_to_rule(call: ShapeCall):
     given, target = call.shape(0), shapes.from_value(call, 1)
     if given is None or target is None:
         return [target]
@@ -158,7 +162,7 @@ def _broadcast_to_rule(call):
     types={"T": ANY, "Tidx": Preferring(INDEX)},
     shape=_broadcast_to_rule,
 )
-def BroadcastTo(xp, input, shape):
+def BroadcastTo(xp: ModuleType, input: Array, shape: Array):
     target = dimensions(shape)
     if input.ndim > len(target):
         raise invalid(
@@ -173,7 +177,7 @@ def BroadcastTo(xp, input, shape):
 
 
 @BroadcastTo.batching
-def _(call):
+def _(call: BatchedCall):
     (rank,) = call.inputs[1].shape.as_list()
     if rank is None or call.ranks[0] is None or not call.only([0]):
         return None
@@ -181,12 +185,12 @@ def _(call):
 
 
 @BroadcastTo.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return sum_to_shape(dy, call.static_shape("input"), call.shape("input")), None
 
 
 @BroadcastTo.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3), [2, 3])
     yield Sample(rng.normal(2, 1), [4, 2, 3])
     yield Sample(rng.normal(), [2, 2])
@@ -291,7 +295,7 @@ def _tile_rule(call):
     shape=_tile_rule,
     foldable=True,
 )
-def Tile(xp, input, multiples):
+def Tile(xp: ModuleType, input: Array, multiples: Array):
     if np.ndim(multiples) != 1:
         raise invalid(
             f"Expected multiples to be 1-D, but got shape {shape_text(np.shape(multiples))}"
@@ -313,7 +317,7 @@ Tile.batching(batching.per_axis(multiples=1))
 
 
 @Tile.gradient(needs="multiples")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     Sum = _reduction().Sum
     static, times = call.static_shape("input"), static_value(call.multiples)
     if static.is_fully_defined() and times is not None:
@@ -326,7 +330,7 @@ def _(call, dy):
 
 
 @Tile.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), [2, 1])
     yield Sample(rng.normal(2, 3), [1, 3])
     yield Sample(rng.normal(2), [0])
@@ -444,7 +448,7 @@ def repeat(input, repeats, axis=None, name=None):
     return gather(input, where, axis=axis)
 
 
-def _at_least_vector(x):
+def _at_least_vector(x: Tensor):
     """`x`, a scalar as a vector of one element."""
     if x.shape.rank is not None:
         return x if x.shape.rank else Reshape(x, [1])
@@ -453,7 +457,7 @@ def _at_least_vector(x):
     return Reshape(x, ConcatV2([fill(stack([missing]), 1), Shape(x)], 0))
 
 
-def _repeated(times, size):
+def _repeated(times, size: Tensor):
     """The numbers below `size`, each as often as `times` says, where one of both is not known yet."""
     range_ = _construction().range
     from tapeflow.ops.array.selection import searchsorted

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from tapeflow.core.annotations import Array
 from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 
 @op(
@@ -14,7 +22,7 @@ from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
     types={"shape_type": Preferring(INDEX)},
     shape=lambda call: [call.shape(i) for i in range(1, call.count)],
 )
-def ConcatOffset(xp, concat_dim, shape):
+def ConcatOffset(xp: ModuleType, concat_dim: Array, shape: Sequence[Array]):
     if np.ndim(concat_dim):
         raise invalid(
             f"Concat dim tensor should be a scalar integer, but got shape {shape_text(np.shape(concat_dim))}"
@@ -47,7 +55,7 @@ ConcatOffset.compiled(static="concat_dim, shape")
 
 
 @ConcatOffset.samples
-def _(rng):
+def _(rng: SampleGenerator):
     a, b, c = (np.array([2, n, 5], np.int32) for n in (3, 7, 5))
     places = [np.array([0, n, 0], np.int32) for n in (0, 3, 10)]
     yield Sample(1, [a, b, c], expect=places)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Callable
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import EagerTensor
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Array, AxisLike, DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, int_array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
@@ -24,6 +28,9 @@ from tapeflow.ops.static import as_shape, joined, rank_of, size_of, static_value
 from tapeflow.ops.table import ANY, FLOATING, INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import MAX_ELEMENTS, dimensions, invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
+
 
 def _gather() -> ModuleType:
     from tapeflow.ops.array import gather  # a circle: it is made of this module
@@ -31,7 +38,7 @@ def _gather() -> ModuleType:
     return gather
 
 
-def _fill_rule(call):
+def _fill_rule(call: ShapeCall):
     sizes = shapes.vector_value(call, 0)
     shapes.scalar_shape(call, 1)
     if sizes is not None and any(d < 0 for d in sizes):
@@ -47,7 +54,7 @@ def _fill_rule(call):
     moves=True,
     foldable=True,
 )
-def Fill(xp, dims, value):
+def Fill(xp: ModuleType, dims: Array, value: Array):
     if np.ndim(dims) != 1:
         raise invalid(f"dims must represent a vector, got shape {shape_text(np.shape(dims))}")
     shape = dimensions(dims)
@@ -57,7 +64,7 @@ def Fill(xp, dims, value):
 
 
 @Fill.batching
-def _(call):
+def _(call: BatchedCall):
     rank = call.inputs[0].shape[0]
     if rank is None or not call.only([1]):
         return None
@@ -65,12 +72,12 @@ def _(call):
 
 
 @Fill.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return None, reduction.reduce_sum(dy)
 
 
 @Fill.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([2, 3], rng.normal())
     yield Sample(np.zeros(0, np.int32), rng.normal())
     yield Sample([0, 2], rng.normal())
@@ -85,7 +92,7 @@ def _(dims, value):
     return np.zeros(tuple(dims), np.asarray(value).dtype) + value
 
 
-def _as_dims(shape, integers=False):
+def _as_dims(shape, integers: bool = False):
     """`shape` as what `Fill` takes: a vector, also for a scalar or a TensorShape.
 
     With `integers`, raises TypeError for a list of other numbers, which `Fill` refuses with another error.
@@ -115,7 +122,7 @@ def _of_a_mesh(layout):
 
 @api("fill")
 @tensor_function
-def fill(dims, value, name=None, layout=None):
+def fill(dims: TensorLike, value: TensorLike, name: str | None = None, layout=None):
     """Make a tensor of which every element is one value.
 
     Args:
@@ -143,7 +150,7 @@ def fill(dims, value, name=None, layout=None):
 @api("zeros")
 @tensor_function
 @graph_scope("zeros")
-def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout=None):
     """Make a tensor of zeros; of bool, of False; of strings, of empty ones.
 
     Args:
@@ -168,7 +175,7 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
 @api("ones")
 @tensor_function
 @graph_scope("ones")
-def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout=None):
     """Make a tensor of ones.
 
     Args:
@@ -193,7 +200,7 @@ def ones(shape, dtype=dtypes.float32, name=None, layout=None):
 _CONSTANTS: dict = {}
 
 
-def _constant(value, dtype):
+def _constant(value: int, dtype: DTypeLike):
     dtype = dtypes.as_dtype(dtype)
     key = value, dtype
     if key not in _CONSTANTS:
@@ -206,7 +213,7 @@ def _constant(value, dtype):
 
 
 @op("ZerosLike", "x: T -> y: T", types={"T": ANY}, shape=shapes.elementwise, promotes="weakness", foldable=True)
-def ZerosLike(xp, x):
+def ZerosLike(xp: ModuleType, x: np.ndarray):
     if x.dtype == object:
         if all(isinstance(v, bytes) for v in x.flat):
             return xp.full(x.shape, b"", object)
@@ -218,7 +225,7 @@ ZerosLike.gradient(None)
 
 
 @ZerosLike.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3))
     yield Sample(rng.normal(0))
     yield Sample(np.array([b"a"], object), expect=np.array([b""], object))
@@ -237,7 +244,7 @@ def _(x):
     promotes="weakness",
     foldable=True,
 )
-def OnesLike(xp, x):
+def OnesLike(xp: ModuleType, x: Array):
     return xp.ones(x.shape, x.dtype)
 
 
@@ -245,7 +252,7 @@ OnesLike.gradient(None)
 
 
 @OnesLike.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3))
     yield Sample(rng.normal())
 
@@ -258,7 +265,7 @@ def _(x):
 @api(v2="zeros_like")
 @tensor_function
 @graph_scope("zeros_like")
-def zeros_like(input, dtype=None, name=None, layout=None):
+def zeros_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout=None):
     """Make zeros of the shape and dtype of another tensor.
 
     Args:
@@ -281,7 +288,7 @@ def zeros_like(input, dtype=None, name=None, layout=None):
 @api(v2="ones_like")
 @tensor_function
 @graph_scope("ones_like")
-def ones_like(input, dtype=None, name=None, layout=None):
+def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout=None):
     """Make ones of the shape and dtype of another tensor.
 
     Args:
@@ -301,7 +308,7 @@ def ones_like(input, dtype=None, name=None, layout=None):
     return _like(OnesLike, 1, input, dtype)
 
 
-def _like(row, value, input, dtype):
+def _like(row: Callable[..., Any], value: int, input, dtype: DTypeLike | None):
     input = convert_to_tensor(input)
     if input.__class__ is not EagerTensor and input.shape.is_fully_defined():
         kind = input.dtype if dtype is None else dtypes.as_dtype(dtype)
@@ -316,7 +323,9 @@ def _like(row, value, input, dtype):
 @api(v1="zeros_like")
 @tensor_function
 @graph_scope("zeros_like")
-def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
+def zeros_like_v1(
+    tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True
+):
     """`zeros_like` with the 1.x name of its argument."""
     return _like(ZerosLike, 0, tensor, dtype)
 
@@ -324,7 +333,9 @@ def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
 @api(v1="ones_like")
 @tensor_function
 @graph_scope("ones_like")
-def ones_like_v1(tensor, dtype=None, name=None, optimize=True):
+def ones_like_v1(
+    tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True
+):
     """`ones_like` with the 1.x name of its argument."""
     return _like(OnesLike, 1, tensor, dtype)
 
@@ -337,7 +348,7 @@ def _range_rule(call):
     return [(_range_size(*(v.reshape(()).item() for v in values)),)]
 
 
-def _range_size(start, limit, delta) -> int:
+def _range_size(start: int, limit: int, delta: int) -> int:
     if delta == 0:
         raise invalid(f"Requires delta != 0: {delta}")
     if delta > 0 and not start <= limit:
@@ -365,7 +376,7 @@ def _plain(x):
     shape=_range_rule,
     foldable=True,
 )
-def Range(xp, start, limit, delta):
+def Range(xp: ModuleType, start: Array, limit: Array, delta: Array):
     for label, x in (("start", start), ("limit", limit), ("delta", delta)):
         if x.size != 1:
             raise invalid(f"{label} must be a scalar, not shape {shape_text(x.shape)}")
@@ -385,7 +396,7 @@ Range.gradient(None)
 
 
 @Range.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(0, 5, 1, expect=np.arange(5, dtype=np.int32))
     yield Sample(3, 18, 3, expect=np.array([3, 6, 9, 12, 15], np.int32))
     yield Sample(3, 1, -1, expect=np.array([3, 2], np.int32))
@@ -407,7 +418,10 @@ _RANGE_ORDER = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
 @api("range")
 @tensor_function
 @graph_scope("range")
-def range(start, limit=None, delta=1, dtype=None, name="range"):
+def range(
+    start: TensorLike, limit: TensorLike | None = None, delta: TensorLike = 1, dtype: DTypeLike | None = None,
+    name: str | None = "range",
+):
     """Make a vector of numbers from `start` up to, but without, `limit`.
 
     Args:
@@ -457,7 +471,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
     return Range(*(casting.cast(t, widest) for t in tensors))
 
 
-def _number_of(x, dtype):
+def _number_of(x, dtype: DType):
     return casting.cast(x, dtype) if hasattr(x, "dtype") else convert_to_tensor(x, dtype)
 
 
@@ -468,7 +482,7 @@ def _number_of(x, dtype):
     ranks="start: 0, stop: 0, num: 0",
     shape=lambda call: [(shapes.size_value(call, 2, least=1),)],
 )
-def LinSpace(xp, start, stop, num):
+def LinSpace(xp: ModuleType, start: Array, stop: Array, num: Array):
     for label, x in (("start", start), ("stop", stop), ("num", num)):
         if np.ndim(x):
             raise invalid(f"{label} must be a scalar, not shape {shape_text(np.shape(x))}")
@@ -486,7 +500,7 @@ LinSpace.gradient(None)
 
 
 @LinSpace.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.float64(1), np.float64(5), 5, expect=np.array([1.0, 2, 3, 4, 5]))
     yield Sample(np.float64(1), np.float64(5), 1, expect=np.array([1.0]))
     yield Sample(np.float64(1), np.float64(-1), 4)
@@ -503,7 +517,7 @@ def _(start, stop, num):
 @api("linspace", v1="lin_space")
 @tensor_function
 @graph_scope("linspace")
-def linspace(start, stop, num, name=None, axis=0):
+def linspace(start, stop, num, name: str | None = None, axis=0):
     """Make evenly spaced numbers between two ends, both of which are included.
 
     Args:
@@ -575,7 +589,7 @@ def _spaced(start, stop, n, axis):
     return gather(out, range(n), axis=axis)
 
 
-def _one_hot_rule(call):
+def _one_hot_rule(call: ShapeCall):
     shape, depth, axis = call.shape(0), shapes.size_value(call, 1), call.attr("axis")
     if shape is None:
         return [None]
@@ -590,7 +604,7 @@ def _one_hot_rule(call):
     attrs={"axis": -1},
     shape=_one_hot_rule,
 )
-def OneHot(xp, indices, depth, on_value, off_value, axis):
+def OneHot(xp: ModuleType, indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int):
     if not (axis == -1 or 0 <= axis <= indices.ndim):
         raise invalid(
             f"Expected axis to be -1 or between [0, {indices.ndim + 1}).  But received: {axis}"
@@ -612,7 +626,7 @@ OneHot.gradient(None)
 
 
 @OneHot.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([0, 2, -1, 5], 3, rng.normal(), rng.normal(), differentiable=False)
     yield Sample([[0, 1], [2, 2]], 3, 1.0, 0.0, axis=0)
     yield Sample([[0, 1], [2, 2]], 3, 1.0, 0.0, axis=1)
@@ -639,7 +653,11 @@ def _(indices, depth, on_value, off_value, axis):
 @api("one_hot")
 @tensor_function
 @graph_scope("one_hot")
-def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+def one_hot(
+    indices: TensorLike, depth: TensorLike, on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None, axis: AxisLike | None = None, dtype: DTypeLike | None = None,
+    name: str | None = None,
+):
     """Make rows that are `on_value` at an index and `off_value` elsewhere.
 
     Args:
@@ -686,7 +704,10 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 @api("sequence_mask")
 @tensor_function
 @graph_scope("SequenceMask")
-def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
+def sequence_mask(
+    lengths: TensorLike, maxlen: TensorLike | None = None, dtype: DTypeLike = dtypes.bool,
+    name: str | None = None,
+):
     """Make rows of which as many first elements are True as lengths say.
 
     Args:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
@@ -17,6 +22,9 @@ from tapeflow.ops.math import arithmetic, reduction
 from tapeflow.ops.old_spelling import old_spelling
 from tapeflow.ops.table import ANY, Preferring, Sample, one_of, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 ALIGN = one_of("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT", default="RIGHT_LEFT")
 DEFAULT_ALIGN = "RIGHT_LEFT"
@@ -35,7 +43,7 @@ def _band(k) -> tuple[int, int]:
     return low, high
 
 
-def _check_band(low, high, rows, columns):
+def _check_band(low: int, high: int, rows, columns: int):
     for what, at in (("lower", low), ("upper", high)):
         if not (-rows < at < columns or at == 0):
             raise invalid(
@@ -43,7 +51,7 @@ def _check_band(low, high, rows, columns):
             )
 
 
-def _places(low, high, rows, columns, align):
+def _places(low: int, high: int, rows: int, columns: int, align: str):
     """For each diagonal from the highest down: its row in the packed form, where in that row, where in the matrix."""
     width = min(rows + min(high, 0), columns - max(low, 0))
     upper_left, lower_left = align.startswith("LEFT"), align.endswith("LEFT")
@@ -55,11 +63,11 @@ def _places(low, high, rows, columns, align):
         yield i, start + along, along - min(d, 0), along + max(d, 0)
 
 
-def _width(low, high, rows, columns):
+def _width(low: int, high: int, rows, columns: int):
     return min(rows + min(high, 0), columns - max(low, 0))
 
 
-def _written(xp, target, at, values):
+def _written(xp: ModuleType, target, at: Sequence[Any], values):
     """`target` with `values` at `at`; JAX's arrays do not change in place."""
     if xp is np:
         target[at] = values
@@ -67,7 +75,7 @@ def _written(xp, target, at, values):
     return target.at[at].set(values)
 
 
-def _packed(xp, matrix, low, high, align, padding):
+def _packed(xp: ModuleType, matrix: Array, low: int, high: int, align: str, padding: TensorLike):
     rows, columns = matrix.shape[-2:]
     _check_band(low, high, rows, columns)
     count, width = high - low + 1, _width(low, high, rows, columns)
@@ -77,7 +85,7 @@ def _packed(xp, matrix, low, high, align, padding):
     return out[..., 0, :] if count == 1 else out
 
 
-def _with_band(xp, matrix, diagonal, low, high, align):
+def _with_band(xp: ModuleType, matrix: Array, diagonal: Array, low: int, high: int, align: str):
     """A fresh matrix with the packed `diagonal` written into it."""
     rows, columns = matrix.shape[-2:]
     _check_band(low, high, rows, columns)
@@ -146,7 +154,7 @@ def _set_diagonal_rule(call):
 
 
 @op("MatrixDiagPart", "input: T -> diagonal: T", types={"T": ANY}, shape=_part_shape)
-def MatrixDiagPart(xp, input):
+def MatrixDiagPart(xp: ModuleType, input: Array):
     _require_matrix(input)
     return _packed(xp, input, 0, 0, DEFAULT_ALIGN, _zero(input.dtype))
 
@@ -155,12 +163,12 @@ MatrixDiagPart.batching(batching.leading(least=[2]))
 
 
 @MatrixDiagPart.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return _scattered(call, dy, 0, DEFAULT_ALIGN)
 
 
 @MatrixDiagPart.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 3))
     yield Sample(rng.normal(2, 2, 4))
     yield Sample(rng.normal(3), raises=InvalidArgumentError)
@@ -174,13 +182,13 @@ def _zero(kind):
     return b"" if kind.kind == "O" else 0
 
 
-def _scattered(call, dy, k, align):
+def _scattered(call, dy: Tensor, k, align):
     """The matrices of the input's shape that have `dy` on their diagonals, zeros elsewhere."""
     empty = zeros(call.shape("input"), dy.dtype)
     return MatrixSetDiagV3(empty, dy, k, align)
 
 
-def _part_samples(rng):
+def _part_samples(rng: SampleGenerator):
     yield Sample(rng.normal(3, 4), 0, 0.0)
     yield Sample(rng.normal(2, 4, 3), -1, 0.0)
     yield Sample(rng.normal(3, 4), np.array([-1, 2], np.int32), 7.0, differentiable=(0,))
@@ -189,16 +197,16 @@ def _part_samples(rng):
     yield Sample(rng.normal(3), 0, 0.0, raises=InvalidArgumentError)
 
 
-def _part_row(name, **attrs):
+def _part_row(name: str, **attrs):
     @op(name, "input: T, k: int32, padding_value: T -> diagonal: T", types={"T": ANY}, attrs=attrs,
         ranks="input: 2+, k: 0-1, padding_value: 0", shape=_part_shape)  # fmt: skip
-    def row(xp, input, k, padding_value, align="LEFT_LEFT"):
+    def row(xp: ModuleType, input: Array, k: Array, padding_value: Array, align="LEFT_LEFT"):
         _require_matrix(input)
         padding = one_value_of(padding_value)
         return _packed(xp, input, *_band(k), align, padding)
 
     @row.gradient(needs="k")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         align = call.align if "align" in attrs else "LEFT_LEFT"
         return _scattered(call, dy, call.k, align), None, None
 
@@ -206,7 +214,7 @@ def _part_row(name, **attrs):
     row.batching(batching.leading(0))
 
     @row.reference
-    def _(input, k, padding_value, align="LEFT_LEFT"):
+    def _(input, k, padding_value, align: str = "LEFT_LEFT"):
         low, high = (int(np.ravel(k)[0]), int(np.ravel(k)[-1]))
         parts = [np.diagonal(input, d, -2, -1) for d in range(high, low - 1, -1)]
         width = max(p.shape[-1] for p in parts)
@@ -240,7 +248,10 @@ MatrixDiagPartV3 = _part_row("MatrixDiagPartV3", align=ALIGN)
 @api("linalg.diag_part", v1="matrix_diag_part")
 @tensor_function
 @graph_scope("diag_part")
-def diag_part(input, name="diag_part", k=0, padding_value=0, align=DEFAULT_ALIGN):
+def diag_part(
+    input: TensorLike, name: str | None = "diag_part", k: int = 0, padding_value: TensorLike = 0,
+    align: str = DEFAULT_ALIGN,
+):
     """Take diagonals out of matrices.
 
     Args:
@@ -271,7 +282,7 @@ def diag_part(input, name="diag_part", k=0, padding_value=0, align=DEFAULT_ALIGN
     return MatrixDiagPartV3(input, k, _padding(padding_value, input.dtype), align)
 
 
-def _padding(value, kind):
+def _padding(value, kind: DType):
     """0 becomes the zero of any dtype."""
     plain = isinstance(value, int) and not value and not isinstance(value, bool)
     if plain and kind.is_bool:
@@ -282,7 +293,7 @@ def _padding(value, kind):
 
 
 @op("MatrixSetDiag", "input: T, diagonal: T -> output: T", types={"T": ANY}, shape=_set_diagonal_rule)
-def MatrixSetDiag(xp, input, diagonal):
+def MatrixSetDiag(xp: ModuleType, input: Array, diagonal: Array):
     _require_matrix(input)
     return _with_band(xp, input, diagonal, 0, 0, DEFAULT_ALIGN)
 
@@ -291,12 +302,12 @@ MatrixSetDiag.batching(batching.leading(least=[2, 1]))
 
 
 @MatrixSetDiag.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return MatrixSetDiag(dy, arithmetic.Mul(MatrixDiagPart(dy), 0)), MatrixDiagPart(dy)
 
 
 @MatrixSetDiag.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3, 4), rng.normal(2, 3))
     yield Sample(rng.normal(3, 3), rng.normal(2), raises=InvalidArgumentError)
 
@@ -312,7 +323,7 @@ def _(input, diagonal):
 old_spelling(MatrixSetDiag, "BatchMatrixSetDiag")
 
 
-def _set_row(name, **attrs):
+def _set_row(name: str, **attrs):
     @op(
         name,
         "input: T, diagonal: T, k: int32 -> output: T",
@@ -321,18 +332,18 @@ def _set_row(name, **attrs):
         ranks="k: 0-1",
         shape=_set_diagonal_rule,
     )
-    def row(xp, input, diagonal, k, align="LEFT_LEFT"):
+    def row(xp: ModuleType, input: Array, diagonal: Array, k: Array, align="LEFT_LEFT"):
         _require_matrix(input)
         return _with_band(xp, input, diagonal, *_band(k), align)
 
     @row.gradient(needs="k")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         align = call.align if "align" in attrs else "LEFT_LEFT"
         part = MatrixDiagPartV3(dy, call.k, 0, align)
         return MatrixSetDiagV3(dy, arithmetic.Mul(part, 0), call.k, align), part, None
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample(rng.normal(3, 4), rng.normal(3), 0)
         yield Sample(rng.normal(2, 3, 4), rng.normal(2, 2), np.array([-1], np.int32))
         yield Sample(rng.normal(3, 3), rng.normal(3, 3), np.array([-1, 1], np.int32))
@@ -340,7 +351,7 @@ def _set_row(name, **attrs):
         yield Sample(rng.normal(3, 3), rng.normal(2), 9, raises=InvalidArgumentError)
 
     @row.reference
-    def _(input, diagonal, k, align="LEFT_LEFT"):
+    def _(input, diagonal, k, align: str = "LEFT_LEFT"):
         out, low, high = input.copy(), int(np.ravel(k)[0]), int(np.ravel(k)[-1])
         packed = diagonal[..., None, :] if low == high else diagonal
         rows, columns = input.shape[-2:]
@@ -365,11 +376,8 @@ MatrixSetDiagV3 = _set_row("MatrixSetDiagV3", align=ALIGN)
 @tensor_function
 @graph_scope("set_diag")
 def set_diag(
-    input: TensorLike,
-    diagonal: TensorLike,
-    name: str = "set_diag",
-    k: TensorLike = 0,
-    align=DEFAULT_ALIGN,
+    input: TensorLike, diagonal: TensorLike, name: str = "set_diag", k: TensorLike = 0,
+    align: str = DEFAULT_ALIGN,
 ) -> Tensor:
     """Replace diagonals of matrices.
 
@@ -394,7 +402,7 @@ def set_diag(
     return MatrixSetDiagV3(input, diagonal, k, align)
 
 
-def _diag_rule(call):
+def _diag_rule(call: ShapeCall):
     shape = shapes.at_least(call.shape(0), 1)
     return [None if shape is None else (*shape, shape[-1])]
 
@@ -405,7 +413,7 @@ def _diag_rule(call):
     types={"T": ANY},
     shape=_diag_rule,
 )
-def MatrixDiag(xp, diagonal):
+def MatrixDiag(xp: ModuleType, diagonal: Array):
     if diagonal.ndim < 1:
         raise invalid(
             f"diagonal must be at least 1-dim, received shape: {shape_text(diagonal.shape)}"
@@ -419,12 +427,12 @@ MatrixDiag.batching(batching.leading(least=[1]))
 
 
 @MatrixDiag.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return MatrixDiagPart(dy)
 
 
 @MatrixDiag.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3))
     yield Sample(rng.normal(2, 3))
     yield Sample(np.asarray(1.0), raises=InvalidArgumentError)
@@ -441,7 +449,7 @@ def _diag_size(diagonal, low, high, num_rows, num_columns):
     return _matrix_size(low, high, diagonal.shape[-1], num_rows, num_columns)
 
 
-def _matrix_size(low, high, length, num_rows, num_columns):
+def _matrix_size(low: int, high: int, length: int, num_rows: int, num_columns: int):
     least_rows, least_columns = length - min(high, 0), length + max(low, 0)
     rows, columns = num_rows, num_columns
     if rows == -1 and columns == -1:
@@ -459,7 +467,7 @@ def _matrix_size(low, high, length, num_rows, num_columns):
     return rows, columns
 
 
-def _matrix_rule(call):
+def _matrix_rule(call: ShapeCall):
     diagonal, k = shapes.at_least(call.shape(0), 1), call.value(1)
     rows, columns = (shapes.scalar_value(call, i) for i in (2, 3))
     if diagonal is None or k is None:
@@ -476,7 +484,7 @@ def _matrix_rule(call):
     return [(*batch, *_matrix_size(low, high, width, rows, columns))]
 
 
-def _diag_row(name, **attrs):
+def _diag_row(name: str, **attrs):
     @op(
         name,
         "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
@@ -485,7 +493,10 @@ def _diag_row(name, **attrs):
         ranks="k: 0-1, padding_value: 0",
         shape=_matrix_rule,
     )
-    def row(xp, diagonal, k, num_rows, num_cols, padding_value, align="LEFT_LEFT"):
+    def row(
+        xp: ModuleType, diagonal: Array, k: Array, num_rows: Array, num_cols: Array, padding_value: Array,
+        align="LEFT_LEFT",
+    ):
         if diagonal.ndim < 1:
             raise invalid(
                 f"diagonal must be at least 1-dim, received shape: {shape_text(diagonal.shape)}"
@@ -503,12 +514,12 @@ def _diag_row(name, **attrs):
         return _with_band(xp, empty, diagonal, low, high, align)
 
     @row.gradient(needs="k")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         align = call.align if "align" in attrs else "LEFT_LEFT"
         return MatrixDiagPartV3(dy, call.k, 0, align), None, None, None, None
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         band = np.array([0, 1], np.int32)
         yield Sample(rng.normal(3), 0, -1, -1, 0.0, differentiable=(0,))
         yield Sample(rng.normal(2, 3), 1, -1, -1, 0.0, differentiable=(0,))
@@ -518,7 +529,7 @@ def _diag_row(name, **attrs):
         yield Sample(np.asarray(1.0), 0, -1, -1, 0.0, raises=InvalidArgumentError)
 
     @row.reference
-    def _(diagonal, k, num_rows, num_cols, padding_value, align="LEFT_LEFT"):
+    def _(diagonal, k, num_rows, num_cols, padding_value, align: str = "LEFT_LEFT"):
         low, high = int(np.ravel(k)[0]), int(np.ravel(k)[-1])
         if low == high:
             one = [np.diag(d, low) for d in diagonal.reshape(-1, diagonal.shape[-1])]
@@ -540,7 +551,7 @@ MatrixDiagV3 = _diag_row("MatrixDiagV3", align=ALIGN)
 @api("linalg.diag", v1="matrix_diag")
 @tensor_function
 def diag(
-    diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align=DEFAULT_ALIGN
+    diagonal, name: str | None = "diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align=DEFAULT_ALIGN
 ):
     """Make matrices with given diagonals.
 
@@ -581,7 +592,7 @@ def diag(
     types={"T": ANY, "Tindex": Preferring((dtypes.int64, dtypes.int32))},
     shape=shapes.same_as(0, least=2),
 )
-def MatrixBandPart(xp, input, num_lower, num_upper):
+def MatrixBandPart(xp: ModuleType, input: Array, num_lower: Array, num_upper: Array):
     _require_matrix(input)
     rows, columns = input.shape[-2:]
     lower = one_value(num_lower, "num_lower must be scalar")
@@ -603,7 +614,7 @@ MatrixBandPart.batching(batching.leading(0, least=[2]))
 
 
 @MatrixBandPart.gradient(needs="num_lower, num_upper")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return MatrixBandPart(dy, call.num_lower, call.num_upper), None, None
 
 
@@ -611,7 +622,7 @@ MatrixBandPart.compiled(static="num_lower, num_upper")
 
 
 @MatrixBandPart.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 4), 1, 0)
     yield Sample(rng.normal(2, 4, 3), -1, 1)
     yield Sample(rng.normal(3, 3), 0, -1)
@@ -663,6 +674,6 @@ def band_part(
 @api("linalg.trace", v1="trace")
 @tensor_function
 @graph_scope("Trace")
-def trace(x, name=None):
+def trace(x: TensorLike, name: str | None = None):
     """The sums along the main diagonals of the innermost matrices."""
     return reduction.Sum(MatrixDiagPartV3(convert_to_tensor(x), 0, 0), [-1])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -33,6 +37,9 @@ from tapeflow.ops.static import (
 from tapeflow.ops.table import ANY, INDEX, Sample, op, string
 from tapeflow.ops.validate import first_out_of_range, invalid, one_value, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
+
 GATHER_INDEX = (*INDEX, dtypes.int16)
 
 
@@ -42,7 +49,7 @@ def _check_range(indices, size: int) -> None:
         raise invalid(f"indices{bad[0]} = {bad[1]} is not in [0, {size})")
 
 
-def _gather_rule(call):
+def _gather_rule(call: ShapeCall):
     params, indices = shapes.at_least(call.shape(0), 1), call.shape(1)
     return [None if params is None or indices is None else (*indices, *params[1:])]
 
@@ -55,7 +62,7 @@ def _gather_rule(call):
     shape=_gather_rule,
     moves=True,
 )
-def Gather(xp, params, indices, validate_indices):
+def Gather(xp: ModuleType, params: Array, indices: Array, validate_indices: bool):
     if params.ndim == 0:
         raise invalid("params must be at least 1 dimensional")
     if xp is np:
@@ -63,7 +70,7 @@ def Gather(xp, params, indices, validate_indices):
     return xp.take(params, indices, axis=0)
 
 
-def _slices(call, dy, rows: str):
+def _slices(call: GradientCall, dy: Tensor, rows: str):
     """The gradient of a gather of rows: only the rows that were read."""
     if call.static_shape(rows).rank is None:
         shape = joined([-1], call.shape(rows)[1:])
@@ -73,12 +80,12 @@ def _slices(call, dy, rows: str):
 
 
 @Gather.gradient(needs="indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return _slices(call, dy, "params"), None
 
 
 @Gather.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(4, 3), [0, 2, 2])
     yield Sample(rng.normal(4), [[0], [3]])
     yield Sample(rng.normal(4, 3), 1)
@@ -91,13 +98,13 @@ def _(rng):
 
 
 @Gather.reference
-def _(params, indices, validate_indices):
+def _(params, indices, validate_indices: bool):
     params = np.asarray(params)
     rows = [params[i] for i in np.ravel(indices)]
     return np.array(rows, params.dtype).reshape(*np.shape(indices), *params.shape[1:])
 
 
-def _gather_v2_rule(call):
+def _gather_v2_rule(call: ShapeCall):
     params, indices = shapes.at_least(call.shape(0), 1), call.shape(1)
     axis, batch = shapes.scalar_value(call, 2), call.attr("batch_dims")
     if indices is None or params is None:
@@ -124,7 +131,7 @@ def _gather_v2_rule(call):
     moves=True,
     foldable=True,
 )
-def GatherV2(xp, params, indices, axis, batch_dims):
+def GatherV2(xp: ModuleType, params, indices, axis, batch_dims):
     if np.ndim(axis):
         raise invalid("axis must be scalar")
     axis = int(axis)
@@ -151,7 +158,7 @@ def GatherV2(xp, params, indices, axis, batch_dims):
 
 
 @GatherV2.batching
-def _(call):
+def _(call: BatchedCall):
     params, indices, axis = call.inputs
     axis = static_value(axis)
     if axis is None or call.ranks[0] is None:
@@ -185,7 +192,7 @@ def _batch_dims(batch_dims: int, params, indices, axis: int) -> int:
 
 
 @GatherV2.gradient(needs="indices, axis")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     axis = static_value(call.axis)
     rank, count = call.static_shape("params").rank, call.static_shape("indices").rank
     if axis is not None and rank is not None and count is not None:
@@ -229,7 +236,7 @@ def _index_dtype(shape):
 
 
 @GatherV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(4, 3), [0, 2, 2], 0)
     yield Sample(rng.normal(4, 3), [[0, 2], [1, 1]], 1)
     yield Sample(rng.normal(2, 4, 3), [[0, 2], [3, 3]], 1, batch_dims=1)
@@ -268,7 +275,10 @@ def _take(params, indices, axis, batch):
 
 @api(v2="gather")
 @tensor_function
-def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+def gather(
+    params: TensorLike, indices: TensorLike, validate_indices: bool | None = None,
+    axis: AxisLike | None = None, batch_dims: int = 0, name: str | None = None,
+):
     """Take slices of a tensor by their indices along an axis.
 
     Args:
@@ -304,12 +314,15 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
 @api(v1="gather")
 @tensor_function
-def gather_v1(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
+def gather_v1(
+    params: TensorLike, indices: TensorLike, validate_indices: bool | None = None, name: str | None = None,
+    axis: AxisLike | None = None, batch_dims: int = 0,
+):
     """`gather` with the 1.x order of arguments."""
     return gather(params, indices, validate_indices, axis, batch_dims)
 
 
-def _gather_nd_rule(call):
+def _gather_nd_rule(call: ShapeCall):
     params, indices = call.shape(0), call.shape(1)
     shapes.at_least(indices, 1)
     if params is None or not indices or indices[-1] is None:
@@ -332,7 +345,7 @@ _POLICIES = ("", "DEFAULT", "ERROR", "IGNORE")
     attrs={"bad_indices_policy": string("")},
     shape=_gather_nd_rule,
 )
-def GatherNd(xp, params, indices, bad_indices_policy):
+def GatherNd(xp: ModuleType, params: Array, indices: Array, bad_indices_policy: str):
     if params.ndim == 0:
         raise invalid("params must be at least a vector")
     if indices.ndim == 0:
@@ -367,7 +380,7 @@ def GatherNd(xp, params, indices, bad_indices_policy):
 
 
 @GatherNd.gradient(needs="indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     if call.static_shape("indices").rank == 2 and call.static_shape("indices").as_list()[-1] == 1:
         return IndexedSlices(dy, Reshape(call.indices, [-1]), call.shape("params")), None
     shape = casting.cast(call.shape("params"), call.dtype("indices"))
@@ -375,7 +388,7 @@ def _(call, dy):
 
 
 @GatherNd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(4, 3), [[0, 2], [3, 0], [0, 2]])
     yield Sample(rng.normal(4, 3), [[1], [1]])
     yield Sample(rng.normal(4, 3), [[[1], [0]]])
@@ -399,7 +412,7 @@ def _(params, indices, bad_indices_policy):
 
 @api(v2="gather_nd")
 @tensor_function
-def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+def gather_nd(params, indices, batch_dims=0, name: str | None = None, bad_indices_policy: str = ""):
     """Take elements or slices of a tensor by their coordinates.
 
     Args:
@@ -447,7 +460,7 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     return _gathered_nd(params, ConcatV2([*columns, indices], -1), bad_indices_policy)
 
 
-def _gathered_nd(params, indices, policy):
+def _gathered_nd(params: TensorLike, indices: TensorLike, policy: str):
     if policy and scatter.bad_indices_ignored(policy):
         from tapeflow.ops.array.bad_indices import gathered  # which is made of this row
 
@@ -457,7 +470,10 @@ def _gathered_nd(params, indices, policy):
 
 @api(v1=("manip.gather_nd", "gather_nd"))
 @tensor_function
-def gather_nd_v1(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
+def gather_nd_v1(
+    params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: int = 0,
+    bad_indices_policy: str = "",
+):
     """`gather_nd` with the 1.x order of arguments."""
     return gather_nd(params, indices, batch_dims, None, bad_indices_policy)
 
@@ -465,7 +481,7 @@ def gather_nd_v1(params, indices, name=None, batch_dims=0, bad_indices_policy=""
 @api(v1="batch_gather")
 @tensor_function
 @graph_scope("BatchGather")
-def batch_gather(params, indices, name=None):
+def batch_gather(params, indices, name: str | None = None):
     """`gather` along the last dimension of `indices`, all others matched one by one."""
     indices = convert_to_tensor(indices)
     if indices.shape.rank is None:
@@ -484,7 +500,7 @@ def _axis_number(tensor, axis):
 @api(v2="boolean_mask")
 @tensor_function
 @graph_scope("boolean_mask")
-def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
+def boolean_mask(tensor, mask, axis=None, name: str | None = "boolean_mask"):
     """Keep the elements or slices of a tensor for which a mask is true.
 
     Args:
@@ -549,6 +565,8 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
 @api(v1="boolean_mask")
 @tensor_function
 @graph_scope("boolean_mask")
-def boolean_mask_v1(tensor, mask, name="boolean_mask", axis=None):
+def boolean_mask_v1(
+    tensor: TensorLike, mask: TensorLike, name: str | None = "boolean_mask", axis: AxisLike | None = None
+):
     """`boolean_mask` with the 1.x order of arguments."""
     return boolean_mask(tensor, mask, axis)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.table import ANY, NUMERIC, REAL, Sample, dtype, op, strings
 from tapeflow.ops.table import shape as shape_attr
 from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 
 def _rows(x, i, v):
@@ -30,7 +39,10 @@ def _rows(x, i, v):
     return i % len(x) if len(x) else i
 
 
-def _inplace(name, types, change, compiled, reference):
+def _inplace(
+    name: str, types, change: Callable[..., Any], compiled: Callable[..., Any],
+    reference: Callable[..., Any],
+):
     @op(name, "x: T, i: int32, v: T -> y: T", types={"T": types}, shape=shapes.same_as_first)
     def row(xp, x, i, v):
         rows = _rows(x, i, v)
@@ -42,7 +54,7 @@ def _inplace(name, types, change, compiled, reference):
     row.compiled(lambda xp, x, i, v: compiled(x.at[_rows(x, i, v)], v))
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         x = rng.normal(3, 2)
         yield Sample(x, [0, 2], rng.normal(2, 2))
         yield Sample(x, [1, 1, -2], rng.normal(3, 2))
@@ -71,7 +83,7 @@ InplaceSub = _inplace("InplaceSub", NUMERIC, lambda x, i, v: np.subtract.at(x, i
 
 def _same_value(name, signature, types=ANY, **attrs):
     @op(name, signature, types={"T": types}, attrs=attrs, shape=shapes.same_as_first)
-    def row(xp, x, **unused):
+    def row(xp: ModuleType, x, **unused):
         return x
 
     row.gradient(lambda call, dy: dy, needs="")
@@ -87,7 +99,7 @@ CopyHost = _same_value("CopyHost", "input: T -> output: T", tensor_name="", debu
 
 @op("Empty", "shape: int32 -> output: dtype", attrs={"dtype": dtype, "init": False},
     shape=shapes.given(0), stateful=True)  # fmt: skip
-def Empty(xp, shape, dtype, init):
+def Empty(xp: ModuleType, shape: Array, dtype: DType, init: bool):
     """Zeros: what else stood there before is not to be seen."""
     sizes = dimensions(shape)
     if dtype == dtypes.string:
@@ -101,19 +113,19 @@ Empty.gradient(None)
 
 
 @Empty.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([2, 3], dtypes.float32, init=True, expect=np.zeros((2, 3), np.float32))
     yield Sample([2], dtypes.string, init=True, expect=np.array([b"", b""], object))
     yield Sample([-1], dtypes.float32, raises=InvalidArgumentError)
 
 
-def _concat_rule(call):
+def _concat_rule(call: ShapeCall):
     found = call.attr("shape")
     return [None if found is None else tuple(found)]
 
 
 @op("ParallelConcat", "values: N>=1*T -> output: T", types={"T": ANY}, attrs={"shape": shape_attr}, shape=_concat_rule)
-def ParallelConcat(xp, values, shape):
+def ParallelConcat(xp: ModuleType, values: Sequence[Array], shape):
     """Values of one row each, one below the other; where `shape` has more rows, the others are zeros."""
     if shape is None or None in tuple(shape) or not tuple(shape):
         raise invalid(f"All dimensions of shape must be known and at least one, got {shape}")
@@ -134,7 +146,7 @@ ParallelConcat.gradient(None)
 
 
 @ParallelConcat.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([rng.normal(1, 3), rng.normal(1, 3)], shape=[2, 3])
     yield Sample([rng.normal(1, 3), rng.normal(2, 3)], shape=[3, 3], raises=InvalidArgumentError)
     yield Sample([rng.normal(3), rng.normal(3)], shape=[2, 3], raises=InvalidArgumentError)
@@ -143,7 +155,7 @@ def _(rng):
 ParallelConcat.reference(lambda values, shape: np.vstack(values))
 
 
-def _untiled_rule(call):
+def _untiled_rule(call: ShapeCall):
     shape, multiples = call.shape(0), shapes.vector_value(call, 1)
     if shape is None or multiples is None or len(shape) != len(multiples):
         return [None if shape is None else (None,) * len(shape)]
@@ -151,7 +163,7 @@ def _untiled_rule(call):
 
 
 @op("TileGrad", "input: T, multiples: int32 -> output: T", types={"T": NUMERIC}, shape=_untiled_rule)
-def TileGrad(xp, input, multiples):
+def TileGrad(xp: ModuleType, input: Array, multiples: Array):
     """The sum of the copies that `Tile` made."""
     if multiples.shape != (input.ndim,):
         raise invalid(f"Expected multiples to be 1-D of {input.ndim} elements, got {shape_text(multiples.shape)}")
@@ -168,7 +180,7 @@ TileGrad.compiled(static="multiples")
 
 
 @TileGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(6), [2])
     yield Sample(rng.normal(4, 6), [2, 3])
     yield Sample(rng.normal(4, 6), [3, 3], raises=InvalidArgumentError)
@@ -185,7 +197,7 @@ def _(input, multiples):
 
 
 @op("ToBool", "input: T -> output: bool", types={"T": ANY}, shape=shapes.scalar)
-def ToBool(xp, input):
+def ToBool(xp: ModuleType, input: Array):
     """Of a scalar: whether it is no zero and no empty string; else whether there are elements."""
     if input.ndim:
         return np.array(input.size > 0)
@@ -199,7 +211,7 @@ ToBool.compiled(never="it gives a value of Python")
 
 
 @ToBool.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for value, truth in ((0.0, False), (2, True), ([], False), ([0.0], True), ("", False), ("a", True), (True, True)):
         yield Sample(np.array(value.encode(), object) if isinstance(value, str) else value, expect=np.array(truth))
     yield Sample(np.array(1j), raises=InvalidArgumentError)
@@ -211,7 +223,7 @@ _TYPES = tuple(t for t in REAL if t.name in ("uint8", "int8", "int16", "int32", 
 @op("AdjustContrast",
     "images: T, contrast_factor: float32, min_value: float32, max_value: float32 -> output: float32",
     types={"T": _TYPES}, shape=lambda call: [shapes.at_least(call.shape(0), 3)])  # fmt: skip
-def AdjustContrast(xp, images, contrast_factor, min_value, max_value):
+def AdjustContrast(xp: ModuleType, images: Array, contrast_factor: Array, min_value: Array, max_value: Array):
     if images.ndim < 3:
         raise invalid(f"input must be at least 3-D, got shape{shape_text(images.shape)}")
     if contrast_factor.ndim or min_value.ndim or max_value.ndim:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow import _native
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -19,6 +23,9 @@ from tapeflow.ops.math.arithmetic import FloorMod
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
 def _concat_axis(values, axis) -> int:
@@ -54,14 +61,14 @@ def _concat_axis(values, axis) -> int:
     moves=True,
     foldable=True,
 )
-def ConcatV2(xp, values, axis):
+def ConcatV2(xp: ModuleType, values: Sequence[Array], axis: Array):
     return xp.concatenate(values, _concat_axis(values, axis))
 
 
 ConcatV2.batching(batching.along(-1))
 
 
-def _part_sizes(call, name: str, axis):
+def _part_sizes(call: GradientCall, name: str, axis):
     """The sizes along `axis` of the parts that were joined."""
     static = static_value(axis)
     parts = call.static_shape(name)
@@ -78,7 +85,7 @@ def _part_sizes(call, name: str, axis):
 
 
 @ConcatV2.gradient(needs="axis")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     sizes = _part_sizes(call, "values", call.axis)
     count = len(call.static_shape("values"))
     parts = [dy] if count == 1 else SplitV(dy, sizes, call.axis, count)
@@ -86,7 +93,7 @@ def _(call, dy):
 
 
 @ConcatV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([rng.normal(2, 3), rng.normal(1, 3)], 0)
     yield Sample([rng.normal(2, 3), rng.normal(2, 1), rng.normal(2, 2)], -1)
     yield Sample([rng.normal(2, 0), rng.normal(2, 3)], 1)
@@ -115,7 +122,7 @@ def _(values, axis):
     ],
     moves=True,
 )
-def Concat(xp, concat_dim, values):
+def Concat(xp: ModuleType, concat_dim: Array, values: Sequence[Array]):
     return xp.concatenate(values, _concat_axis(values, concat_dim))
 
 
@@ -123,14 +130,14 @@ Concat.batching(batching.along(0))
 
 
 @Concat.gradient(needs="concat_dim")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     sizes = _part_sizes(call, "values", call.concat_dim)
     count = len(call.static_shape("values"))
     return None, list(SplitV(dy, sizes, call.concat_dim, count))
 
 
 @Concat.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(0, [rng.normal(2, 3), rng.normal(1, 3)])
     yield Sample(1, [rng.normal(2), rng.normal(2)], raises=InvalidArgumentError)
 
@@ -143,7 +150,7 @@ def _(concat_dim, values):
 @api("concat")
 @tensor_function
 @graph_scope("concat")
-def concat(values, axis, name="concat"):
+def concat(values, axis: AxisLike, name: str | None = "concat"):
     """Join tensors along an axis that they have.
 
     Args:
@@ -178,7 +185,7 @@ def concat(values, axis, name="concat"):
     return ConcatV2(list(values), axis)
 
 
-def _pack_rule(call):
+def _pack_rule(call: ShapeCall):
     shape = shapes.merged(call)[0]
     if shape is None:
         return [None]
@@ -195,7 +202,7 @@ def _pack_rule(call):
     moves=True,
     foldable=True,
 )
-def Pack(xp, values, axis):
+def Pack(xp: ModuleType, values: Sequence[Array], axis: int):
     rank = values[0].ndim
     if not -rank - 1 <= axis <= rank:
         raise invalid(f"axis = {axis} not in [{-rank - 1}, {rank + 1})")
@@ -212,12 +219,12 @@ Pack.batching(batching.along_attr("axis"))
 
 
 @Pack.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return list(Unpack(dy, len(call.static_shape("values")), call.axis))
 
 
 @Pack.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([rng.normal(2, 3), rng.normal(2, 3)])
     yield Sample([rng.normal(2, 3), rng.normal(2, 3), rng.normal(2, 3)], axis=-1)
     yield Sample([rng.normal(2, 3), rng.normal(2, 3)], axis=1)
@@ -240,7 +247,7 @@ def _rank(shape):
 @api("stack")
 @tensor_function
 @graph_scope("stack")
-def stack(values, axis=0, name="stack"):
+def stack(values, axis=0, name: str | None = "stack"):
     """Join tensors of one shape along a new axis.
 
     Args:
@@ -284,12 +291,12 @@ def stack(values, axis=0, name="stack"):
 @api("parallel_stack")
 @tensor_function
 @graph_scope("parallel_stack")
-def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Tensor:
+def parallel_stack(values: Iterable[TensorLike], name: str = "parallel_stack") -> Tensor:
     """`stack` along the first dimension."""
     return Pack(list(values))
 
 
-def _unpack_rule(call):
+def _unpack_rule(call: ShapeCall):
     shape, count = call.shape(0), call.attr("num")
     if shape is None:
         return [None] * count
@@ -307,7 +314,7 @@ def _unpack_rule(call):
     moves=True,
     foldable=True,
 )
-def Unpack(xp, value, num, axis):
+def Unpack(xp: ModuleType, value: Array, num: int, axis: int):
     if not -value.ndim <= axis < value.ndim:
         raise invalid(f"axis = {axis} not in [{-value.ndim}, {value.ndim})")
     axis %= value.ndim
@@ -323,12 +330,12 @@ Unpack.batching(batching.along_attr("axis"))
 
 
 @Unpack.gradient(needs="")
-def _(call, dys):
+def _(call: GradientCall, dys: Sequence[Tensor]):
     return Pack(list(dys), call.axis)
 
 
 @Unpack.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), num=2)
     yield Sample(rng.normal(2, 3), num=3, axis=-1)
     yield Sample(rng.normal(2, 3), num=3, raises=InvalidArgumentError)
@@ -386,7 +393,7 @@ def _split_axis(axis, rank: int) -> int:
     return axis % rank
 
 
-def _split_rule(call):
+def _split_rule(call: ShapeCall):
     shape, axis, count = call.shape(1), shapes.scalar_value(call, 0), call.attr("num_split")
     if shape is None or axis is None:
         return [None if shape is None else (None,) * len(shape)] * count
@@ -411,7 +418,7 @@ def _split_rule(call):
     attrs={"num_split": integer},
     shape=_split_rule,
 )
-def Split(xp, split_dim, value, num_split):
+def Split(xp: ModuleType, split_dim: Array, value: Array, num_split: int):
     axis = _split_axis(split_dim, value.ndim)
     if value.shape[axis] % num_split:
         raise invalid(
@@ -425,12 +432,12 @@ Split.batching(batching.along(0, 1))
 
 
 @Split.gradient(needs="split_dim")
-def _(call, dys):
+def _(call: GradientCall, dys: Sequence[Tensor]):
     return None, ConcatV2(list(dys), call.split_dim) if len(dys) > 1 else dys[0]
 
 
 @Split.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(0, rng.normal(4, 3), num_split=2)
     yield Sample(-1, rng.normal(4, 3), num_split=3)
     yield Sample(0, rng.normal(0, 3), num_split=2)
@@ -478,7 +485,7 @@ def _split_v_rule(call):
     attrs={"num_split": integer},
     shape=_split_v_rule,
 )
-def SplitV(xp, value, size_splits, split_dim, num_split):
+def SplitV(xp: ModuleType, value: Array, size_splits: Array, split_dim: Array, num_split: int):
     sizes = [int(s) for s in np.ravel(size_splits)]
     if np.ndim(size_splits) != 1 or len(sizes) != num_split:
         raise invalid(
@@ -507,12 +514,12 @@ SplitV.batching(batching.along(2, 0))
 
 
 @SplitV.gradient(needs="split_dim")
-def _(call, dys):
+def _(call: GradientCall, dys: Sequence[Tensor]):
     return ConcatV2(list(dys), call.split_dim) if len(dys) > 1 else dys[0], None, None
 
 
 @SplitV.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(5, 2), [2, 3], 0, num_split=2)
     yield Sample(rng.normal(5, 2), [2, -1, 0], 0, num_split=3)
     yield Sample(rng.normal(2, 5), [1, 4], -1, num_split=2)
@@ -540,7 +547,7 @@ def _(value, size_splits, split_dim, num_split):
 @api("split")
 @tensor_function
 @graph_scope("split")
-def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+def split(value: TensorLike, num_or_size_splits, axis: AxisLike = 0, num=None, name: str | None = "split"):
     """Cut a tensor into parts along an axis.
 
     Args:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Sequence
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, AxisLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
@@ -34,6 +37,9 @@ from tapeflow.ops.table import (
 )
 from tapeflow.ops.validate import MAX_ELEMENTS, invalid, one_value, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
+
 
 def _construction() -> ModuleType:
     from tapeflow.ops.array import construction  # a circle: it is made of this module
@@ -41,7 +47,7 @@ def _construction() -> ModuleType:
     return construction
 
 
-def _reshape_rule(call):
+def _reshape_rule(call: ShapeCall):
     target, given = shapes.from_value(call, 1), call.shape(0)
     if target is None or given is None:
         return [target]
@@ -83,16 +89,16 @@ def _reshape_rule(call):
     moves=True,
     foldable=True,
 )
-def Reshape(xp, tensor, shape):
+def Reshape(xp: ModuleType, tensor: Array, shape: Array):
     return tensor.reshape(_resolved(shape, tensor.shape))
 
 
 @Reshape.batching
-def _(call):
+def _(call: BatchedCall):
     return call.run([call.inputs[0], call.with_size(call.inputs[1])]) if call.only([0]) else None
 
 
-def _resolved(shape, old: tuple[int, ...]) -> tuple[int, ...]:
+def _resolved(shape: ShapeLike, old: tuple[int, ...]) -> tuple[int, ...]:
     """The full shape that `shape`, in which one size may be -1, asks of a tensor of shape `old`."""
     shape = np.asarray(shape)
     if shape.ndim != 1:
@@ -126,12 +132,12 @@ def _resolved(shape, old: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @Reshape.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Reshape(dy, call.shape("tensor")), None
 
 
 @Reshape.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), [3, 2])
     yield Sample(rng.normal(2, 3), [-1])
     yield Sample(rng.normal(1), np.zeros(0, np.int32))
@@ -181,7 +187,7 @@ def _as_vector(shape):
     return Reshape(shape, [-1]) if shape.shape.rank == 0 else shape
 
 
-def _expand_dims_rule(call):
+def _expand_dims_rule(call: ShapeCall):
     shape, axis = call.shape(0), call.value(1)
     if shape is None:
         return [None]
@@ -205,7 +211,7 @@ def _expand_dims_rule(call):
     moves=True,
     foldable=True,
 )
-def ExpandDims(xp, input, dim):
+def ExpandDims(xp: ModuleType, input: Array, dim: Array):
     axis = one_value(dim, "'dim' must be a tensor with a single value")
     if not -input.ndim - 1 <= axis <= input.ndim:
         raise invalid(f"Tried to expand dim index {axis} for tensor with {input.ndim} dimensions.")
@@ -217,12 +223,12 @@ ExpandDims.batching(batching.along(1, 0))
 
 
 @ExpandDims.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Reshape(dy, call.shape("input")), None
 
 
 @ExpandDims.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), 1)
     yield Sample(rng.normal(2, 3), -1)
     yield Sample(rng.normal(), 0)
@@ -238,7 +244,7 @@ def _(input, dim):
 
 @api(v2="expand_dims")
 @tensor_function
-def expand_dims(input: TensorLike, axis, name: str | None = None) -> Tensor:
+def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """Insert a dimension of size 1.
 
     Args:
@@ -260,12 +266,12 @@ def expand_dims(input: TensorLike, axis, name: str | None = None) -> Tensor:
 
 @api(v1="expand_dims")
 @tensor_function
-def expand_dims_v1(input, axis=None, name=None, dim=None):
+def expand_dims_v1(input: TensorLike, axis: AxisLike | None = None, name: str | None = None, dim=None):
     """`expand_dims` with the 1.x spelling `dim` of `axis`."""
     return ExpandDims(input, _only_one("axis", axis, "dim", dim))
 
 
-def _only_one(name, value, old_name, old_value, required=True):
+def _only_one(name: str, value, old_name: str, old_value, required: bool = True):
     """The value of an argument that has an older name."""
     if value is not None and old_value is not None:
         raise ValueError(f"Cannot specify both '{old_name}' and '{name}'.")
@@ -275,7 +281,7 @@ def _only_one(name, value, old_name, old_value, required=True):
     return value
 
 
-def _squeeze_rule(call):
+def _squeeze_rule(call: ShapeCall):
     shape, axes = call.shape(0), call.attr("squeeze_dims")
     if shape is None:
         return [None]
@@ -300,7 +306,7 @@ def _squeeze_rule(call):
     moves=True,
     foldable=True,
 )
-def Squeeze(xp, input, squeeze_dims):
+def Squeeze(xp: ModuleType, input: Array, squeeze_dims: Sequence[int]):
     gone = set()
     for axis in squeeze_dims:
         if not -input.ndim <= axis < input.ndim:
@@ -319,7 +325,7 @@ def Squeeze(xp, input, squeeze_dims):
 
 
 @Squeeze.batching
-def _(call):
+def _(call: BatchedCall):
     axes, rank = call.attrs["squeeze_dims"], call.ranks[0]
     if not axes:
         sizes = call.inputs[0].shape
@@ -332,12 +338,12 @@ def _(call):
 
 
 @Squeeze.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Reshape(dy, call.shape("input"))
 
 
 @Squeeze.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(1, 2, 1, 3))
     yield Sample(rng.normal(1, 2, 1, 3), squeeze_dims=[0])
     yield Sample(rng.normal(1, 2, 1, 3), squeeze_dims=[-2])
@@ -353,7 +359,7 @@ def _(input, squeeze_dims):
 
 @api(v2="squeeze")
 @tensor_function
-def squeeze(input: TensorLike, axis=None, name: str | None = None) -> Tensor:
+def squeeze(input: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """Remove dimensions of size 1.
 
     Args:
@@ -377,7 +383,7 @@ def squeeze(input: TensorLike, axis=None, name: str | None = None) -> Tensor:
 
 @api(v1="squeeze")
 @tensor_function
-def squeeze_v1(input, axis=None, name=None, squeeze_dims=None):
+def squeeze_v1(input: TensorLike, axis: AxisLike | None = None, name: str | None = None, squeeze_dims=None):
     """`squeeze` with the 1.x spelling `squeeze_dims` of `axis`."""
     axis = _only_one("axis", axis, "squeeze_dims", squeeze_dims, required=False)
     return Squeeze(input, _axis_list(axis))
@@ -389,7 +395,7 @@ def _axis_list(axis):
     return [int(a) for a in axis] if np.ndim(axis) else [int(axis)]
 
 
-def _transpose_rule(call):
+def _transpose_rule(call: ShapeCall):
     shape, perm, length = call.shape(0), shapes.vector_value(call, 1), shapes.vector_length(call, 1)
     if shape is not None:
         shapes.exactly(length, len(shape))
@@ -433,7 +439,7 @@ def _permutation(perm, rank: int) -> list[int]:
     promotes="weakness",
     moves=True,
 )
-def Transpose(xp, x, perm):
+def Transpose(xp: ModuleType, x: Array, perm: Array):
     return xp.transpose(x, _permutation(perm, x.ndim))
 
 
@@ -441,12 +447,12 @@ Transpose.batching(batching.transposed)
 
 
 @Transpose.gradient(needs="perm")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Transpose(dy, InvertPermutation(call.perm)), None
 
 
 @Transpose.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), [1, 0])
     yield Sample(rng.normal(2, 3, 4), [2, 0, 1])
     yield Sample(rng.normal(2, 3, 4, 5), [0, 3, 1, 2])
@@ -469,7 +475,7 @@ def _(x, perm):
     types={"T": NUMERIC, "Tperm": Preferring(INDEX)},
     shape=_transpose_rule,
 )
-def ConjugateTranspose(xp, x, perm):
+def ConjugateTranspose(xp: ModuleType, x: Array, perm: Array):
     x = xp.transpose(x, _permutation(perm, x.ndim))
     return x.conj() if x.dtype.kind == "c" else x
 
@@ -478,12 +484,12 @@ ConjugateTranspose.batching(batching.transposed)
 
 
 @ConjugateTranspose.gradient(needs="perm")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return ConjugateTranspose(dy, InvertPermutation(call.perm)), None
 
 
 @ConjugateTranspose.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), [1, 0])
     yield Sample(np.array([[1 + 2j, 3j]]), [1, 0], expect=np.array([[1 - 2j], [-3j]]))
     yield Sample(rng.normal(2, 3), [0], raises=InvalidArgumentError)
@@ -497,7 +503,7 @@ def _(x, perm):
 @api(v2="transpose")
 @tensor_function
 @graph_scope("transpose")
-def transpose(a, perm=None, conjugate=False, name="transpose"):
+def transpose(a: TensorLike, perm=None, conjugate: bool = False, name: str | None = "transpose"):
     """Permute the dimensions of a tensor.
 
     Args:
@@ -560,14 +566,14 @@ def last_swapped(x):
 @api(v1="transpose")
 @tensor_function
 @graph_scope("transpose")
-def transpose_v1(a, perm=None, name="transpose", conjugate=False):
+def transpose_v1(a, perm=None, name: str | None = "transpose", conjugate: bool = False):
     """`transpose` with the 1.x order of arguments."""
     return transpose(a, perm, conjugate)
 
 
 @op("InvertPermutation", "x: T -> y: T", types={"T": Preferring(INDEX)}, shape=shapes.same_as(0, rank=1),
     foldable=True)  # fmt: skip
-def InvertPermutation(xp, x):
+def InvertPermutation(xp: ModuleType, x: np.ndarray):
     x = np.asarray(x)
     if x.ndim != 1:
         raise invalid("invert_permutation expects a 1D vector.")
@@ -586,7 +592,7 @@ InvertPermutation.compiled(lambda xp, x: xp.zeros_like(x).at[x].set(xp.arange(x.
 
 
 @InvertPermutation.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([3, 4, 0, 2, 1])
     yield Sample(np.zeros(0, np.int32))
     yield Sample([0, 0], raises=InvalidArgumentError)
@@ -612,7 +618,7 @@ _BITS = (
 )  # fmt: skip
 
 
-def _bitcast_rule(call):
+def _bitcast_rule(call: ShapeCall):
     shape, target = call.shape(0), dtypes.as_dtype(call.attr("type"))
     size, new = call.dtype(0).size, target.size
     if shape is None:
@@ -636,7 +642,7 @@ def _bitcast_rule(call):
     attrs={"type": dtype},
     shape=_bitcast_rule,
 )
-def Bitcast(xp, input, type):
+def Bitcast(xp: ModuleType, input: Array, type: DType):
     old, new = input.dtype.itemsize, np.dtype(type.as_numpy_dtype).itemsize
     if new > old and (input.ndim == 0 or input.shape[-1] * old != new):
         raise invalid(f"Cannot bitcast from {_enum(input.dtype)} to {type.as_datatype_enum}")
@@ -657,12 +663,12 @@ Bitcast.gradient(None)
 
 
 @Bitcast.compiled()
-def _(xp, input, type):
+def _(xp: ModuleType, input, type):
     return importlib.import_module("jax.lax").bitcast_convert_type(input, type.as_numpy_dtype)
 
 
 @Bitcast.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([1.0, 2.0], np.float32), type=dtypes.int32)
     yield Sample(np.array([[1.0, 2.0]], np.float32), type=dtypes.float64)
     yield Sample(np.array([1.0, 2.0], np.float32), type=dtypes.uint8)

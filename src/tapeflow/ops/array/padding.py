@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -16,6 +21,9 @@ from tapeflow.ops.math.reduction import Sum, all_axes
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, one_of, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
 def _amounts(paddings, shape) -> list[tuple[int, int]]:
@@ -35,7 +43,7 @@ def _amounts(paddings, shape) -> list[tuple[int, int]]:
     return amounts
 
 
-def _pad_rule(call):
+def _pad_rule(call: ShapeCall):
     return [_padded_shape(call, 1)]
 
 
@@ -61,21 +69,21 @@ _PAD_TYPES = {"T": ANY, "Tpaddings": Preferring(INDEX)}
 
 
 @op("Pad", "input: T, paddings: Tpaddings -> output: T", types=_PAD_TYPES, shape=_pad_rule)
-def Pad(xp, input, paddings):
+def Pad(xp: ModuleType, input: Array, paddings: Array):
     return _padded(xp, input, paddings, b"" if input.dtype == object else 0)
 
 
 Pad.batching(batching.per_axis(paddings=0))
 
 
-def _padded(xp, input, paddings, value):
+def _padded(xp: ModuleType, input, paddings, value):
     amounts = _amounts(paddings, input.shape)
     if not amounts:
         return xp.array(input)
     return xp.pad(input, amounts, constant_values=value)
 
 
-def _unpad(call, dy):
+def _unpad(call: GradientCall, dy: Tensor):
     """The part of `dy` that the input was."""
     before = static_value(call.paddings)
     begin = Slice(call.paddings, [0, 0], [-1, 1]) if before is None else before[:, 0]
@@ -91,12 +99,12 @@ def _unpad(call, dy):
 
 
 @Pad.gradient(needs="paddings")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return _unpad(call, dy), None
 
 
 @Pad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), [[1, 0], [0, 2]])
     yield Sample(rng.normal(2), np.array([[1, 1]]))
     yield Sample(rng.normal(0, 2), [[1, 1], [0, 0]])
@@ -127,7 +135,7 @@ def _(input, paddings):
     types=_PAD_TYPES,
     shape=_pad_rule,
 )
-def PadV2(xp, input, paddings, constant_values):
+def PadV2(xp: ModuleType, input: Array, paddings: Array, constant_values: Array):
     if constant_values.ndim:
         raise invalid(
             f"constant_values must be a scalar. Found: {shape_text(constant_values.shape)}"
@@ -139,14 +147,14 @@ PadV2.batching(batching.per_axis(paddings=0))
 
 
 @PadV2.gradient(needs="paddings")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     x = _unpad(call, dy)
     # What is not the input is copies of the constant.
     return x, None, Sum(dy, all_axes(dy, None)) - Sum(x, all_axes(x, None))
 
 
 @PadV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), [[1, 0], [0, 2]], rng.normal())
     yield Sample(rng.normal(2, 3), [[1, 1], [1, 1]], rng.normal(2), raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 3), [[1, 1]], rng.normal(), raises=InvalidArgumentError)
@@ -178,7 +186,7 @@ def _mirror_amounts(paddings, shape, mode) -> list[tuple[int, int]]:
     attrs={"mode": one_of("REFLECT", "SYMMETRIC")},
     shape=_pad_rule,
 )
-def MirrorPad(xp, input, paddings, mode):
+def MirrorPad(xp: ModuleType, input: Array, paddings: Array, mode: str):
     for axis, (a, b) in enumerate(_mirror_amounts(paddings, input.shape, mode)):
         if a or b:
             input = xp.take(input, _mirror(input.shape[axis], a, b, mode), axis=axis)
@@ -198,12 +206,12 @@ def _mirror(size: int, before: int, after: int, mode: str) -> np.ndarray:
 
 
 @MirrorPad.gradient(needs="paddings")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return MirrorPadGrad(dy, call.paddings, call.mode), None
 
 
 @MirrorPad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), [[1, 0], [2, 1]], mode="REFLECT")
     yield Sample(rng.normal(2, 3), [[1, 2], [0, 3]], mode="SYMMETRIC")
     yield Sample(rng.normal(1), [[0, 1]], mode="REFLECT", raises=InvalidArgumentError)
@@ -225,7 +233,7 @@ def _(input, paddings, mode):
     attrs={"mode": one_of("REFLECT", "SYMMETRIC")},
     shape=lambda call: [_padded_shape(call, -1)],
 )
-def MirrorPadGrad(xp, input, paddings, mode):
+def MirrorPadGrad(xp: ModuleType, input: Array, paddings: Array, mode: str):
     raw = np.asarray(paddings)
     if raw.ndim != 2 or raw.shape != (input.ndim, 2):
         raise invalid(
@@ -255,12 +263,12 @@ MirrorPadGrad.batching(batching.per_axis(paddings=0))
 
 
 @MirrorPadGrad.gradient(needs="paddings")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return MirrorPad(dy, call.paddings, call.mode), None
 
 
 @MirrorPadGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(4, 5), [[1, 1], [0, 1]], mode="REFLECT")
     yield Sample(rng.normal(4, 5), [[1, 1], [0, 1]], mode="SYMMETRIC")
     yield Sample(rng.normal(4), [[3, 3]], mode="SYMMETRIC", raises=InvalidArgumentError)
@@ -279,7 +287,10 @@ def _(input, paddings, mode):
 
 @api(v2="pad")
 @tensor_function
-def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
+def pad(
+    tensor: TensorLike, paddings: Sequence[Any], mode: str = "CONSTANT", constant_values: TensorLike = 0,
+    name: str | None = None,
+):
     """Add elements at the edges of a tensor.
 
     Args:
@@ -322,6 +333,6 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
 
 @api(v1="pad")
 @tensor_function
-def pad_v1(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
+def pad_v1(tensor: TensorLike, paddings, mode: str = "CONSTANT", name: str | None = None, constant_values=0):
     """`pad` with the 1.x order of arguments."""
     return pad(tensor, paddings, mode, constant_values)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
@@ -16,6 +20,9 @@ from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.rows import Size
 from tapeflow.ops.table import ANY, Sample, integer, op
 from tapeflow.ops.validate import first_out_of_range, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 
 def _partition_rule(call):
@@ -34,7 +41,7 @@ def _partition_rule(call):
     attrs={"num_partitions": integer},
     shape=_partition_rule,
 )
-def DynamicPartition(xp, data, partitions, num_partitions):
+def DynamicPartition(xp: ModuleType, data: Array, partitions: np.ndarray, num_partitions: int):
     if data.shape[: partitions.ndim] != partitions.shape:
         raise invalid(
             "data.shape must start with partitions.shape, got data.shape = "
@@ -47,7 +54,7 @@ def DynamicPartition(xp, data, partitions, num_partitions):
 
 
 @DynamicPartition.gradient(needs="partitions")
-def _(call, dys):
+def _(call: GradientCall, dys: Sequence[Tensor]):
     # Dealing out the positions in the same way says where each row of the gradients belongs.
 
     places = Reshape(range_(Size(call.partitions)), call.shape("partitions"))
@@ -60,7 +67,7 @@ DynamicPartition.compiled(never="how many rows it returns depends on values")
 
 
 @DynamicPartition.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(4, 2), [1, 0, 1, 1], num_partitions=2)
     yield Sample(rng.normal(2, 2), [[1, 0], [0, 1]], num_partitions=3)
     yield Sample(rng.normal(0), np.zeros(0, np.int32), num_partitions=2, differentiable=False)
@@ -84,7 +91,7 @@ def _(data, partitions, num_partitions):
 
 @api("dynamic_partition")
 @tensor_function
-def dynamic_partition(data, partitions, num_partitions, name=None):
+def dynamic_partition(data: TensorLike, partitions, num_partitions, name: str | None = None):
     """Deal the slices of a tensor out to several tensors.
 
     Args:
@@ -155,12 +162,12 @@ def _stitch_rule(call):
 _STITCH = "indices: N>=1*int32, data: N>=1*T -> merged: T"
 
 
-def _stitch_gradient(call, dy):
+def _stitch_gradient(call, dy: Tensor):
     # Of indices given twice only the last row was kept, as in the forward pass.
     return [None] * len(call.indices), [gather.gather(dy, index) for index in call.indices]
 
 
-def _stitch_samples(rng):
+def _stitch_samples(rng: SampleGenerator):
     yield Sample([[0, 2], [1]], [rng.normal(2), rng.normal(1)])
     yield Sample([0, [[2, 1]]], [rng.normal(3), rng.normal(1, 2, 3)])
     yield Sample([[0, 3]], [rng.normal(2, 2)])
@@ -184,7 +191,7 @@ def _stitch_reference(indices, data):
 
 
 @op("DynamicStitch", _STITCH, types={"T": ANY}, shape=_stitch_rule)
-def DynamicStitch(xp, indices, data):
+def DynamicStitch(xp: ModuleType, indices, data):
     return _stitch(xp, indices, data)
 
 
@@ -194,7 +201,7 @@ DynamicStitch.reference(_stitch_reference)
 
 
 @op("ParallelDynamicStitch", _STITCH, types={"T": ANY}, shape=_stitch_rule)
-def ParallelDynamicStitch(xp, indices, data):
+def ParallelDynamicStitch(xp: ModuleType, indices, data):
     return _stitch(xp, indices, data)
 
 
@@ -205,7 +212,8 @@ ParallelDynamicStitch.reference(_stitch_reference)
 
 @api("dynamic_stitch")
 @tensor_function
-def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
+def dynamic_stitch(indices: Iterable[TensorLike], data: Iterable[TensorLike], name: str | None = None
+) -> Tensor:
     """Put slices from several tensors in their places in one.
 
     Args:
@@ -224,7 +232,7 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
 
 
 @public
-def parallel_stitch(indices, data, name=None):
+def parallel_stitch(indices, data, name: str | None = None):
     """`dynamic_stitch`, for indices that are all different.
 
     Args:

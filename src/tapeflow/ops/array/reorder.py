@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, op
 from tapeflow.ops.validate import invalid, known, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
 def _normal_axes(axis, rank: int) -> list[int]:
@@ -26,7 +32,7 @@ def _normal_axes(axis, rank: int) -> list[int]:
     return axes
 
 
-def _reversed_rule(call):
+def _reversed_rule(call: ShapeCall):
     shape, axes = call.shape(0), shapes.vector_value(call, 1)
     if shape is not None and axes is not None:
         _normal_axes(axes, len(shape))
@@ -40,7 +46,7 @@ def _reversed_rule(call):
     shape=_reversed_rule,
     foldable=True,
 )
-def ReverseV2(xp, tensor, axis):
+def ReverseV2(xp: ModuleType, tensor: Array, axis: Array):
     if np.ndim(axis) != 1:
         raise invalid(f"'dims' must be 1-dimension, not {np.ndim(axis)}")
     return xp.flip(tensor, _normal_axes(axis, tensor.ndim))
@@ -50,12 +56,12 @@ ReverseV2.batching(batching.along(1, 0))
 
 
 @ReverseV2.gradient(needs="axis")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return ReverseV2(dy, call.axis), None
 
 
 @ReverseV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), [1])
     yield Sample(rng.normal(2, 3), [-1, 0])
     yield Sample(rng.normal(2, 3), np.zeros(0, np.int32))
@@ -98,7 +104,7 @@ def reverse(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Te
     return ReverseV2(tensor, axis)
 
 
-def _flags_rule(call):
+def _flags_rule(call: ShapeCall):
     count = shapes.vector_length(call, 1)
     return [call.shape(0) if count is None else shapes.with_rank(call.shape(0), count)]
 
@@ -109,7 +115,7 @@ def _flags_rule(call):
     types={"T": ANY},
     shape=_flags_rule,
 )
-def Reverse(xp, tensor, dims):
+def Reverse(xp: ModuleType, tensor: Array, dims: Array):
     if np.ndim(dims) != 1 or len(dims) != tensor.ndim:
         raise invalid(
             "'dims' must have the same number of values as 'input' has dimensions. "
@@ -119,7 +125,7 @@ def Reverse(xp, tensor, dims):
 
 
 @Reverse.gradient(needs="dims")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Reverse(dy, call.dims), None
 
 
@@ -127,7 +133,7 @@ Reverse.compiled(static="dims")
 
 
 @Reverse.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), [True, False])
     yield Sample(rng.normal(2, 3), [True], raises=InvalidArgumentError)
 
@@ -137,7 +143,7 @@ def _(tensor, dims):
     return np.asarray(tensor)[tuple(slice(None, None, -1 if d else 1) for d in dims)]
 
 
-def _sequences_rule(call):
+def _sequences_rule(call: ShapeCall):
     shape, count = call.shape(0), shapes.vector_length(call, 1)
     if shape is None:
         return [None]
@@ -156,7 +162,7 @@ def _sequences_rule(call):
     attrs={"seq_dim": integer, "batch_dim": 0},
     shape=_sequences_rule,
 )
-def ReverseSequence(xp, input, seq_lengths, seq_dim, batch_dim):
+def ReverseSequence(xp: ModuleType, input: Array, seq_lengths: Array, seq_dim: int, batch_dim: int):
     if np.ndim(seq_lengths) != 1:
         raise invalid(f"seq_lengths must be 1-dim, not {np.ndim(seq_lengths)}")
     if seq_dim == batch_dim:
@@ -185,12 +191,12 @@ def ReverseSequence(xp, input, seq_lengths, seq_dim, batch_dim):
 
 
 @ReverseSequence.gradient(needs="seq_lengths")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return ReverseSequence(dy, call.seq_lengths, call.seq_dim, call.batch_dim), None
 
 
 @ReverseSequence.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 4), [3, 1], seq_dim=1)
     yield Sample(rng.normal(4, 3, 2), [0, 2, 4], seq_dim=0, batch_dim=1)
     yield Sample(rng.normal(2, 3), [1, 4], seq_dim=1, raises=InvalidArgumentError)
@@ -212,7 +218,7 @@ def _(input, seq_lengths, seq_dim, batch_dim):
 
 @api(v2="reverse_sequence")
 @tensor_function
-def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
+def reverse_sequence(input: TensorLike, seq_lengths, seq_axis=None, batch_axis=None, name: str | None = None):
     """Reverse the first elements of each sequence of a batch.
 
     Args:
@@ -242,7 +248,8 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
 @api(v1="reverse_sequence")
 @tensor_function
 def reverse_sequence_v1(
-    input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None
+    input: TensorLike, seq_lengths, seq_axis=None, batch_axis=None, name: str | None = None, seq_dim=None,
+    batch_dim=None,
 ):
     """`reverse_sequence` with the 1.x spellings `seq_dim` and `batch_dim`."""
     seq_axis = seq_dim if seq_axis is None else seq_axis
@@ -264,7 +271,7 @@ def _rolled_rule(call):
     types={"T": ANY, "Tshift": INDEX, "Taxis": INDEX},
     shape=_rolled_rule,
 )
-def Roll(xp, input, shift, axis):
+def Roll(xp: ModuleType, input: Array, shift: Array, axis: Array):
     if input.ndim == 0:
         raise invalid("input must be 1-D or higher")
     for label, value in (("shift", shift), ("axis", axis)):
@@ -285,7 +292,7 @@ Roll.batching(batching.along(2, 0))
 
 
 @Roll.gradient(needs="shift, axis")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Roll(dy, -call.shift, call.axis), None, None
 
 
@@ -293,7 +300,7 @@ Roll.compiled(static="shift, axis")
 
 
 @Roll.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(4), 1, 0)
     yield Sample(rng.normal(3, 4), [1, -2], [0, 1])
     yield Sample(rng.normal(3, 4), [1, 2], [1, 1])

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
@@ -21,23 +25,26 @@ from tapeflow.ops.table import ANY, Sample, dtype, op
 from tapeflow.ops.table import shape as shape_attr
 from tapeflow.ops.validate import index_kind, invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
+
 
 @op(
     "Identity", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise, promotes="weakness",
     forwards=True,
     foldable=True,
 )
-def Identity(xp, input):
+def Identity(xp: ModuleType, input: Array):
     return input
 
 
 @Identity.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy
 
 
 @Identity.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 4))
     yield Sample(rng.normal())
     yield Sample(rng.normal(0, 2))
@@ -59,7 +66,7 @@ def identity(input: TensorLike, name: str | None = None) -> Tensor:
 @api("identity_n")
 @raw_function("IdentityN")
 @tensor_function
-def identity_n(input, name=None):
+def identity_n(input, name: str | None = None):
     """The identities of a list of tensors of any dtypes."""
     return [Identity(x) for x in input]
 
@@ -68,17 +75,17 @@ def identity_n(input, name=None):
     "GuaranteeConst", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise,
     forwards=True,
 )
-def GuaranteeConst(xp, input):
+def GuaranteeConst(xp: ModuleType, input: Array):
     return input
 
 
 @GuaranteeConst.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy
 
 
 @GuaranteeConst.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3))
 
 
@@ -98,17 +105,17 @@ def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     "Snapshot", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise,
     forwards=True,
 )
-def Snapshot(xp, input):
+def Snapshot(xp: ModuleType, input: Array):
     return input
 
 
 @Snapshot.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy
 
 
 @Snapshot.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3))
 
 
@@ -122,7 +129,7 @@ def _(input):
     forwards=True,
     foldable=True,
 )
-def StopGradient(xp, input):
+def StopGradient(xp: ModuleType, input: Array):
     return input
 
 
@@ -130,7 +137,7 @@ StopGradient.gradient(None)
 
 
 @StopGradient.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3))
 
 
@@ -154,17 +161,17 @@ def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     shape=shapes.elementwise,
     forwards=True,
 )
-def PreventGradient(xp, input, message):
+def PreventGradient(xp: ModuleType, input: Array, message: str):
     return input
 
 
 @PreventGradient.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     raise LookupError(f"Gradient explicitly disabled. Reason: {call.message}")
 
 
 @PreventGradient.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), message="no", differentiable=False)
 
 
@@ -174,7 +181,7 @@ def _(input, message):
 
 
 @public
-def prevent_gradient(input, message="", name=None):
+def prevent_gradient(input: TensorLike, message: str = "", name: str | None = None):
     """`input`; asking for a gradient through it raises LookupError with `message`.
 
     Args:
@@ -185,7 +192,7 @@ def prevent_gradient(input, message="", name=None):
     return PreventGradient(input, message)
 
 
-def _ensured_rule(call):
+def _ensured_rule(call: ShapeCall):
     expected = TensorShape(call.attr("shape"))
     known = None if expected.rank is None else tuple(expected.as_list())
     return [shapes.merge(call.shape(0), known)]
@@ -198,7 +205,7 @@ def _ensured_rule(call):
     attrs={"shape": shape_attr},
     shape=_ensured_rule,
 )
-def EnsureShape(xp, input, shape):
+def EnsureShape(xp: ModuleType, input: Array, shape):
     expected = TensorShape(shape)
     if not expected.is_compatible_with(input.shape):
         raise invalid(
@@ -209,19 +216,19 @@ def EnsureShape(xp, input, shape):
 
 
 @EnsureShape.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy
 
 
 @EnsureShape.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), shape=[None, 3])
     yield Sample(rng.normal(2, 3), shape=[2, 4], raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 3), shape=[2], raises=InvalidArgumentError)
 
 
 @EnsureShape.reference
-def _(input, shape):
+def _(input, shape: ShapeLike):
     return input
 
 
@@ -248,7 +255,7 @@ def ensure_shape(x: TensorLike, shape: TensorLike, name: str | None = None) -> T
     return EnsureShape(x, TensorShape(shape))
 
 
-def _sizes(sizes):
+def _sizes(sizes: Sequence[int | None]):
     return None if None in sizes else sizes
 
 
@@ -269,7 +276,7 @@ def Shape(xp, input, out_type):
 
 
 @Shape.batching
-def _(call):
+def _(call: BatchedCall):
     return [call.shared(y[1:]) for y in call.run(call.inputs)]
 
 
@@ -277,20 +284,20 @@ Shape.gradient(None)
 
 
 @Shape.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3))
     yield Sample(rng.normal(), out_type=dtypes.int64)
     yield Sample(rng.normal(2, 0, 3))
 
 
 @Shape.reference
-def _(input, out_type):
+def _(input, out_type: DType):
     return np.asarray(np.shape(input), dtype=out_type.as_numpy_dtype)
 
 
 @api(v2="shape")
 @tensor_function
-def shape(input, out_type=None, name=None):
+def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None):
     """Return the shape of a tensor as a tensor, as it is when the program runs.
 
     Args:
@@ -322,13 +329,13 @@ def _known_sizes(input):
     return None if sizes is None or None in sizes else sizes
 
 
-def _constant(value, dtype, name):
+def _constant(value, dtype: DType, name: str):
     return convert_to_tensor(np.array(value, dtype.as_numpy_dtype), name=name)
 
 
 @api(v1="shape")
 @tensor_function
-def shape_v1(input, name=None, out_type=dtypes.int32):
+def shape_v1(input: TensorLike, name: str | None = None, out_type: DTypeLike = dtypes.int32):
     """`shape` with the 1.x order of arguments."""
     return shape(input, out_type)
 
@@ -352,18 +359,18 @@ ShapeN.gradient(None)
 
 
 @ShapeN.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([rng.normal(2, 3), rng.normal()])
 
 
 @ShapeN.reference
-def _(input, out_type):
+def _(input, out_type: DType):
     return [np.asarray(np.shape(x), dtype=out_type.as_numpy_dtype) for x in input]
 
 
 @api("shape_n")
 @tensor_function
-def shape_n(input, out_type=None, name=None):
+def shape_n(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None):
     """Return the shapes of several tensors as tensors.
 
     Args:
@@ -385,12 +392,12 @@ def shape_n(input, out_type=None, name=None):
     shape=shapes.scalar,
     of_shape=_count,
 )
-def Size(xp, input, out_type):
+def Size(xp: ModuleType, input: Array, out_type: DType):
     return np.array(input.size, index_kind(out_type, "out_type"))
 
 
 @Size.batching
-def _(call):
+def _(call: BatchedCall):
     return [call.shared(call.count(0, call.attrs["out_type"]))]
 
 
@@ -398,20 +405,20 @@ Size.gradient(None)
 
 
 @Size.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), expect=np.array(6, np.int32))
     yield Sample(rng.normal(), out_type=dtypes.int64)
     yield Sample(rng.normal(2, 0))
 
 
 @Size.reference
-def _(input, out_type):
+def _(input, out_type: DType):
     return np.array(np.prod(np.shape(input), dtype=int), out_type.as_numpy_dtype)
 
 
 @api(v2="size")
 @tensor_function
-def size(input, out_type=None, name=None):
+def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None):
     """Count the elements of a tensor.
 
     Args:
@@ -434,18 +441,18 @@ def size(input, out_type=None, name=None):
 
 @api(v1="size")
 @tensor_function
-def size_v1(input, name=None, out_type=dtypes.int32):
+def size_v1(input: TensorLike, name: str | None = None, out_type: DTypeLike = dtypes.int32):
     """`size` with the 1.x order of arguments."""
     return size(input, out_type)
 
 
 @op("Rank", "input: T -> output: int32", types={"T": ANY}, shape=shapes.scalar, of_shape=len)
-def Rank(xp, input):
+def Rank(xp: ModuleType, input: Array):
     return np.array(input.ndim, np.int32)
 
 
 @Rank.batching
-def _(call):
+def _(call: BatchedCall):
     return [call.shared(y - 1) for y in call.run(call.inputs)]
 
 
@@ -453,14 +460,14 @@ Rank.gradient(None)
 
 
 @Rank.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), expect=np.array(2, np.int32))
     yield Sample(rng.normal(), expect=np.array(0, np.int32))
 
 
 @api("rank")
 @tensor_function
-def rank(input, name=None):
+def rank(input, name: str | None = None):
     """The number of dimensions of `input`, as an int32 scalar."""
     if is_symbolic_tensor(input) and input.shape_tuple is not None:
         return _constant(len(input.shape_tuple), dtypes.int32, "Rank")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -20,6 +22,9 @@ from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.math import arithmetic, casting, comparison
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, op, string
 from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 SCATTER_INDEX = (*INDEX, dtypes.int16)
 _POLICY = {"bad_indices_policy": string("")}
@@ -39,7 +44,7 @@ def first_bad(indices, bad: np.ndarray) -> tuple[str, str]:
     return place, "[" + ", ".join(str(int(i)) for i in np.asarray(indices)[at]) + "]"
 
 
-def _checked(indices, shape, policy):
+def _checked(indices, shape, policy: str):
     """Which rows to leave out (None: none); raises for bad ones unless the policy ignores them."""
     bad = outside(indices, shape)
     if not bad.any():
@@ -50,13 +55,13 @@ def _checked(indices, shape, policy):
     raise invalid(f"indices{where} = {row} does not index into shape {shape_text(shape)}")
 
 
-def _scatter_rule(call):
+def _scatter_rule(call: ShapeCall):
     shape = shapes.from_value(call, 2)
     _check_scatter(call.shape(0), call.shape(1), shape)
     return [shape]
 
 
-def _updated_rule(call):
+def _updated_rule(call: ShapeCall):
     shape = shapes.at_least(call.shape(0), 1)
     _check_scatter(call.shape(1), call.shape(2), shape)
     return [shape]
@@ -101,7 +106,7 @@ def _require_scatter_shapes(indices, updates, shape) -> None:
         )
 
 
-def _write(xp, out, indices, updates, how: str, policy: str):
+def _write(xp: ModuleType, out, indices: Array, updates, how: str, policy: str):
     """`out` (a fresh array on NumPy) with `updates` combined into the places `indices`."""
     if xp is not np:
         at = tuple(xp.moveaxis(indices, -1, 0))
@@ -138,7 +143,7 @@ _UFUNCS = {"add": np.add, "subtract": np.subtract, "min": np.minimum, "max": np.
     attrs=_POLICY,
     shape=_scatter_rule,
 )
-def ScatterNd(xp, indices, updates, shape, bad_indices_policy):
+def ScatterNd(xp: ModuleType, indices: Array, updates: Array, shape: Array, bad_indices_policy):
     if np.ndim(shape) != 1:
         raise invalid("Shape must be a vector")
     size = dimensions(shape)
@@ -158,12 +163,12 @@ def ScatterNd(xp, indices, updates, shape, bad_indices_policy):
 
 
 @ScatterNd.gradient(needs="indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return None, gather.GatherNd(dy, call.indices), None
 
 
 @ScatterNd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([[0], [2], [0]], rng.normal(3), [4])
     yield Sample([[0], [2]], rng.normal(2, 3), [4, 3])
     yield Sample([[[0, 1]], [[1, 1]]], rng.normal(2, 1), [2, 2])
@@ -195,7 +200,10 @@ def _reference(out, indices, updates, combine):
 
 @api("scatter_nd", v1="manip.scatter_nd")
 @tensor_function
-def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
+def scatter_nd(
+    indices: TensorLike, updates: TensorLike, shape: ShapeLike, bad_indices_policy: str = "",
+    name: str | None = None,
+):
     """Make a tensor of zeros, and add updates to it at coordinates.
 
     Args:
@@ -222,20 +230,20 @@ def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
     return ScatterNd(indices, updates, shape, bad_indices_policy)
 
 
-def bad_indices_ignored(policy) -> bool:
+def bad_indices_ignored(policy: str) -> bool:
     """Whether bad indices are left out. Raises InvalidArgumentError for an unknown policy."""
     if policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
         raise invalid(f"Unknown bad indices handling attribute: {policy}")
     return policy == "IGNORE"
 
 
-def _without_bad(write, indices, updates, shape):
+def _without_bad(write: Callable[..., Any], indices, updates: TensorLike, shape: ShapeLike):
     from tapeflow.ops.array.bad_indices import scattered  # which is made of these rows
 
     return scattered(write, indices, updates, shape)
 
 
-def _written(row, tensor, indices, updates, policy):
+def _written(row: Callable[..., Any], tensor, indices, updates, policy: str):
     """`row` of a tensor that is written into; see `scatter_nd` for the policy."""
     if not bad_indices_ignored(policy):
         return row(tensor, indices, updates, policy)
@@ -250,19 +258,19 @@ def _written(row, tensor, indices, updates, policy):
     attrs=_POLICY,
     shape=_updated_rule,
 )
-def ScatterNdNonAliasingAdd(xp, input, indices, updates, bad_indices_policy):
+def ScatterNdNonAliasingAdd(xp: ModuleType, input: Array, indices: Array, updates: Array, bad_indices_policy):
     _require_scatter_shapes(indices, updates, input.shape)
     how = "max" if updates.dtype == bool else "add"
     return _write(xp, xp.array(input), indices, updates, how, bad_indices_policy)
 
 
 @ScatterNdNonAliasingAdd.gradient(needs="indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy, None, gather.GatherNd(dy, call.indices)
 
 
 @ScatterNdNonAliasingAdd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(4), [[0], [2], [0]], rng.normal(3))
     yield Sample(rng.normal(4), [[0], [4]], rng.normal(2), raises=InvalidArgumentError)
 
@@ -273,7 +281,10 @@ def _(input, indices, updates, bad_indices_policy):
 
 
 @public
-def scatter_nd_non_aliasing_add(input, indices, updates, bad_indices_policy="", name=None):
+def scatter_nd_non_aliasing_add(
+    input: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "",
+    name: str | None = None,
+):
     """`input` with `updates` added at the coordinates `indices`.
 
     Args:
@@ -286,7 +297,7 @@ def scatter_nd_non_aliasing_add(input, indices, updates, bad_indices_policy="", 
     return _written(ScatterNdNonAliasingAdd, input, indices, updates, bad_indices_policy)
 
 
-def _tensor_scatter(xp, tensor, indices, updates, how, policy):
+def _tensor_scatter(xp: ModuleType, tensor: Array, indices: Array, updates: Array, how: str, policy: str):
     if indices.ndim < 1:
         raise invalid(
             f"Indices shape must have rank at least one. Found:{shape_text(indices.shape)}"
@@ -308,7 +319,7 @@ def _tensor_scatter(xp, tensor, indices, updates, how, policy):
 _SIGNATURE = "tensor: T, indices: Tindices, updates: T -> output: T"
 
 
-def _tensor_scatter_samples(rng):
+def _tensor_scatter_samples(rng: SampleGenerator):
     yield Sample(rng.normal(4), [[0], [2]], rng.normal(2))
     yield Sample(rng.normal(4, 3), [[3], [1]], rng.normal(2, 3))
     yield Sample(rng.normal(2, 2), [[0, 1]], rng.normal(1))
@@ -328,12 +339,14 @@ def _tensor_scatter_samples(rng):
     attrs=_POLICY,
     shape=_updated_rule,
 )
-def TensorScatterUpdate(xp, tensor, indices, updates, bad_indices_policy):
+def TensorScatterUpdate(
+    xp: ModuleType, tensor: Array, indices: Array, updates: Array, bad_indices_policy: str
+):
     return _tensor_scatter(xp, tensor, indices, updates, "update", bad_indices_policy)
 
 
 @TensorScatterUpdate.gradient(needs="indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     part = gather.GatherNd(dy, call.indices)
     return TensorScatterUpdate(dy, call.indices, ZerosLike(part)), None, part
 
@@ -353,17 +366,17 @@ def _(tensor, indices, updates, bad_indices_policy):
     attrs=_POLICY,
     shape=_updated_rule,
 )
-def TensorScatterAdd(xp, tensor, indices, updates, bad_indices_policy):
+def TensorScatterAdd(xp: ModuleType, tensor: Array, indices: Array, updates: Array, bad_indices_policy: str):
     return _tensor_scatter(xp, tensor, indices, updates, "add", bad_indices_policy)
 
 
 @TensorScatterAdd.gradient(needs="indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy, None, gather.GatherNd(dy, call.indices)
 
 
 @TensorScatterAdd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from _tensor_scatter_samples(rng)
     yield Sample(rng.normal(4), [[0], [0], [2]], rng.normal(3))
 
@@ -380,17 +393,17 @@ def _(tensor, indices, updates, bad_indices_policy):
     attrs=_POLICY,
     shape=_updated_rule,
 )
-def TensorScatterSub(xp, tensor, indices, updates, bad_indices_policy):
+def TensorScatterSub(xp: ModuleType, tensor: Array, indices: Array, updates: Array, bad_indices_policy: str):
     return _tensor_scatter(xp, tensor, indices, updates, "subtract", bad_indices_policy)
 
 
 @TensorScatterSub.gradient(needs="indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy, None, -gather.GatherNd(dy, call.indices)
 
 
 @TensorScatterSub.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from _tensor_scatter_samples(rng)
     yield Sample(rng.normal(4), [[0], [0], [2]], rng.normal(3))
 
@@ -400,7 +413,7 @@ def _(tensor, indices, updates, bad_indices_policy):
     return _reference(tensor, indices, updates, lambda a, b: a - b)
 
 
-def _extreme_gradient(call, dy):
+def _extreme_gradient(call, dy: Tensor):
     """The gradient goes to whichever won, split where several are equal."""
     won = gather.GatherNd(call.output, call.indices)
     by_update = casting.cast(comparison.equal(call.updates, won), call.dtype("updates"))
@@ -417,7 +430,7 @@ def _extreme_gradient(call, dy):
     attrs=_POLICY,
     shape=_updated_rule,
 )
-def TensorScatterMin(xp, tensor, indices, updates, bad_indices_policy):
+def TensorScatterMin(xp: ModuleType, tensor: Array, indices: Array, updates: Array, bad_indices_policy: str):
     return _tensor_scatter(xp, tensor, indices, updates, "min", bad_indices_policy)
 
 
@@ -437,7 +450,7 @@ def _(tensor, indices, updates, bad_indices_policy):
     attrs=_POLICY,
     shape=_updated_rule,
 )
-def TensorScatterMax(xp, tensor, indices, updates, bad_indices_policy):
+def TensorScatterMax(xp: ModuleType, tensor: Array, indices: Array, updates: Array, bad_indices_policy: str):
     return _tensor_scatter(xp, tensor, indices, updates, "max", bad_indices_policy)
 
 
@@ -479,7 +492,10 @@ def tensor_scatter_nd_update(
 
 @api("tensor_scatter_nd_add", v1="tensor_scatter_add")
 @tensor_function
-def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_add(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "",
+    name: str | None = None,
+):
     """Add updates to a tensor at coordinates.
 
     Args:
@@ -504,7 +520,10 @@ def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=
 
 @api("tensor_scatter_nd_sub", v1="tensor_scatter_sub")
 @tensor_function
-def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_sub(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "",
+    name: str | None = None,
+):
     """Subtract updates from a tensor at coordinates.
 
     Args:
@@ -529,7 +548,10 @@ def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=
 
 @api("tensor_scatter_nd_min")
 @tensor_function
-def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_min(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "",
+    name: str | None = None,
+):
     """Take the smaller of a tensor's elements and updates at coordinates.
 
     Args:
@@ -554,7 +576,10 @@ def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=
 
 @api("tensor_scatter_nd_max")
 @tensor_function
-def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_max(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "",
+    name: str | None = None,
+):
     """Take the larger of a tensor's elements and updates at coordinates.
 
     Args:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
@@ -25,6 +27,9 @@ from tapeflow.ops.static import as_shape, product, size_of, sizes_in, sizes_of
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Preferring, Sample, dtype, integer, op
 from tapeflow.ops.validate import index_kind, invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 
 @op(
     "Where",
@@ -32,7 +37,7 @@ from tapeflow.ops.validate import index_kind, invalid, shape_text
     types={"T": Preferring((dtypes.bool, *NUMERIC))},
     shape=lambda call: [(None, None if call.shape(0) is None else len(call.shape(0)))],
 )
-def Where(xp, input):
+def Where(xp: ModuleType, input: Array):
     if input.ndim == 0:
         raise invalid("WhereOp : Unhandled input dimensions: 0")
     return np.argwhere(input).astype(np.int64)
@@ -45,7 +50,7 @@ Where.compiled(never="how many rows it returns depends on values")
 
 
 @Where.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([True, False, True], expect=np.array([[0], [2]], np.int64))
     yield Sample(np.array([[1.0, 0.0], [0.0, np.nan]]), expect=np.array([[0, 0], [1, 1]], np.int64))
     yield Sample(np.zeros((2, 0), bool), expect=np.zeros((0, 2), np.int64))
@@ -100,7 +105,7 @@ def _unique_axis(x, axis) -> int:
 _OUT_IDX = {"out_idx": dtype(dtypes.int32)}
 
 
-def _unique_rule(call):
+def _unique_rule(call: ShapeCall):
     shape, axis = call.shape(0), shapes.vector_value(call, 1)
     if shape is None or axis is None:
         return [None if shape is None else (None,) * len(shape), (None,), (None,)]
@@ -124,7 +129,7 @@ def _require_vector(x, text: str) -> None:
     attrs=_OUT_IDX,
     shape=lambda call: [(None,), shapes.with_rank(call.shape(0), 1)],
 )
-def Unique(xp, x, out_idx):
+def Unique(xp: ModuleType, x: Array, out_idx):
     _require_vector(x, "unique expects a 1D vector.")
     return _unique(x, 0, index_kind(out_idx, "out_idx"))[:2]
 
@@ -132,7 +137,7 @@ def Unique(xp, x, out_idx):
 Unique.gradient(None)
 
 
-def _unique_samples(rng):
+def _unique_samples(rng: SampleGenerator):
     yield Sample([1, 1, 2, 4, 4, 1, 7])
     yield Sample(np.arange(300) * 7 % 41)
     yield Sample(np.zeros(0, np.int32))
@@ -165,7 +170,7 @@ def _(x, out_idx):
     attrs=_OUT_IDX,
     shape=lambda call: [(None,), shapes.with_rank(call.shape(0), 1), (None,)],
 )
-def UniqueWithCounts(xp, x, out_idx):
+def UniqueWithCounts(xp: ModuleType, x: Array, out_idx):
     _require_vector(x, "unique expects a 1D vector.")
     return _unique(x, 0, index_kind(out_idx, "out_idx"))
 
@@ -180,7 +185,7 @@ def _(x, out_idx):
     return _reference_unique(x, out_idx)
 
 
-def _unique_v2_samples(rng):
+def _unique_v2_samples(rng: SampleGenerator):
     yield Sample([[1, 0], [1, 0], [2, 0]], [0])
     yield Sample([[1, 0, 1], [2, 5, 2]], [1])
     yield Sample([1, 1, 2], np.zeros(0, np.int64))
@@ -209,7 +214,7 @@ def _reference_unique_v2(x, axis, out_idx):
     attrs=_OUT_IDX,
     shape=lambda call: _unique_rule(call)[:2],
 )
-def UniqueV2(xp, x, axis, out_idx):
+def UniqueV2(xp: ModuleType, x: Array, axis: Array, out_idx):
     return _unique(x, _unique_axis(x, axis), index_kind(out_idx, "out_idx"))[:2]
 
 
@@ -230,7 +235,7 @@ def _(x, axis, out_idx):
     attrs=_OUT_IDX,
     shape=_unique_rule,
 )
-def UniqueWithCountsV2(xp, x, axis, out_idx):
+def UniqueWithCountsV2(xp: ModuleType, x: Array, axis: Array, out_idx):
     return _unique(x, _unique_axis(x, axis), index_kind(out_idx, "out_idx"))
 
 
@@ -246,7 +251,7 @@ def _(x, axis, out_idx):
 
 @api("unique")
 @tensor_function
-def unique(x, out_idx=dtypes.int32, name=None):
+def unique(x: TensorLike, out_idx: DType = dtypes.int32, name: str | None = None):
     """Find the distinct elements of a vector.
 
     Args:
@@ -270,7 +275,7 @@ def unique(x, out_idx=dtypes.int32, name=None):
 
 @api("unique_with_counts")
 @tensor_function
-def unique_with_counts(x, out_idx=dtypes.int32, name=None):
+def unique_with_counts(x: TensorLike, out_idx=dtypes.int32, name: str | None = None):
     """Find the distinct elements of a vector, and count them.
 
     Args:
@@ -297,7 +302,7 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None):
     ranks="x: 1, y: 1",
     shape=shapes.fixed((None,), (None,)),
 )
-def ListDiff(xp, x, y, out_idx):
+def ListDiff(xp: ModuleType, x: Array, y: Array, out_idx):
     _require_vector(x, "x should be a 1D vector.")
     _require_vector(y, "y should be a 1D vector.")
     gone = set(y.tolist())
@@ -312,7 +317,7 @@ ListDiff.compiled(never="how many elements it returns depends on values")
 
 
 @ListDiff.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         [1, 2, 3, 4, 2], [2, 4], expect=(np.array([1, 3], np.int32), np.array([0, 2], np.int32))
     )
@@ -322,12 +327,12 @@ def _(rng):
 
 @api(v1="setdiff1d")
 @tensor_function
-def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
+def setdiff1d(x: TensorLike, y: TensorLike, index_dtype=dtypes.int32, name: str | None = None):
     """(out, idx): the elements of the vector `x` that are not in `y`, and where they stand in `x`."""
     return ListDiff(x, y, dtypes.as_dtype(index_dtype))
 
 
-def _top_k(x, k: int, index_dtype):
+def _top_k(x, k: int, index_dtype: type):
     if x.ndim < 1:
         raise invalid(f"input must be >= 1-D, got shape {shape_text(x.shape)}")
     if k < 0:
@@ -345,7 +350,7 @@ def _top_k(x, k: int, index_dtype):
     return np.take_along_axis(x, order, -1), order.astype(index_dtype)
 
 
-def _top_k_rule(call):
+def _top_k_rule(call: ShapeCall):
     return _top_k_shapes(call.shape(0), shapes.size_value(call, 1))
 
 
@@ -364,7 +369,7 @@ def _top_k_shapes(shape, k):
     attrs={"sorted": True, "index_type": dtype(dtypes.int32)},
     shape=_top_k_rule,
 )
-def TopKV2(xp, input, k, sorted, index_type):
+def TopKV2(xp: ModuleType, input: Array, k: Array, sorted: bool, index_type: DType):
     if np.ndim(k):
         raise invalid(f"k must be scalar, got shape {shape_text(np.shape(k))}")
     return _top_k(input, int(k), index_type.as_numpy_dtype)
@@ -373,7 +378,7 @@ def TopKV2(xp, input, k, sorted, index_type):
 TopKV2.batching(batching.leading(0, least=[1]))
 
 
-def _top_k_gradient(call, dy, indices):
+def _top_k_gradient(call: GradientCall, dy: Tensor, indices: Tensor):
     """`dy` put back where the values came from."""
     k = size_of(indices, -1)
     if call.static_shape("input").rank is None:
@@ -391,12 +396,12 @@ def _top_k_gradient(call, dy, indices):
 
 
 @TopKV2.gradient(needs="indices")
-def _(call, dy, dindices):
+def _(call: GradientCall, dy: Tensor, dindices: Tensor):
     return _top_k_gradient(call, dy, call.indices), None
 
 
 @TopKV2.compiled()
-def _(xp, input, k, sorted, index_type):
+def _(xp: ModuleType, input, k, sorted, index_type):
     # JAX has -0 below 0; of equal numbers the first is to come first.
     indices = importlib.import_module("jax.lax").top_k(xp.where(input == 0, 0, input), int(k))[1]
     return xp.take_along_axis(input, indices, -1), indices
@@ -440,7 +445,7 @@ def _falling(x):
 
 
 @TopKV2.reference
-def _(input, k, sorted, index_type):
+def _(input, k, sorted: bool, index_type):
     input = np.asarray(input)
     order = np.argsort(_falling(input), -1, kind="stable")[..., : int(k)]
     return np.take_along_axis(input, order, -1), order.astype(index_type.as_numpy_dtype)
@@ -453,7 +458,7 @@ def _(input, k, sorted, index_type):
     attrs={"k": integer, "sorted": True},
     shape=lambda call: _top_k_shapes(call.shape(0), call.attr("k")),
 )
-def TopK(xp, input, k, sorted):
+def TopK(xp: ModuleType, input: Array, k: int, sorted: bool):
     return _top_k(input, k, np.int32)
 
 
@@ -461,30 +466,33 @@ TopK.batching(batching.leading(0, least=[1]))
 
 
 @TopK.gradient(needs="indices")
-def _(call, dy, dindices):
+def _(call: GradientCall, dy: Tensor, dindices: Tensor):
     return _top_k_gradient(call, dy, call.indices)
 
 
 @TopK.compiled()
-def _(xp, input, k, sorted):
+def _(xp: ModuleType, input, k, sorted):
     return importlib.import_module("jax.lax").top_k(input, k)
 
 
 @TopK.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 5), k=2)
     yield Sample(rng.normal(3), k=4, raises=InvalidArgumentError)
 
 
 @TopK.reference
-def _(input, k, sorted):
+def _(input, k, sorted: bool):
     order = np.argsort(_falling(input), -1, kind="stable")[..., :k]
     return np.take_along_axis(np.asarray(input), order, -1), order.astype(np.int32)
 
 
 @api("math.top_k", "nn.top_k")
 @tensor_function
-def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
+def top_k(
+    input: TensorLike, k: int = 1, sorted: bool = True, index_type: DType = dtypes.int32,
+    name: str | None = None,
+):
     """Find the `k` greatest elements along the last dimension, and where they are.
 
     Args:
@@ -509,7 +517,7 @@ def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     return TopKV2(input, k, sorted, dtypes.as_dtype(index_type))
 
 
-def _in_top_k(xp, predictions, targets, k):
+def _in_top_k(xp: ModuleType, predictions: Array, targets: Array, k: int):
     if predictions.ndim != 2:
         raise invalid("predictions must be 2-dimensional")
     if targets.ndim != 1:
@@ -528,14 +536,14 @@ def _in_top_k(xp, predictions, targets, k):
     return inside & finite & (better < k)
 
 
-def _in_top_k_rule(call):
+def _in_top_k_rule(call: ShapeCall):
     predictions, targets = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 1)
     return [(shapes.same_dimension(predictions[0], targets[0]),)]
 
 
 @op("InTopK", "predictions: float32, targets: T -> precision: bool", types={"T": Preferring(INDEX)},
     attrs={"k": integer}, shape=_in_top_k_rule)  # fmt: skip
-def InTopK(xp, predictions, targets, k):
+def InTopK(xp: ModuleType, predictions: Array, targets: Array, k: int):
     return _in_top_k(np, predictions, targets, k)
 
 
@@ -547,14 +555,14 @@ InTopK.compiled(lambda xp, predictions, targets, k: _in_top_k(xp, predictions, t
 
 
 @InTopK.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = np.array([[0.1, 0.9, 0.5], [0.1, 0.9, 0.5]], np.float32)
     yield Sample(x, [1, 0], k=2, expect=np.array([True, False]))
 
 
 @op("InTopKV2", "predictions: float32, targets: T, k: T -> precision: bool", types={"T": Preferring(INDEX)},
     shape=_in_top_k_rule)  # fmt: skip
-def InTopKV2(xp, predictions, targets, k):
+def InTopKV2(xp: ModuleType, predictions: Array, targets: Array, k: Array):
     if np.ndim(k):
         raise invalid(f"k must be 0-D, got shape {shape_text(np.shape(k))}")
     return _in_top_k(np, predictions, targets, int(k))
@@ -565,7 +573,7 @@ InTopKV2.compiled(lambda xp, predictions, targets, k: _in_top_k(xp, predictions,
 
 
 @InTopKV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = np.array([[0.1, 0.9, 0.5], [0.1, 0.9, 0.5]], np.float32)
     yield Sample(x, [1, 0], 2, expect=np.array([True, False]))
     yield Sample(x, [5, -1], 2, expect=np.array([False, False]))
@@ -602,12 +610,12 @@ def in_top_k(
 
 @api(v1=("math.in_top_k", "nn.in_top_k"))
 @tensor_function
-def in_top_k_v1(predictions, targets, k, name=None):
+def in_top_k_v1(predictions: TensorLike, targets: TensorLike, k, name: str | None = None):
     """`in_top_k` with the 1.x order of arguments."""
     return InTopKV2(predictions, targets, k)
 
 
-def _bound(sorted_inputs, values, side: Literal["left", "right"], out_type):
+def _bound(sorted_inputs, values, side: Literal["left", "right"], out_type: DType):
     for label, x in (("sorted_inputs", sorted_inputs), ("values", values)):
         if x.ndim != 2:
             raise invalid(f"Shape must be rank 2 but is rank {x.ndim} for `{label}` argument")
@@ -620,7 +628,7 @@ def _bound(sorted_inputs, values, side: Literal["left", "right"], out_type):
 _BOUND: dict[str, Any] = {"types": {"T": REAL}, "attrs": {"out_type": dtype(dtypes.int32)}}
 
 
-def _bound_samples(rng):
+def _bound_samples(rng: SampleGenerator):
     yield Sample(np.array([[1.0, 3, 3, 5]]), np.array([[0.0, 1, 3, 4, 6]]))
     yield Sample([[1, 3], [2, 4]], [[3], [3]], out_type=dtypes.int64)
     yield Sample([1, 2], [[1]], raises=InvalidArgumentError)
@@ -628,22 +636,22 @@ def _bound_samples(rng):
     yield Sample([[1, 2]], [[1], [2]], raises=InvalidArgumentError)
 
 
-def _compiled_bound(side):
-    def kernel(xp, sorted_inputs, values, out_type):
+def _compiled_bound(side: str):
+    def kernel(xp: ModuleType, sorted_inputs, values, out_type):
         search = importlib.import_module("jax").vmap(lambda s, v: xp.searchsorted(s, v, side))
         return search(sorted_inputs, values)
 
     return kernel
 
 
-def _bound_rule(call):
+def _bound_rule(call: ShapeCall):
     lines, values = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 2)
     return [(shapes.same_dimension(lines[0], values[0]), values[1])]
 
 
 @op("LowerBound", "sorted_inputs: T, values: T -> output: out_type",
     shape=_bound_rule, **_BOUND)  # fmt: skip
-def LowerBound(xp, sorted_inputs, values, out_type):
+def LowerBound(xp: ModuleType, sorted_inputs: Array, values: Array, out_type):
     return _bound(sorted_inputs, values, "left", out_type)
 
 
@@ -653,14 +661,14 @@ LowerBound.samples(_bound_samples)
 
 
 @LowerBound.reference
-def _(sorted_inputs, values, out_type):
+def _(sorted_inputs, values, out_type: DType):
     less = np.asarray(sorted_inputs)[:, None, :] < np.asarray(values)[:, :, None]
     return less.sum(-1).astype(out_type.as_numpy_dtype)
 
 
 @op("UpperBound", "sorted_inputs: T, values: T -> output: out_type",
     shape=_bound_rule, **_BOUND)  # fmt: skip
-def UpperBound(xp, sorted_inputs, values, out_type):
+def UpperBound(xp: ModuleType, sorted_inputs: Array, values: Array, out_type):
     return _bound(sorted_inputs, values, "right", out_type)
 
 
@@ -670,14 +678,17 @@ UpperBound.samples(_bound_samples)
 
 
 @UpperBound.reference
-def _(sorted_inputs, values, out_type):
+def _(sorted_inputs, values, out_type: DType):
     less = np.asarray(sorted_inputs)[:, None, :] <= np.asarray(values)[:, :, None]
     return less.sum(-1).astype(out_type.as_numpy_dtype)
 
 
 @api("searchsorted")
 @tensor_function
-def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
+def searchsorted(
+    sorted_sequence: TensorLike, values: TensorLike, side: str = "left", out_type: DTypeLike = dtypes.int32,
+    name: str | None = None,
+):
     """Find where values would go in sorted rows to keep them sorted.
 
     Args:

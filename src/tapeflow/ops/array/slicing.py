@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api, api_value
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import int_array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
@@ -28,8 +31,11 @@ from tapeflow.ops.validate import dimensions, invalid, shape_text
 newaxis = None
 api_value("newaxis", "newaxis")
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
 
-def _slice_rule(call):
+
+def _slice_rule(call: ShapeCall):
     rank = shapes.same_dimension(shapes.vector_length(call, 1), shapes.vector_length(call, 2))
     shape = call.shape(0)
     if shape is not None:
@@ -61,7 +67,7 @@ def _slice_size(d: int | None, begin: int, size: int) -> int | None:
     moves=True,
     foldable=True,
 )
-def Slice(xp, input, begin, size):
+def Slice(xp: ModuleType, input: Array, begin: np.ndarray, size: np.ndarray):
     begin, size = np.asarray(begin), np.asarray(size)
     if begin.shape != (input.ndim,) or size.shape != (input.ndim,):
         raise invalid(
@@ -82,7 +88,7 @@ Slice.batching(batching.per_axis(begin=0, size=-1))
 
 
 @Slice.gradient(needs="begin")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     from tapeflow.ops.array.padding import Pad
 
     before = static_value(call.begin)
@@ -99,12 +105,12 @@ def _(call, dy):
     return padded, None, None
 
 
-def _cast(x, dtype):
+def _cast(x, dtype: DType):
     return cast(x, dtype)
 
 
 @Slice.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(4, 3), [1, 0], [2, -1])
     yield Sample(rng.normal(4, 3), [4, 0], [0, 3])
     yield Sample(rng.normal(4), np.array([2]), np.array([2]))
@@ -127,7 +133,7 @@ def _(input, begin, size):
 
 @api("slice")
 @tensor_function
-def slice_(input_, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
+def slice_(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """Take the part of a tensor that starts at `begin` and has shape `size`.
 
     Args:
@@ -211,7 +217,7 @@ def _index(at: int, size: int, dim: int) -> int:
     return index
 
 
-def _masks(call) -> tuple[int, ...]:
+def _masks(call: ShapeCall) -> tuple[int, ...]:
     return tuple(call.attr(name) for name in _MASKS)
 
 
@@ -252,7 +258,9 @@ def _strided_slice_rule(call):
     return [(*out, *dims)]
 
 
-def _slice_length(size, first, last, step, open_first: bool, open_last: bool) -> int | None:
+def _slice_length(
+    size: int | None, first: int | None, last: int | None, step: int | None, open_first: bool, open_last: bool
+) -> int | None:
     """How many elements a slice has; `first` and `last` are None where they are unknown or left out (open)."""
     if size is None or step is None:
         return None
@@ -271,17 +279,17 @@ def _slice_length(size, first, last, step, open_first: bool, open_last: bool) ->
     foldable=True,
     node_name="strided_slice",
 )
-def StridedSlice(xp, input, begin, end, strides, **masks):
+def StridedSlice(xp: ModuleType, input: Array, begin: Array, end: Array, strides: Array, **masks):
     return input[numpy_key(input.shape, begin, end, strides, masks.values())]
 
 
 @StridedSlice.batching
-def _(call):
+def _(call: BatchedCall):
     return batching.sliced(call, list(call.inputs), (1, 2, 3)) if call.only([0]) else None
 
 
 @StridedSlice.gradient(needs="begin, end, strides")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     masks = [getattr(call, name) for name in _MASKS]
     shape = call.shape("input")
     if call.dtype("begin") != dtypes.int32:
@@ -290,7 +298,7 @@ def _(call, dy):
 
 
 @StridedSlice.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = rng.normal(4, 3, 2)
     yield Sample(x, [1, 0], [3, 3], [1, 2])
     yield Sample(x, [-1, 2], [-4, 0], [-2, -1])
@@ -339,7 +347,7 @@ def _reference_key(
     attrs=_MASKS,
     shape=shapes.given(0),
 )
-def StridedSliceGrad(xp, shape, begin, end, strides, dy, **masks):
+def StridedSliceGrad(xp: ModuleType, shape, begin: Array, end: Array, strides: Array, dy: Array, **masks):
     shape = dimensions(shape)
     key = numpy_key(shape, begin, end, strides, masks.values())
     part = np.broadcast_to(np.int8(0), shape)[key].shape
@@ -353,14 +361,14 @@ def StridedSliceGrad(xp, shape, begin, end, strides, dy, **masks):
 
 
 @StridedSliceGrad.batching
-def _(call):
+def _(call: BatchedCall):
     if not call.only([4]):
         return None
     return batching.sliced(call, [call.with_size(call.inputs[0]), *call.inputs[1:]], (1, 2, 3))
 
 
 @StridedSliceGrad.gradient(needs="begin, end, strides")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     masks = [getattr(call, name) for name in _MASKS]
     return None, None, None, None, StridedSlice(dy, call.begin, call.end, call.strides, *masks)
 
@@ -369,7 +377,7 @@ StridedSliceGrad.compiled(static="begin, end, strides")
 
 
 @StridedSliceGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([4, 3], [1, 0], [3, 3], [1, 2], rng.normal(2, 2))
     yield Sample([4, 3], [-1], [0], [1], rng.normal(3), shrink_axis_mask=1)
     yield Sample([4, 3], [3, 0], [0, 0], [-1, 1], rng.normal(3, 1, 3), new_axis_mask=2)
@@ -392,7 +400,7 @@ def _(shape, begin, end, strides, dy, **masks):
     attrs=_MASKS,
     shape=shapes.same_as_first,
 )
-def TensorStridedSliceUpdate(xp, input, begin, end, strides, value, **masks):
+def TensorStridedSliceUpdate(xp: ModuleType, input, begin: Array, end: Array, strides: Array, value, **masks):
     key = numpy_key(input.shape, begin, end, strides, masks.values())
     part = np.broadcast_to(np.int8(0), input.shape)[key].shape
     if not _fits(value.shape, part):
@@ -414,7 +422,7 @@ def _fits(shape, into) -> bool:
 
 
 @TensorStridedSliceUpdate.gradient(needs="begin, end, strides")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     where = (call.begin, call.end, call.strides)
     masks = [getattr(call, name) for name in _MASKS]
     part = StridedSlice(dy, *where, *masks)
@@ -432,7 +440,7 @@ TensorStridedSliceUpdate.compiled(static="begin, end, strides")
 
 
 @TensorStridedSliceUpdate.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(4, 3), [1, 0], [3, 3], [1, 2], rng.normal(2, 2))
     yield Sample(rng.normal(4, 3), [1], [3], [1], rng.normal(3))
     yield Sample(rng.normal(4, 3), [1], [3], [1], rng.normal(2), raises=InvalidArgumentError)
@@ -448,17 +456,8 @@ def _(input, begin, end, strides, value, **masks):
 @api("strided_slice")
 @tensor_function
 def strided_slice(
-    input_,
-    begin,
-    end,
-    strides=None,
-    begin_mask=0,
-    end_mask=0,
-    ellipsis_mask=0,
-    new_axis_mask=0,
-    shrink_axis_mask=0,
-    var=None,
-    name=None,
+    input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
+    shrink_axis_mask=0, var=None, name: str | None = None,
 ):
     """Take a part of a tensor as `input_[begin:end:strides]` does, one entry for each dimension.
 
@@ -554,7 +553,7 @@ def parse_key(key) -> Spec:
     return Spec(_index_vector(begin), _index_vector(end), _index_vector(strides), masks)
 
 
-def _number(x):
+def _number(x: TensorLike):
     """An int, or a symbolic scalar tensor."""
     if isinstance(x, (int, np.integer)) and not isinstance(x, (bool, np.bool_)):
         return int(x)
@@ -568,7 +567,7 @@ def _has_dimensions(x) -> bool:
     return bool(x.shape.rank if isinstance(x.shape, TensorShape) else len(x.shape))
 
 
-def _index_vector(entries):
+def _index_vector(entries: Sequence[int]):
     if all(isinstance(e, int) for e in entries):
         return int_array(entries)
 
@@ -586,7 +585,7 @@ def is_mask(key) -> bool:
 
 
 @public
-def getitem(tensor, key):
+def getitem(tensor: TensorLike, key: TensorLike):
     """`tensor[key]` for every key: the plain ones, tensors as integers, and boolean masks.
 
     Args:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -17,6 +19,9 @@ from tapeflow.ops.array.joining import stack
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
 def _blocks(block_shape, amounts, what: str, rank: int) -> tuple[list[int], list[tuple[int, int]]]:
@@ -40,7 +45,7 @@ def _blocks(block_shape, amounts, what: str, rank: int) -> tuple[list[int], list
     return [int(b) for b in block_shape], [(int(a), int(b)) for a, b in amounts]
 
 
-def _space_to_batch(xp, input, block_shape, paddings):
+def _space_to_batch(xp: ModuleType, input, block_shape, paddings):
     blocks, pads = _blocks(block_shape, paddings, "paddings", input.ndim)
     count = len(blocks)
     for i, (d, (a, b), block) in enumerate(zip(input.shape[1:], pads, blocks, strict=False)):
@@ -58,7 +63,7 @@ def _space_to_batch(xp, input, block_shape, paddings):
     return x.reshape([batch * math.prod(blocks), *cut[::2], *rest])
 
 
-def _batch_to_space(xp, input, block_shape, crops):
+def _batch_to_space(xp: ModuleType, input, block_shape, crops):
     blocks, cuts = _blocks(block_shape, crops, "crops", input.ndim)
     count, product = len(blocks), math.prod(blocks)
     if input.shape[0] % product:
@@ -148,17 +153,17 @@ def _space(size: int, block: int, extra: int, down: bool) -> int | None:
     types={"T": ANY, "Tblock_shape": Preferring(INDEX), "Tpaddings": Preferring(INDEX)},
     shape=_space_to_batch_rule,
 )
-def SpaceToBatchND(xp, input, block_shape, paddings):
+def SpaceToBatchND(xp: ModuleType, input: Array, block_shape: Array, paddings: Array):
     return _space_to_batch(xp, input, block_shape, paddings)
 
 
 @SpaceToBatchND.gradient(needs="block_shape, paddings")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return BatchToSpaceND(dy, call.block_shape, call.paddings), None, None
 
 
 @SpaceToBatchND.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 4, 4, 1), [2, 2], [[0, 0], [0, 0]])
     yield Sample(rng.normal(1, 3, 5), [2], [[1, 0]])
     yield Sample(rng.normal(1, 2, 5, 2), [2, 3], [[1, 1], [1, 0]])
@@ -187,17 +192,17 @@ def _(input, block_shape, paddings):
     types={"T": ANY, "Tblock_shape": Preferring(INDEX), "Tcrops": Preferring(INDEX)},
     shape=_batch_to_space_rule,
 )
-def BatchToSpaceND(xp, input, block_shape, crops):
+def BatchToSpaceND(xp: ModuleType, input: Array, block_shape: Array, crops: Array):
     return _batch_to_space(xp, input, block_shape, crops)
 
 
 @BatchToSpaceND.gradient(needs="block_shape, crops")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SpaceToBatchND(dy, call.block_shape, call.crops), None, None
 
 
 @BatchToSpaceND.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(8, 2, 2, 1), [2, 2], [[0, 0], [0, 0]])
     yield Sample(rng.normal(4, 3, 3), [2, 2], [[1, 0], [2, 1]])
     yield Sample(rng.normal(3, 2, 2, 1), [2, 2], [[0, 0], [0, 0]], raises=InvalidArgumentError)
@@ -226,19 +231,19 @@ def _(input, block_shape, crops):
     attrs={"block_size": integer},
     shape=lambda call: _two_blocks(call, down=True),
 )
-def SpaceToBatch(xp, input, paddings, block_size):
+def SpaceToBatch(xp: ModuleType, input: Array, paddings: Array, block_size: int):
     _require_block(block_size)
     _require_rank_4(input)
     return _space_to_batch(xp, input, [block_size] * 2, paddings)
 
 
 @SpaceToBatch.gradient(needs="paddings")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return BatchToSpace(dy, call.paddings, call.block_size), None
 
 
 @SpaceToBatch.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(1, 4, 4, 1), [[0, 0], [0, 0]], block_size=2)
     yield Sample(rng.normal(1, 4, 4), [[0, 0], [0, 0]], block_size=2, raises=InvalidArgumentError)
     yield Sample(
@@ -260,19 +265,19 @@ def _(input, paddings, block_size):
     attrs={"block_size": integer},
     shape=lambda call: _two_blocks(call, down=False),
 )
-def BatchToSpace(xp, input, crops, block_size):
+def BatchToSpace(xp: ModuleType, input: Array, crops: Array, block_size: int):
     _require_block(block_size)
     _require_rank_4(input)
     return _batch_to_space(xp, input, [block_size] * 2, crops)
 
 
 @BatchToSpace.gradient(needs="crops")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SpaceToBatch(dy, call.crops, call.block_size), None
 
 
 @BatchToSpace.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         np.arange(4.0).reshape(4, 1, 1, 1),
         [[0, 0], [0, 0]],
@@ -297,16 +302,16 @@ def _require_rank_4(input) -> None:
 _LAYOUTS = one_of("NHWC", "NCHW")("NHWC")
 
 
-def _channels_last(xp, x, data_format):
+def _channels_last(xp: ModuleType, x, data_format):
     return xp.transpose(x, [0, 2, 3, 1]) if data_format == "NCHW" else x
 
 
-def _channels_back(xp, x, data_format):
+def _channels_back(xp: ModuleType, x, data_format):
     return xp.transpose(x, [0, 3, 1, 2]) if data_format == "NCHW" else x
 
 
 def _depth_rule(down: bool):
-    def rule(call):
+    def rule(call: ShapeCall):
         shape, block = call.shape(0), call.attr("block_size")
         if block < 2:
             raise invalid(f"block_size must be at least 2, but is {block}")
@@ -331,7 +336,7 @@ def _depth_rule(down: bool):
     attrs={"block_size": integer, "data_format": _LAYOUTS},
     shape=_depth_rule(True),
 )
-def SpaceToDepth(xp, input, block_size, data_format):
+def SpaceToDepth(xp: ModuleType, input: Array, block_size: int, data_format):
     _require_block(block_size)
     _require_rank_4(input)
     x = _channels_last(xp, input, data_format)
@@ -350,12 +355,12 @@ SpaceToDepth.batching(batching.folded())
 
 
 @SpaceToDepth.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return DepthToSpace(dy, call.block_size, call.data_format)
 
 
 @SpaceToDepth.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(1, 4, 6, 2), block_size=2)
     yield Sample(rng.normal(1, 2, 4, 4), block_size=2, data_format="NCHW")
     yield Sample(rng.normal(1, 3, 2, 1), block_size=2, raises=InvalidArgumentError)
@@ -364,7 +369,7 @@ def _(rng):
 
 
 @SpaceToDepth.reference
-def _(input, block_size, data_format):
+def _(input, block_size, data_format: str):
     axis = 1 if data_format == "NCHW" else 3
     x = np.moveaxis(input, axis, 3)
     parts = [x[:, i::block_size, j::block_size] for i, j in np.ndindex(block_size, block_size)]
@@ -378,7 +383,7 @@ def _(input, block_size, data_format):
     attrs={"block_size": integer, "data_format": _LAYOUTS},
     shape=_depth_rule(False),
 )
-def DepthToSpace(xp, input, block_size, data_format):
+def DepthToSpace(xp: ModuleType, input: Array, block_size: int, data_format):
     _require_block(block_size)
     _require_rank_4(input)
     x = _channels_last(xp, input, data_format)
@@ -396,12 +401,12 @@ DepthToSpace.batching(batching.folded())
 
 
 @DepthToSpace.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SpaceToDepth(dy, call.block_size, call.data_format)
 
 
 @DepthToSpace.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(1, 2, 3, 8), block_size=2)
     yield Sample(rng.normal(1, 4, 2, 3), block_size=2, data_format="NCHW")
     yield Sample(rng.normal(1, 3, 2, 3), block_size=2, raises=InvalidArgumentError)
@@ -409,7 +414,7 @@ def _(rng):
 
 
 @DepthToSpace.reference
-def _(input, block_size, data_format):
+def _(input, block_size, data_format: str):
     axis = 1 if data_format == "NCHW" else 3
     x = np.moveaxis(input, axis, 3)
     n, h, w, c = x.shape
@@ -476,7 +481,9 @@ def batch_to_space(
 
 @api(v1=("nn.space_to_batch", "space_to_batch"))
 @tensor_function
-def space_to_batch_v1(input, paddings, block_size=None, name=None, block_shape=None):
+def space_to_batch_v1(
+    input: TensorLike, paddings, block_size=None, name: str | None = None, block_shape=None
+):
     """`space_to_batch_nd` for images with square blocks of `block_size`."""
     if block_shape is not None:
         return SpaceToBatchND(input, block_shape, paddings)
@@ -485,7 +492,7 @@ def space_to_batch_v1(input, paddings, block_size=None, name=None, block_shape=N
 
 @api(v1="batch_to_space")
 @tensor_function
-def batch_to_space_v1(input, crops, block_size, name=None, block_shape=None):
+def batch_to_space_v1(input: TensorLike, crops, block_size, name: str | None = None, block_shape=None):
     """`batch_to_space` for images with square blocks of `block_size`."""
     if block_shape is not None:
         return BatchToSpaceND(input, block_shape, crops)
@@ -570,7 +577,7 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
     return convert_to_tensor(paddings), convert_to_tensor(crops)
 
 
-def _dynamic_paddings(shape, blocks, base=None):
+def _dynamic_paddings(shape: ShapeLike, blocks, base=None):
     """`required_space_to_batch_paddings` of tensors of a graph."""
     none = blocks * 0
     before, after = (none, none) if base is None else (base[:, 0], base[:, 1])
@@ -580,13 +587,13 @@ def _dynamic_paddings(shape, blocks, base=None):
 
 @api(v1=("nn.space_to_depth", "space_to_depth"))
 @tensor_function
-def space_to_depth_v1(input, block_size, name=None, data_format="NHWC"):
+def space_to_depth_v1(input: TensorLike, block_size, name: str | None = None, data_format: str = "NHWC"):
     """`space_to_depth` with the 1.x order of arguments."""
     return SpaceToDepth(input, block_size, data_format)
 
 
 @api(v1=("nn.depth_to_space", "depth_to_space"))
 @tensor_function
-def depth_to_space_v1(input, block_size, name=None, data_format="NHWC"):
+def depth_to_space_v1(input: TensorLike, block_size, name: str | None = None, data_format: str = "NHWC"):
     """`depth_to_space` with the 1.x order of arguments."""
     return DepthToSpace(input, block_size, data_format)

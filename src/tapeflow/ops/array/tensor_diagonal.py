@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -23,10 +26,13 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.table import COMPLEX, FLOATING, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 ELEMENTS = (*FLOATING, *INDEX, *COMPLEX)
 
 
-def _whole_rule(call):
+def _whole_rule(call: ShapeCall):
     shape = shapes.at_least(call.shape(0), 1)
     return [None if shape is None else shape * 2]
 
@@ -37,19 +43,19 @@ def _whole_rule(call):
     types={"T": ELEMENTS},
     shape=_whole_rule,
 )
-def Diag(xp, diagonal):
+def Diag(xp: ModuleType, diagonal: Array):
     if diagonal.ndim < 1:
         raise invalid("Input must be at least rank 1, got 0")
     return xp.diag(diagonal.ravel()).reshape(diagonal.shape * 2)
 
 
 @Diag.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return DiagPart(dy)
 
 
 @Diag.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3))
     yield Sample(rng.normal(2, 3))
     yield Sample(np.asarray(1.0), raises=InvalidArgumentError)
@@ -63,7 +69,7 @@ def _(diagonal):
     return out
 
 
-def _part_rule(call):
+def _part_rule(call: ShapeCall):
     shape = call.shape(0)
     if shape is None:
         return [None]
@@ -79,7 +85,7 @@ def _part_rule(call):
     types={"T": ELEMENTS},
     shape=_part_rule,
 )
-def DiagPart(xp, input):
+def DiagPart(xp: ModuleType, input: Array):
     half = input.ndim // 2
     if input.ndim % 2:  # a scalar, which graphs refuse, is its own diagonal
         raise invalid(f"The rank of the tensor should be even, got shape {shape_text(input.shape)}")
@@ -92,12 +98,12 @@ def DiagPart(xp, input):
 
 
 @DiagPart.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Diag(dy)
 
 
 @DiagPart.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 3))
     yield Sample(rng.normal(2, 3, 2, 3))
     yield Sample(rng.normal(3, 4), raises=InvalidArgumentError)
@@ -126,7 +132,10 @@ def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
 
 @api("linalg.eye", "eye")
 @tensor_function
-def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+def eye(
+    num_rows: TensorLike, num_columns: TensorLike | None = None, batch_shape=None,
+    dtype: DTypeLike = dtypes.float32, name: str | None = None,
+):
     """Make an identity matrix, or a batch of them.
 
     Args:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
-def _rule(call):
+
+def _rule(call: ShapeCall):
     indices, count = call.shape(0), shapes.vector_length(call, 1)
     return [None if indices is None else (count, *indices)]
 
@@ -26,7 +32,7 @@ def _rule(call):
     ranks="indices: 0-1, dims: 1",
     shape=_rule,
 )
-def UnravelIndex(xp, indices, dims):
+def UnravelIndex(xp: ModuleType, indices: Array, dims: Array):
     if indices.ndim > 1:
         raise invalid(f'The indices can only be scalar or vector got "{shape_text(indices.shape)}"')
     if dims.ndim != 1:
@@ -52,7 +58,7 @@ UnravelIndex.compiled(static="dims")
 
 
 @UnravelIndex.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([2, 5, 7], [3, 3], expect=np.array([[0, 1, 2], [2, 2, 1]], np.int32))
     yield Sample(1621, [6, 7, 8, 9], expect=np.array([3, 1, 4, 1], np.int32))
     yield Sample([9], [3, 3], raises=InvalidArgumentError)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -18,16 +22,19 @@ from tapeflow.ops.static import as_shape, product, sizes_in
 from tapeflow.ops.table import REAL, Sample, ints, one_of, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, ShapeCall
+
 _ONES = [1, 1, 1, 1, 1]
 
 
-def _five(ksizes, strides) -> None:
+def _five(ksizes: Sequence[int], strides: Sequence[int]) -> None:
     for what, values in (("ksizes", ksizes), ("strides", strides)):
         if len(values) < 5:
             raise invalid(f"Length for attr '{what}' of {len(values)} must be at least minimum 5")
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     shape, sizes, steps = shapes.with_rank(call.shape(0), 5), call.attr("ksizes"), call.attr("strides")
     _five(sizes, steps)
     depth = None if shape[4] is None else shape[4] * sizes[1] * sizes[2] * sizes[3]
@@ -42,7 +49,9 @@ def _rule(call):
     attrs={"ksizes": ints, "strides": ints, "padding": one_of("SAME", "VALID")},
     shape=_rule,
 )
-def ExtractVolumePatches(xp, input, ksizes, strides, padding):
+def ExtractVolumePatches(
+    xp: ModuleType, input: Array, ksizes: Sequence[int], strides: Sequence[int], padding: str
+):
     _five(ksizes, strides)
     if input.ndim != 5:
         raise invalid(f"input must be 5-dimensional{shape_text(input.shape)}")
@@ -56,7 +65,7 @@ def ExtractVolumePatches(xp, input, ksizes, strides, padding):
 
 
 @ExtractVolumePatches.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = (call.ksizes, call.strides, call.padding)
     if call.static_shape("input").rank is None:
         shape = call.shape("input")

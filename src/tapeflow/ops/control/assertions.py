@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api, api_value
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import public
 from tapeflow.core.structures import nest
@@ -23,15 +25,15 @@ from tapeflow.ops.static import concrete_value, static_value
 from tapeflow.ops.validate import invalid
 
 
-def _prefix(message) -> str:
+def _prefix(message: str | None) -> str:
     return f"{message}.  " if message else ""
 
 
-def _described(name: str, x) -> str:
+def _described(name: str, x: Tensor) -> str:
     return f"{name} (shape={x.shape} dtype={x.dtype.name}) = "
 
 
-def _flat(item, summarize) -> tuple[list, bool]:
+def _flat(item: Tensor | str, summarize) -> tuple[list, bool]:
     """The first elements of `item`, and whether there are more. None or 3 elements; -1: all."""
     values = concrete_value(convert_to_tensor(item))
     flat = values.ravel()
@@ -39,14 +41,14 @@ def _flat(item, summarize) -> tuple[list, bool]:
     return list(flat[:limit]), flat.size > limit
 
 
-def _summary(item, summarize) -> str:
+def _summary(item: Tensor | str, summarize) -> str:
     values, more = _flat(item, summarize)
     return ", ".join([str(v) for v in values] + ["..."] * more)
 
 
 @api("debugging.Assert", "Assert")
 @public
-def Assert(condition, data, summarize=None, name=None):
+def Assert(condition: TensorLike, data, summarize=None, name: str | None = None):
     """Raise an error, showing tensors, unless a condition holds.
 
     Args:
@@ -66,7 +68,7 @@ def Assert(condition, data, summarize=None, name=None):
     return check(condition, data, summarize)
 
 
-def check(condition, data, summarize=None):
+def check(condition, data: Sequence[Tensor | str], summarize=None):
     """The assertion, on values."""
     if not condition:
         text = "\n".join(_summary(item, summarize) for item in data)
@@ -116,15 +118,18 @@ def failed_in_graph(data, summarize) -> Exception:
     return invalid("assertion failed: " + " ".join(f"[{text}]" for text in texts))
 
 
-def _name_of(x) -> str:
+def _name_of(x: Tensor) -> str:
     return "" if x is None or hasattr(x, "numpy") else getattr(x, "name", "")
 
 
-def _named(name: str, x) -> str:
+def _named(name: str, x: Tensor) -> str:
     return f"{name} ({_name_of(x)}) = "
 
 
-def _staged_check(function, values, condition, data, name, summarize=None):
+def _staged_check(
+    function: Callable[..., Any], values: Sequence[Tensor | None], condition: Callable[..., Any], data,
+    name: str, summarize=None,
+):
     """`function(values)`, which raises, now where all tensors in `values` are constants; else when the graph runs.
 
     That is an operation, which is returned, that shows the texts and tensors `data` unless `condition()` holds.
@@ -197,7 +202,7 @@ def _binary(relation: str, function, x, y, data, summarize, message, name=None):
     )
 
 
-def _pair(x, y):
+def _pair(x: Tensor, y: Tensor):
     if hasattr(y, "dtype") and not hasattr(x, "dtype"):
         y = convert_to_tensor(y)
         return convert_to_tensor(x, dtype=y.dtype), y
@@ -224,11 +229,14 @@ Raises:
 """
 
 
-def _assertion(name: str, relation: str, function):
-    def assertion(x, y, message=None, summarize=None, name=None):
+def _assertion(name: str, relation: str, function: Callable[..., Any]):
+    def assertion(x: Tensor, y: Tensor, message: str | None = None, summarize=None, name: str | None = None):
         return _binary(relation, function, x, y, None, summarize, message, name)
 
-    def assertion_v1(x, y, data=None, summarize=None, message=None, name=None):
+    def assertion_v1(
+        x: Tensor, y: Tensor, data: Sequence[Tensor | str] | None = None, summarize=None,
+        message: str | None = None, name: str | None = None,
+    ):
         return _binary(relation, function, x, y, data, summarize, message, name)
 
     what = f"Check that `x {relation} y` holds for all elements, with broadcasting."
@@ -262,7 +270,7 @@ api_value("assert_greater_equal_v1", v1=("debugging.assert_greater_equal", "asse
 
 @api(v2="debugging.assert_none_equal")
 @public
-def assert_none_equal(x, y, summarize=None, message=None, name=None):
+def assert_none_equal(x: TensorLike, y: TensorLike, summarize=None, message=None, name: str | None = None):
     """Check that two tensors differ in all elements.
 
     Args:
@@ -282,7 +290,9 @@ def assert_none_equal(x, y, summarize=None, message=None, name=None):
 
 @api(v1=("debugging.assert_none_equal", "assert_none_equal"))
 @public
-def assert_none_equal_v1(x, y, data=None, summarize=None, message=None, name=None):
+def assert_none_equal_v1(
+    x: TensorLike, y: TensorLike, data=None, summarize=None, message=None, name: str | None = None
+):
     """`assert_none_equal` with the 1.x argument `data`, shown instead of the elements.
 
     Args:
@@ -298,7 +308,9 @@ def assert_none_equal_v1(x, y, data=None, summarize=None, message=None, name=Non
 
 @api(v2="debugging.assert_near")
 @public
-def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
+def assert_near(
+    x: TensorLike, y: TensorLike, rtol=None, atol=None, message=None, summarize=None, name: str | None = None
+):
     """Check that two tensors are equal but for small differences: `|x - y| <= atol + rtol * |y|`.
 
     Args:
@@ -367,8 +379,8 @@ def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, messag
     return Assert(holds(), shown, summarize)
 
 
-def _sign_assertion(public_name: str, relation: str, function, joined=False):
-    def assertion(x, message=None, summarize=None, name=None):
+def _sign_assertion(public_name: str, relation: str, function: Callable[..., Any], joined: bool = False):
+    def assertion(x, message=None, summarize=None, name: str | None = None):
         return assertion_v1(x, None, summarize, message, name)
 
     def assertion_v1(x, data=None, summarize=None, message=None, name=None):
@@ -439,7 +451,9 @@ def _require_rank(x, holds, words: str, message) -> None:
         )
 
 
-def _rank_assertion(public_name, function, x, ranks, holds, words, message, name, data=None, summarize=None):
+def _rank_assertion(
+    public_name, function, x, ranks, holds, words, message, name: str | None, data=None, summarize=None
+):
     """Checks the rank now, or when the graph runs if it or one of `ranks` is not known yet.
 
     `function` does so for a value, `holds(rank, ranks)` says whether it is right, also of tensors. What is raised
@@ -479,7 +493,7 @@ def _is_one_of(rank, ranks):
 
 @api(v2=("debugging.assert_rank", "assert_rank"))
 @public
-def assert_rank(x, rank, message=None, name=None):
+def assert_rank(x: TensorLike, rank, message=None, name: str | None = None):
     """Check that a tensor has a number of dimensions.
 
     Args:
@@ -499,7 +513,7 @@ def assert_rank(x, rank, message=None, name=None):
 
 @api(v1=("debugging.assert_rank", "assert_rank"))
 @public
-def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
+def assert_rank_v1(x: TensorLike, rank, data=None, summarize=None, message=None, name: str | None = None):
     """`assert_rank` with the 1.x order of arguments; `data` is shown where it fails while a graph runs.
 
     Args:
@@ -517,7 +531,7 @@ def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
 
 @api(v2="debugging.assert_rank_at_least")
 @public
-def assert_rank_at_least(x, rank, message=None, name=None):
+def assert_rank_at_least(x: TensorLike, rank, message=None, name: str | None = None):
     """Check that a tensor has at least a number of dimensions.
 
     Args:
@@ -537,7 +551,9 @@ def assert_rank_at_least(x, rank, message=None, name=None):
 
 @api(v1=("debugging.assert_rank_at_least", "assert_rank_at_least"))
 @public
-def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, name=None):
+def assert_rank_at_least_v1(
+    x: TensorLike, rank, data=None, summarize=None, message=None, name: str | None = None
+):
     """`assert_rank_at_least` with the 1.x order of arguments; see `assert_rank_v1` for `data`.
 
     Args:
@@ -556,7 +572,7 @@ def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, na
 
 @api(v2="debugging.assert_rank_in")
 @public
-def assert_rank_in(x, ranks, message=None, name=None):
+def assert_rank_in(x: TensorLike, ranks, message=None, name: str | None = None):
     """Check that the number of dimensions of a tensor is one of several.
 
     Args:
@@ -576,7 +592,7 @@ def assert_rank_in(x, ranks, message=None, name=None):
 
 @api(v1=("debugging.assert_rank_in", "assert_rank_in"))
 @public
-def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=None):
+def assert_rank_in_v1(x: TensorLike, ranks, data=None, summarize=None, message=None, name: str | None = None):
     """`assert_rank_in` with the 1.x order of arguments; see `assert_rank_v1` for `data`.
 
     Args:
@@ -595,7 +611,7 @@ def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=No
 
 @api(v1=("debugging.assert_integer", "assert_integer"))
 @public
-def assert_integer(x, message=None, name=None):
+def assert_integer(x: TensorLike, message=None, name: str | None = None):
     """Check that a tensor is of an integer dtype.
 
     Args:
@@ -619,7 +635,7 @@ def assert_integer(x, message=None, name=None):
 
 @api(v1=("debugging.assert_type", "assert_type"))
 @public
-def assert_type(tensor, tf_type, message=None, name=None):
+def assert_type(tensor: TensorLike, tf_type, message=None, name: str | None = None):
     """Check that a tensor is of a dtype.
 
     Args:
@@ -645,7 +661,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
 
 @api(v1=("debugging.assert_scalar", "assert_scalar"))
 @public
-def assert_scalar(tensor, name=None, message=None):
+def assert_scalar(tensor: TensorLike, name: str | None = None, message=None):
     """Raise ValueError unless `tensor` has no dimensions.
 
     Args:
@@ -661,7 +677,7 @@ def assert_scalar(tensor, name=None, message=None):
 
 @api(v2="debugging.assert_scalar")
 @public
-def assert_scalar_v2(tensor, message=None, name=None):
+def assert_scalar_v2(tensor: TensorLike, message=None, name: str | None = None):
     """Check that a tensor has no dimensions.
 
     Args:
@@ -677,7 +693,7 @@ def assert_scalar_v2(tensor, message=None, name=None):
 
 @api("debugging.assert_same_float_dtype", v1="assert_same_float_dtype")
 @public
-def assert_same_float_dtype(tensors=None, dtype=None):
+def assert_same_float_dtype(tensors=None, dtype: DTypeLike | None = None):
     """Check that tensors have one floating dtype, and return it.
 
     Args:
@@ -716,7 +732,7 @@ def assert_same_float_dtype(tensors=None, dtype=None):
 
 @api("debugging.assert_proper_iterable", v1="assert_proper_iterable")
 @public
-def assert_proper_iterable(values):
+def assert_proper_iterable(values: TensorLike):
     """Raises TypeError unless `values` is iterable and no tensor, array or string."""
     if hasattr(values, "dtype") or isinstance(values, (str, bytes)):
         raise TypeError(
@@ -728,7 +744,7 @@ def assert_proper_iterable(values):
 
 @api("debugging.is_numeric_tensor", v1="is_numeric_tensor")
 @public
-def is_numeric_tensor(tensor):
+def is_numeric_tensor(tensor: TensorLike):
     """Whether `tensor` is a tensor of numbers."""
     if not isinstance(tensor, Tensor):
         return False
@@ -737,7 +753,7 @@ def is_numeric_tensor(tensor):
 
 @api(v1="debugging.assert_shapes")
 @public
-def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+def assert_shapes(shapes, data=None, summarize=None, message=None, name: str | None = None):
     """Check that tensors have shapes whose sizes may be symbols.
 
     Args:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tapeflow.api import api
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public
 from tapeflow.ops.control import assertions
 
 
 @api(v2="debugging.assert_integer")
 @public
-def assert_integer(x, message=None, name=None):
+def assert_integer(x: TensorLike, message=None, name: str | None = None):
     """Check that a tensor is of an integer dtype.
 
     Args:
@@ -25,7 +26,7 @@ def assert_integer(x, message=None, name=None):
 
 @api(v2="debugging.assert_type")
 @public
-def assert_type(tensor, tf_type, message=None, name=None):
+def assert_type(tensor: TensorLike, tf_type, message=None, name: str | None = None):
     """Check that a tensor is of a dtype.
 
     Args:
@@ -42,7 +43,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
 
 @api(v2="debugging.assert_shapes")
 @public
-def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+def assert_shapes(shapes, data=None, summarize=None, message=None, name: str | None = None):
     """Check that tensors have shapes whose sizes may be symbols.
 
     Args:

@@ -5,13 +5,20 @@ Anywhere else each process of a group is a replica; alone there is one, with num
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.ops import shapes
 from tapeflow.ops.control import process_group
 from tapeflow.ops.table import Sample, op
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 # The axis of the mesh that the replicas are on.
 AXIS = "replicas"
@@ -32,7 +39,7 @@ def outside_of_replicas(value):
 
 @op("CrossReplicaSum", "input: T, group_assignment: int32 -> output: T", types={"T": _SUMMED},
     shape=shapes.same_as_first, stateful=True)  # fmt: skip
-def CrossReplicaSum(xp, input, group_assignment):
+def CrossReplicaSum(xp: ModuleType, input: Array, group_assignment: Array):
     """The sum over the replicas of each group, a row of numbers; without rows over all."""
     group = process_group.current()
     if group is None:
@@ -43,7 +50,7 @@ def CrossReplicaSum(xp, input, group_assignment):
 
 
 @CrossReplicaSum.compiled(static="group_assignment")
-def _(xp, input, group_assignment):
+def _(xp: ModuleType, input, group_assignment):
     from jax import lax
 
     groups = group_assignment.tolist() if len(group_assignment) > 1 else None
@@ -54,7 +61,7 @@ def _(xp, input, group_assignment):
 
 
 @CrossReplicaSum.gradient(needs="group_assignment")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return CrossReplicaSum(dy, call.group_assignment), None
 
 
@@ -62,20 +69,20 @@ CrossReplicaSum.reference(lambda input, group_assignment: input)  # of one repli
 
 
 @CrossReplicaSum.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3).astype(np.float32), np.array([[0]], np.int32))
     yield Sample(np.arange(3, dtype=np.int32), np.zeros((0, 1), np.int32))
 
 
 @op("XlaReplicaId", "-> id: int32", shape=lambda call: [()], stateful=True)
-def XlaReplicaId(xp):
+def XlaReplicaId(xp: ModuleType):
     """The number of the replica."""
     group = process_group.current()
     return np.int32(0 if group is None else group.rank)
 
 
 @XlaReplicaId.compiled
-def _(xp):
+def _(xp: ModuleType):
     from jax import lax
 
     try:
@@ -88,5 +95,5 @@ XlaReplicaId.gradient(None)
 
 
 @XlaReplicaId.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(expect=np.int32(0))

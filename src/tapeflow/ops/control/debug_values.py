@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.ops import shapes
 from tapeflow.ops.lists.payload import dtype_of
 from tapeflow.ops.table import ANY, REAL, Sample, dtype, op, strings
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 _NAMED = {"device_name": "", "tensor_name": "", "debug_urls": strings([]), "gated_grpc": False}
 _VALUES = np.array([1.0, np.nan, np.inf, 0.0, -2.0, -np.inf, 5.0])
@@ -23,7 +31,7 @@ def _check(tensor_name, debug_urls):
 
 
 @op("DebugIdentity", "input: T -> output: T", types={"T": ANY}, attrs=_NAMED, shape=shapes.elementwise)
-def DebugIdentity(xp, input, device_name, tensor_name, debug_urls, gated_grpc):
+def DebugIdentity(xp: ModuleType, input: Array, device_name, tensor_name, debug_urls, gated_grpc):
     _check(tensor_name, debug_urls)
     return input
 
@@ -33,13 +41,13 @@ DebugIdentity.reference(lambda input, **unused: input)
 
 
 @DebugIdentity.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), tensor_name="a:0")
     yield Sample(rng.normal(2), raises=InvalidArgumentError)
 
 
 @op("DebugGradientIdentity", "input: T -> output: T", types={"T": ANY}, shape=shapes.elementwise)
-def DebugGradientIdentity(xp, input):
+def DebugGradientIdentity(xp: ModuleType, input: Array):
     return input
 
 
@@ -49,7 +57,7 @@ DebugGradientIdentity.samples(lambda rng: [Sample(rng.normal(2, 3)), Sample(np.a
 
 
 @op("DebugNanCount", "input: T -> output: int64", types={"T": REAL}, attrs=_NAMED, shape=lambda call: [(1,)])
-def DebugNanCount(xp, input, device_name, tensor_name, debug_urls, gated_grpc):
+def DebugNanCount(xp: ModuleType, input: Array, device_name, tensor_name, debug_urls, gated_grpc):
     _check(tensor_name, debug_urls)
     return np.array([np.count_nonzero(input != input)], np.int64)
 
@@ -58,7 +66,7 @@ DebugNanCount.gradient(None)
 
 
 @DebugNanCount.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_VALUES, tensor_name="a:0", expect=np.array([1]))
     yield Sample(np.array([1, 2]), tensor_name="a:0", expect=np.array([0]))
     yield Sample(_VALUES, tensor_name="", raises=InvalidArgumentError)
@@ -68,7 +76,8 @@ def _(rng):
     attrs={**_NAMED, "lower_bound": float("-inf"), "upper_bound": float("inf"), "mute_if_healthy": False},
     shape=lambda call: [(None if call.shape(0) is None else 14 + len(call.shape(0)),)])  # fmt: skip
 def DebugNumericSummary(
-    xp, input, device_name, tensor_name, debug_urls, gated_grpc, lower_bound, upper_bound, mute_if_healthy
+    xp: ModuleType, input: Array, device_name, tensor_name, debug_urls, gated_grpc, lower_bound, upper_bound,
+    mute_if_healthy: bool,
 ):  # fmt: skip
     """Whether it is there, how many elements it has, of each kind, their range, mean and variance; dtype and shape.
 
@@ -91,7 +100,7 @@ DebugNumericSummary.gradient(None)
 
 
 @DebugNumericSummary.samples
-def _(rng):
+def _(rng: SampleGenerator):
     found = [1, 7, 1, 1, 1, 1, 2, 1, -2, 5, 1, 6.5, 2, 1, 7]
     yield Sample(_VALUES, tensor_name="a:0", expect=np.array(found))
     yield Sample(np.array([[np.nan]]), tensor_name="a:0",
@@ -106,7 +115,9 @@ _LENGTHS = {2: 2, 3: 5, 4: 11, 5: 10, 8: 3}
 @op("DebugNumericSummaryV2", "input: T -> output: output_dtype", types={"T": REAL},
     attrs={"output_dtype": dtype(dtypes.float32), "tensor_debug_mode": -1, "tensor_id": -1},
     shape=lambda call: [(_LENGTHS.get(call.attr("tensor_debug_mode")),)])  # fmt: skip
-def DebugNumericSummaryV2(xp, input, output_dtype, tensor_debug_mode, tensor_id):
+def DebugNumericSummaryV2(
+    xp: ModuleType, input: np.ndarray, output_dtype: DType, tensor_debug_mode: int, tensor_id: int
+):
     if output_dtype not in (dtypes.float32, dtypes.float64):
         raise invalid(f"output_dtype must be float32 or float64, got {output_dtype.name}")
     bad = input != input
@@ -135,7 +146,7 @@ DebugNumericSummaryV2.gradient(None)
 
 
 @DebugNumericSummaryV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for mode, found in (
         (2, [3, 1]),
         (3, [3, 7, 1, 1, 1]),

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.structures import nest
@@ -25,6 +28,9 @@ from tapeflow.ops.math import reduction
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import concrete_value
 from tapeflow.ops.table import op
+
+if TYPE_CHECKING:
+    from tapeflow.ops.lists.tensor_array import TensorArray
 
 # The staged half; an object with cond, loop, switch, ... once graphs are there.
 staging: Any = None
@@ -51,7 +57,7 @@ def _truth(pred) -> bool:
     return bool(value.reshape(()))
 
 
-def _single(result):
+def _single(result: Sequence[Tensor]):
     """A list or tuple of one element is passed on as that element."""
     if isinstance(result, (list, tuple)) and len(result) == 1 and not hasattr(result, "_fields"):
         return result[0]
@@ -60,7 +66,10 @@ def _single(result):
 
 @api(v2="cond")
 @public
-def cond(pred, true_fn=None, false_fn=None, name=None):
+def cond(
+    pred: TensorLike, true_fn: Callable[..., Any] | None = None, false_fn: Callable[..., Any] | None = None,
+    name: str | None = None,
+):
     """Return what one of two functions returns, by a condition.
 
     Args:
@@ -84,7 +93,10 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
 
 @api(v1="cond")
 @public
-def cond_v1(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
+def cond_v1(
+    pred: TensorLike, true_fn: Callable[..., Any] | None = None, false_fn: Callable[..., Any] | None = None,
+    strict: bool = False, name: str | None = None, fn1=None, fn2=None,
+):
     """`cond` with the 1.x spellings `fn1` and `fn2`; unless `strict`, one result is taken out of its list.
 
     Args:
@@ -115,14 +127,16 @@ def cond_v1(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None
     return result if strict else _single(result)
 
 
-def _unpacked(function, strict):
+def _unpacked(function: Callable[..., Any], strict: bool):
     """`function`, whose list of one element is passed on as that element unless `strict`."""
     return function if strict else lambda: _single(function())
 
 
 @api("case")
 @public
-def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+def case(
+    pred_fn_pairs, default=None, exclusive: bool = False, strict: bool = False, name: str | None = "case"
+):
     """Return what the function of the first true predicate returns.
 
     Args:
@@ -176,7 +190,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     return _result(default(), strict)
 
 
-def _staged_case(pairs, default, exclusive, strict, name):
+def _staged_case(pairs, default, exclusive: bool, strict, name: str | None):
     """Conditionals inside of each other; without a default, the last function's condition is asserted."""
     from tapeflow.ops.control import assertions
 
@@ -210,7 +224,7 @@ def _result(result, strict):
 
 @api("switch_case")
 @public
-def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
+def switch_case(branch_index, branch_fns, default=None, name: str | None = "switch_case"):
     """Return what the function with a number returns.
 
     Args:
@@ -270,15 +284,9 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
 @api(v2="while_loop")
 @public
 def while_loop(
-    cond,
-    body,
-    loop_vars,
-    shape_invariants=None,
-    parallel_iterations=10,
-    back_prop=True,
-    swap_memory=False,
-    maximum_iterations=None,
-    name=None,
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], shape_invariants=None,
+    parallel_iterations: TensorLike = 10, back_prop: bool = True, swap_memory: bool = False,
+    maximum_iterations: TensorLike | None = None, name: str | None = None,
 ):
     """Apply a function to loop variables again and again, as long as a condition holds.
 
@@ -312,7 +320,8 @@ def while_loop(
 
 
 def _loop(
-    cond, body, loop_vars, parallel_iterations, maximum_iterations, pack, shape_invariants=None, name=None
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], parallel_iterations,
+    maximum_iterations, pack: bool, shape_invariants=None, name: str | None = None,
 ):
     """The loop; with `pack`, a single variable may come from `body` without a list, and goes without one."""
     if not callable(cond):
@@ -346,7 +355,7 @@ def _loop(
     return loop_vars[0] if packed else loop_vars
 
 
-def _as_value(x):
+def _as_value(x: TensorLike | TensorArray):
     """A tensor; what is made of several, such as IndexedSlices or a TensorArray, stays."""
     if hasattr(x, "mark_used") or nest.is_nested_or_composite(x):
         return x
@@ -356,16 +365,9 @@ def _as_value(x):
 @api(v1="while_loop")
 @public
 def while_loop_v1(
-    cond,
-    body,
-    loop_vars,
-    shape_invariants=None,
-    parallel_iterations=10,
-    back_prop=True,
-    swap_memory=False,
-    name=None,
-    maximum_iterations=None,
-    return_same_structure=False,
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Tensor], shape_invariants=None,
+    parallel_iterations: TensorLike = 10, back_prop: bool = True, swap_memory: bool = False,
+    name: str | None = None, maximum_iterations=None, return_same_structure: bool = False,
 ):
     """`while_loop` of 1.x: a single loop variable is returned without its list unless `return_same_structure`."""
     pack = not return_same_structure
@@ -405,7 +407,7 @@ def control_dependencies(control_inputs) -> Iterator[None]:
 
 
 @op("NoOp", "->")
-def NoOp(xp):
+def NoOp(xp: ModuleType):
     return None
 
 
@@ -419,7 +421,7 @@ def _():
 
 @api("no_op")
 @public
-def no_op(name=None):
+def no_op(name: str | None = None):
     """Nothing; there to be depended on."""
     return staging.no_op(name) if staged() else None
 
@@ -450,7 +452,7 @@ def group(*inputs, **kwargs):
 
 @api(v2="tuple")
 @public
-def tuple_(tensors, control_inputs=None, name=None):
+def tuple_(tensors, control_inputs=None, name: str | None = None):
     """Make tensors that are there once all of them, and other operations, have run.
 
     Args:
@@ -473,7 +475,7 @@ def tuple_(tensors, control_inputs=None, name=None):
 
 @api(v1="tuple")
 @public
-def tuple_v1(tensors, name=None, control_inputs=None):
+def tuple_v1(tensors, name: str | None = None, control_inputs=None):
     """`tuple` with the 1.x order of arguments."""
     return tuple_(tensors, control_inputs, name)
 
@@ -494,7 +496,7 @@ def typed(values, Tout):
     return _one(values, Tout)
 
 
-def _require_function(func) -> None:
+def _require_function(func: Callable[..., Any]) -> None:
     if not callable(func):
         raise ValueError(
             f"Expected func to be callable. Received func={func} of type {type(func)}."
@@ -524,7 +526,7 @@ def _decorator(call):
 
 @api("py_function")
 @public
-def py_function(func=None, inp=None, Tout=None, name=None):
+def py_function(func=None, inp=None, Tout=None, name: str | None = None):
     """Call a Python function of eager tensors, also when a graph runs. Gradients flow through what it does.
 
     Args:
@@ -551,7 +553,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
 @api("numpy_function")
 @public
-def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+def numpy_function(func=None, inp=None, Tout=None, stateful: bool = True, name: str | None = None):
     """Call a function of NumPy arrays, also when a graph runs. It is not differentiable.
 
     Args:
@@ -581,6 +583,9 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
 @api(v1="py_func")
 @public
-def py_func(func, inp, Tout, stateful=True, name=None):
+def py_func(
+    func: Callable[..., Any], inp: Sequence[Tensor], Tout: Sequence[DType], stateful: bool = True,
+    name: str | None = None,
+):
     """`numpy_function` with the 1.x order of arguments."""
     return numpy_function(func, inp, Tout, stateful, name)

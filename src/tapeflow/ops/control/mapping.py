@@ -7,6 +7,7 @@ import sys
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public
@@ -76,15 +77,8 @@ _COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged.tensor"}
 @public
 @graph_scope("map")
 def map_fn(
-    fn,
-    elems,
-    dtype=None,
-    parallel_iterations=None,
-    back_prop=True,
-    swap_memory=False,
-    infer_shape=True,
-    name=None,
-    fn_output_signature=None,
+    fn, elems, dtype: DTypeLike | None = None, parallel_iterations=None, back_prop: bool = True,
+    swap_memory: bool = False, infer_shape: bool = True, name: str | None = None, fn_output_signature=None,
 ):
     """Apply a function to each element along the first dimension, and stack the results.
 
@@ -164,15 +158,8 @@ def _promised(value, kind):
 @public
 @graph_scope("map")
 def map_fn_v1(
-    fn,
-    elems,
-    dtype=None,
-    parallel_iterations=None,
-    back_prop=True,
-    swap_memory=False,
-    infer_shape=True,
-    name=None,
-    fn_output_signature=None,
+    fn, elems, dtype: DTypeLike | None = None, parallel_iterations=None, back_prop: bool = True,
+    swap_memory: bool = False, infer_shape: bool = True, name: str | None = None, fn_output_signature=None,
 ):
     """`map_fn` as 1.x has it."""
     return map_fn(
@@ -200,7 +187,7 @@ def _folded(fn, rows, initializer):
     return state, rows
 
 
-def _fold(fn, elems, initializer, options, reverse=False):
+def _fold(fn, elems, initializer, options, reverse: bool = False):
     _require_callable(fn)
     flat = _flat(elems)
     if _is_staged(flat, initializer):
@@ -216,13 +203,8 @@ def _fold(fn, elems, initializer, options, reverse=False):
 @public
 @graph_scope("foldl")
 def foldl(
-    fn,
-    elems,
-    initializer=None,
-    parallel_iterations=10,
-    back_prop=True,
-    swap_memory=False,
-    name=None,
+    fn, elems, initializer=None, parallel_iterations=10, back_prop: bool = True, swap_memory: bool = False,
+    name: str | None = None,
 ):
     """Combine the elements of a tensor along its first dimension, from the first to the last.
 
@@ -251,13 +233,8 @@ def foldl(
 @public
 @graph_scope("foldr")
 def foldr(
-    fn,
-    elems,
-    initializer=None,
-    parallel_iterations=10,
-    back_prop=True,
-    swap_memory=False,
-    name=None,
+    fn, elems, initializer=None, parallel_iterations=10, back_prop: bool = True, swap_memory: bool = False,
+    name: str | None = None,
 ):
     """Combine the elements of a tensor along its first dimension, from the last to the first.
 
@@ -285,15 +262,8 @@ def foldr(
 @public
 @graph_scope("scan")
 def scan(
-    fn,
-    elems,
-    initializer=None,
-    parallel_iterations=10,
-    back_prop=True,
-    swap_memory=False,
-    infer_shape=True,
-    reverse=False,
-    name=None,
+    fn, elems, initializer=None, parallel_iterations=10, back_prop: bool = True, swap_memory: bool = False,
+    infer_shape: bool = True, reverse: bool = False, name: str | None = None,
 ):
     """Combine the elements of a tensor along its first dimension, and keep every intermediate result.
 

@@ -82,7 +82,7 @@ class Elements:
         return state
 
 
-def options_of(parallel_iterations, swap_memory, name) -> dict[str, Any]:
+def options_of(parallel_iterations, swap_memory: bool, name: str) -> dict[str, Any]:
     if parallel_iterations is None:
         parallel_iterations = 10
     return {"parallel_iterations": parallel_iterations, "swap_memory": swap_memory, "name": name}
@@ -113,7 +113,7 @@ def _like_state(state, value):
     return nest.map_structure(lambda s, v: convert_to_tensor(v, dtype_hint=s.dtype), state, value)
 
 
-def fold(fn, elems, flat, initializer, options, reverse):
+def fold(fn, elems, flat, initializer, options, reverse: bool):
     elements = Elements(elems, flat)
     start = 0
     if initializer is None:
@@ -126,7 +126,7 @@ def fold(fn, elems, flat, initializer, options, reverse):
     )
 
 
-def scan(fn, elems, flat, initializer, infer_shape, options, reverse):
+def scan(fn, elems, flat, initializer, infer_shape, options, reverse: bool):
     elements = Elements(elems, flat)
     start = 0
     if initializer is None:

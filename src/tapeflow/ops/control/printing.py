@@ -266,7 +266,7 @@ def _check_stream(stream) -> None:
 
 @api(v1="Print")
 @public
-def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
+def Print(input_, data, message=None, first_n=None, summarize=None, name: str | None = None):
     """`tf.Print` of 1.x: `input_`, after printing `message` and the tensors in `data` to standard error."""
     shown = 3 if summarize is None else summarize
     if control.staged(input_, *data):

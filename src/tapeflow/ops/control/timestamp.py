@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import ModuleType
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tapeflow.ops.table import op
 
 
 @op("Timestamp", "-> ts: float64", shape=lambda call: [()], stateful=True)
-def Timestamp(xp):
+def Timestamp(xp: ModuleType):
     return np.float64(time.time())
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution.rows import (
@@ -22,6 +25,9 @@ from tapeflow.ops.convolution.rows import (
 from tapeflow.ops.convolution.sliding import sliding_rule
 from tapeflow.ops.table import FLOATING, Sample, ints, one_of, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import ShapeCall
 
 _FORMATS = {("CHANNELS_LAST", 2): "NHWC", ("CHANNELS_LAST", 3): "NDHWC",
             ("CHANNELS_FIRST", 2): "NCHW", ("CHANNELS_FIRST", 3): "NCDHW"}  # fmt: skip
@@ -38,7 +44,7 @@ def _layout(rank: int, batch_dims: int, data_format: str) -> str:
     return _FORMATS[data_format, space]
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     x, w, batch_dims = call.shape(0), call.shape(1), call.attr("batch_dims")
     if x is None:
         return [None]
@@ -71,7 +77,9 @@ def _rule(call):
     shape=_rule,
 )
 def Conv(
-    xp, input, filter, strides, padding, explicit_paddings, data_format, dilations, batch_dims, groups
+    xp: ModuleType, input: Array, filter: Array, strides: Sequence[int], padding,
+    explicit_paddings: Sequence[int], data_format: str, dilations: Sequence[int], batch_dims: int,
+    groups: int,
 ):
     layout = _layout(input.ndim, batch_dims, data_format)
     rank = len(layout)
@@ -152,7 +160,7 @@ _SIGNATURE = "input: T, filter: T, out_backprop: T -> output: T"
     ranks="input: 4, filter: 4, out_backprop: 4",
     shape=shapes.same_as_second,
 )
-def Conv2DBackpropFilterV2(xp, input, filter, out_backprop, **attrs):
+def Conv2DBackpropFilterV2(xp: ModuleType, input, filter, out_backprop, **attrs):
     sizes = np.array(filter.shape, np.int64)
     return filter_gradient(xp, input, sizes, out_backprop, 4, **attrs)
 
@@ -165,7 +173,7 @@ def Conv2DBackpropFilterV2(xp, input, filter, out_backprop, **attrs):
     ranks="input: 4, filter: 4, out_backprop: 4",
     shape=shapes.same_as_first,
 )
-def Conv2DBackpropInputV2(xp, input, filter, out_backprop, **attrs):
+def Conv2DBackpropInputV2(xp: ModuleType, input, filter, out_backprop, **attrs):
     sizes = np.array(input.shape, np.int64)
     return input_gradient(xp, sizes, filter, out_backprop, 4, **attrs)
 
@@ -251,7 +259,7 @@ def conv(
     return Conv(input, filter, list(strides), padding, explicit_paddings, data_format, dilations, batch_dims, groups)
 
 
-def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_format, dilations):
+def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_format: str, dilations):
     return {
         "strides": list(strides),
         "use_cudnn_on_gpu": bool(use_cudnn_on_gpu),
@@ -265,16 +273,8 @@ def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_for
 @api("conv2d_backprop_filter_v2")
 @tensor_function
 def conv2d_backprop_filter_v2(
-    input,
-    filter,
-    out_backprop,
-    strides,
-    padding,
-    use_cudnn_on_gpu=True,
-    explicit_paddings=(),
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input: TensorLike, filter, out_backprop, strides, padding, use_cudnn_on_gpu: bool = True,
+    explicit_paddings=(), data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None,
 ):
     """Compute the gradient of a convolution of images by its filter.
 
@@ -300,16 +300,8 @@ def conv2d_backprop_filter_v2(
 @api("conv2d_backprop_input_v2")
 @tensor_function
 def conv2d_backprop_input_v2(
-    input,
-    filter,
-    out_backprop,
-    strides,
-    padding,
-    use_cudnn_on_gpu=True,
-    explicit_paddings=(),
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input: TensorLike, filter, out_backprop, strides, padding, use_cudnn_on_gpu: bool = True,
+    explicit_paddings=(), data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None,
 ):
     """Compute the gradient of a convolution of images by its input.
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.table import Preferring, Sample, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 _INDICES = (dtypes.int32, dtypes.int64)
 _FORMATS = {"src_format": "NHWC", "dst_format": "NCHW"}
@@ -32,7 +39,7 @@ def _check(src: str, dst: str) -> None:
     attrs=_FORMATS,
     shape=shapes.same_as_first,
 )
-def DataFormatDimMap(xp, x, src_format, dst_format):
+def DataFormatDimMap(xp: ModuleType, x: Array, src_format, dst_format):
     _check(src_format, dst_format)
     rank = len(src_format)
     if xp is np and x.size and (x.min() < -rank or x.max() >= rank):
@@ -45,7 +52,7 @@ DataFormatDimMap.gradient(None)
 
 
 @DataFormatDimMap.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([0, 1, 2, 3, -1], np.int32), expect=np.array([0, 2, 3, 1, 1], np.int32))
     yield Sample(
         np.array(1, np.int64), src_format="NDHWC", dst_format="NCDHW", expect=np.array(2, np.int64)
@@ -63,7 +70,7 @@ def _(rng):
     attrs=_FORMATS,
     shape=shapes.same_as_first,
 )
-def DataFormatVecPermute(xp, x, src_format, dst_format):
+def DataFormatVecPermute(xp: ModuleType, x: Array, src_format, dst_format):
     if x.ndim not in (1, 2):
         raise invalid(f"input must be a vector or 2D tensor, but got shape {list(x.shape)}")
     _check(src_format, dst_format)
@@ -86,7 +93,7 @@ DataFormatVecPermute.gradient(None)
 
 
 @DataFormatVecPermute.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = np.array([7, 4, 9, 3], np.int32)
     yield Sample(x, expect=np.array([7, 3, 4, 9], np.int32))
     yield Sample(x, src_format="HWNC", dst_format="NHWC", expect=np.array([9, 7, 4, 3], np.int32))

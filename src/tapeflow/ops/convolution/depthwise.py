@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution import compiled_windows
@@ -20,6 +24,9 @@ from tapeflow.ops.convolution.sliding import (
 )
 from tapeflow.ops.table import FLOATING, Sample, ints, one_of, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, ShapeCall
 
 ATTRS = {
     "strides": ints,
@@ -67,7 +74,7 @@ def _as_groups(filter):
     return filter.reshape(height, width, 1, channels * multiplier)
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     x, w = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 4)
     depth = shapes.same_dimension(x[call.attr("data_format").index("C")], w[2])
     return [
@@ -95,7 +102,7 @@ def _attrs(call) -> dict:
     attrs=ATTRS,
     shape=_rule,
 )
-def DepthwiseConv2dNative(xp, input, filter, **attrs):
+def DepthwiseConv2dNative(xp: ModuleType, input: Array, filter: Array, **attrs):
     _require_image(input, "input")
     x = channels_last(xp, input, attrs["data_format"])
     win = _windows(x.shape, filter.shape, **attrs)
@@ -119,7 +126,7 @@ DepthwiseConv2dNative.batching(batching.folded(0))
 
 
 @DepthwiseConv2dNative.gradient(needs="input, filter")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = _attrs(call)
     of_input = of_filter = None
     if call.wants("input"):
@@ -152,7 +159,7 @@ def _(rng):
     yield Sample(x, w, strides=[1, 0, 0, 1], padding="SAME", raises=InvalidArgumentError)
 
 
-def _naive(x, w, data_format="NHWC", **attrs):
+def _naive(x: np.ndarray, w: np.ndarray, data_format: str = "NHWC", **attrs):
     """A convolution with a filter that is zero between different channels."""
 
     channels, multiplier = w.shape[2:]
@@ -176,7 +183,9 @@ def _(input, filter, **attrs):
     ranks="filter: 4, out_backprop: 4",
     shape=shapes.given(0, rank=4),
 )
-def DepthwiseConv2dNativeBackpropInput(xp, input_sizes, filter, out_backprop, **attrs):
+def DepthwiseConv2dNativeBackpropInput(
+    xp: ModuleType, input_sizes: Array, filter: Array, out_backprop: Array, **attrs
+):
     sizes = dimensions(input_sizes, "input_sizes")
     if len(sizes) != 4:
         raise invalid(f"input_sizes must have 4 values, got {shape_text(sizes)}")
@@ -205,7 +214,7 @@ DepthwiseConv2dNativeBackpropInput.batching(batching.folded(2, sizes=0))
 
 
 @DepthwiseConv2dNativeBackpropInput.gradient(needs="filter, out_backprop")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = _attrs(call)
     of_filter = of_output = None
     if call.wants("filter"):
@@ -240,7 +249,9 @@ def _(input_sizes, filter, out_backprop, **attrs):
     ranks="input: 4, out_backprop: 4",
     shape=shapes.given(1, rank=4),
 )
-def DepthwiseConv2dNativeBackpropFilter(xp, input, filter_sizes, out_backprop, **attrs):
+def DepthwiseConv2dNativeBackpropFilter(
+    xp: ModuleType, input: Array, filter_sizes: Array, out_backprop: Array, **attrs
+):
     taps = dimensions(filter_sizes, "filter_sizes")
     _require_image(input, "input")
     _require_image(out_backprop, "out_backprop")
@@ -264,7 +275,7 @@ def DepthwiseConv2dNativeBackpropFilter(xp, input, filter_sizes, out_backprop, *
 
 
 @DepthwiseConv2dNativeBackpropFilter.gradient(needs="input, out_backprop")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = _attrs(call)
     of_input = of_output = None
     if call.wants("input"):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeflow.api import api
+from tapeflow.core.annotations import TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.convolution.depthwise import (
@@ -23,7 +26,10 @@ from tapeflow.ops.deprecation import renamed
 @api(v2="nn.depthwise_conv2d")
 @tensor_function
 @graph_scope("depthwise")
-def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None):
+def depthwise_conv2d(
+    input: TensorLike, filter: TensorLike, strides: Sequence[int], padding: str,
+    data_format: str | None = None, dilations: Sequence[int] | None = None, name: str | None = None,
+):
     """Convolve each channel of images with filters of its own.
 
     Args:
@@ -65,7 +71,8 @@ def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilation
 @tensor_function
 @graph_scope("depthwise")
 def depthwise_conv2d_v1(
-    input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None
+    input: TensorLike, filter, strides, padding, rate=None, name: str | None = None,
+    data_format: str | None = None, dilations=None,
 ):
     """`depthwise_conv2d` with the 1.x spelling `rate` of `dilations`."""
     dilations = renamed("dilations", dilations, "rate", rate)
@@ -75,7 +82,8 @@ def depthwise_conv2d_v1(
 @api(v1="nn.depthwise_conv2d_native")
 @tensor_function
 def depthwise_conv2d_native(
-    input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), name=None
+    input: TensorLike, filter, strides, padding, data_format: str = "NHWC", dilations=(1, 1, 1, 1),
+    name: str | None = None,
 ):
     """`depthwise_conv2d` with dilations for every dimension."""
     return depthwise_conv2d(input, filter, strides, padding, data_format, dilations)
@@ -84,14 +92,8 @@ def depthwise_conv2d_native(
 @api("nn.depthwise_conv2d_backprop_input", v1="nn.depthwise_conv2d_native_backprop_input")
 @tensor_function
 def depthwise_conv2d_backprop_input(
-    input_sizes,
-    filter,
-    out_backprop,
-    strides,
-    padding,
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input_sizes, filter, out_backprop, strides, padding, data_format: str = "NHWC", dilations=(1, 1, 1, 1),
+    name: str | None = None,
 ):
     """Compute the gradient of `tf.nn.depthwise_conv2d` by its input.
 
@@ -124,14 +126,8 @@ def depthwise_conv2d_backprop_input(
 @api("nn.depthwise_conv2d_backprop_filter", v1="nn.depthwise_conv2d_native_backprop_filter")
 @tensor_function
 def depthwise_conv2d_backprop_filter(
-    input,
-    filter_sizes,
-    out_backprop,
-    strides,
-    padding,
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input: TensorLike, filter_sizes, out_backprop, strides, padding, data_format: str = "NHWC",
+    dilations=(1, 1, 1, 1), name: str | None = None,
 ):
     """Compute the gradient of `tf.nn.depthwise_conv2d` by its filter.
 
@@ -165,14 +161,8 @@ def depthwise_conv2d_backprop_filter(
 @tensor_function
 @graph_scope("separable_conv2d")
 def separable_conv2d(
-    input,
-    depthwise_filter,
-    pointwise_filter,
-    strides,
-    padding,
-    data_format=None,
-    dilations=None,
-    name=None,
+    input: TensorLike, depthwise_filter: Variable, pointwise_filter: Variable, strides: Sequence[int],
+    padding: str, data_format=None, dilations: Sequence[int] | None = None, name: str | None = None,
 ):
     """Convolve each channel of images on its own, then mix the channels.
 
@@ -204,15 +194,8 @@ def separable_conv2d(
 @tensor_function
 @graph_scope("separable_conv2d")
 def separable_conv2d_v1(
-    input,
-    depthwise_filter,
-    pointwise_filter,
-    strides,
-    padding,
-    rate=None,
-    name=None,
-    data_format=None,
-    dilations=None,
+    input: TensorLike, depthwise_filter, pointwise_filter, strides, padding, rate=None,
+    name: str | None = None, data_format: str | None = None, dilations=None,
 ):
     """`separable_conv2d` with the 1.x spelling `rate` of `dilations`."""
     dilations = renamed("dilations", dilations, "rate", rate)

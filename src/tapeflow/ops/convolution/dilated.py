@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops.array.spatial import (
@@ -25,7 +26,8 @@ def _filled(values, axes: list[int], fill: int):
 @api("nn.with_space_to_batch")
 @public
 def with_space_to_batch(
-    input, dilation_rate, padding, op, filter_shape=None, spatial_dims=None, data_format=None
+    input: TensorLike, dilation_rate, padding, op, filter_shape=None, spatial_dims=None,
+    data_format: str | None = None,
 ):
     """Apply an operation as if its window had holes, by moving space into the batch.
 

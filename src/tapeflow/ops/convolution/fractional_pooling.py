@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.math.casting import cast
@@ -17,6 +21,9 @@ from tapeflow.ops.random.distributions import reserve
 from tapeflow.ops.random.seed import get_seed
 from tapeflow.ops.table import Sample, floats, op
 from tapeflow.ops.validate import InvalidArgumentError, dimensions, invalid, known, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 _MASK = (1 << 64) - 1
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
@@ -51,7 +58,7 @@ def _shrunk(shape, ratios) -> list:
     ]
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     shape = shapes.with_rank(call.shape(0), 4)
     ratios = _ratios(call.attr("pooling_ratio"))
     out = _shrunk(shape, ratios)
@@ -83,14 +90,16 @@ def _regions(edges: np.ndarray, overlapping: bool) -> list[slice]:
     ]
 
 
-def _cells(value, rows, columns, overlapping: bool):
+def _cells(value: np.ndarray, rows, columns, overlapping: bool):
     """(row of the output, column, its region of `value`) of each output."""
     for i, r in enumerate(_regions(rows, overlapping)):
         for j, c in enumerate(_regions(columns, overlapping)):
             yield i, j, value[:, r, c]
 
 
-def _pooled(name, reduce, value, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2):
+def _pooled(
+    name: str, reduce, value, pooling_ratio, pseudo_random, overlapping, deterministic, seed: int, seed2
+):
     ratios = _ratios(pooling_ratio)
     if value.ndim != 4:
         raise invalid(f"value must be 4-dimensional, got shape {shape_text(value.shape)}")
@@ -125,7 +134,7 @@ def _average(region):
     return total // count if region.dtype.kind in "iu" else total / count
 
 
-def _row(name, reduce):
+def _row(name: str, reduce: Callable[..., Any]):
     @op(
         name,
         "value: T -> output: T, row_pooling_sequence: int64, col_pooling_sequence: int64",
@@ -133,7 +142,7 @@ def _row(name, reduce):
         attrs=_ATTRS,
         shape=_rule,
     )
-    def row(xp, value, **attrs):
+    def row(xp: ModuleType, value: Array, **attrs):
         return _pooled(name, reduce, value, **attrs)
 
     row.compiled(never="it draws the regions one after the other")
@@ -213,7 +222,8 @@ def _max_places(x, rows, columns, overlapping: bool) -> np.ndarray:
     shape=shapes.same_as(0, rank=4),
 )
 def FractionalMaxPoolGrad(
-    xp, orig_input, orig_output, out_backprop, row_pooling_sequence, col_pooling_sequence, overlapping
+    xp: ModuleType, orig_input: Array, orig_output: Array, out_backprop: Array, row_pooling_sequence: Array,
+    col_pooling_sequence: Array, overlapping: bool,
 ):
     rows, columns = row_pooling_sequence, col_pooling_sequence
     _checked_gradient(orig_input.shape, out_backprop, rows, columns)
@@ -233,7 +243,7 @@ FractionalMaxPoolGrad.compiled(never="its regions are only known when it runs")
 _ROWS, _COLUMNS = np.array([0, 1, 3, 4]), np.array([0, 2, 5])
 
 
-def _pool_of(x, overlapping):
+def _pool_of(x: np.ndarray, overlapping: bool):
     out = np.empty((x.shape[0], 3, 2, x.shape[3]))
     for i, j, region in _cells(x, _ROWS, _COLUMNS, overlapping):
         out[:, i, j] = region.max((1, 2))
@@ -241,7 +251,7 @@ def _pool_of(x, overlapping):
 
 
 @FractionalMaxPoolGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = rng.normal(2, 4, 5, 2)
     for overlapping in (False, True):
         y, dy = _pool_of(x, overlapping), rng.normal(2, 3, 2, 2)
@@ -273,7 +283,8 @@ def _(x, y, dy, rows, columns, overlapping):
     shape=shapes.given(0, rank=4),
 )
 def FractionalAvgPoolGrad(
-    xp, orig_input_tensor_shape, out_backprop, row_pooling_sequence, col_pooling_sequence, overlapping
+    xp: ModuleType, orig_input_tensor_shape: Array, out_backprop: Array, row_pooling_sequence: Array,
+    col_pooling_sequence: Array, overlapping: bool,
 ):
     shape = dimensions(orig_input_tensor_shape, "orig_input_tensor_shape")
     rows, columns = row_pooling_sequence, col_pooling_sequence
@@ -289,7 +300,7 @@ FractionalAvgPoolGrad.compiled(never="its regions are only known when it runs")
 
 
 @FractionalAvgPoolGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     shape, dy = np.array([2, 4, 5, 2]), rng.normal(2, 3, 2, 2)
     for overlapping in (False, True):
         yield Sample(shape, dy, _ROWS, _COLUMNS, overlapping=overlapping)
@@ -313,13 +324,13 @@ def _(shape, dy, rows, columns, overlapping):
 
 
 @FractionalMaxPool.gradient(needs="value, output, row_pooling_sequence, col_pooling_sequence")
-def _(call, dy, _rows, _columns):
+def _(call: GradientCall, dy: Tensor, _rows, _columns):
     edges = call.row_pooling_sequence, call.col_pooling_sequence
     return FractionalMaxPoolGrad(call.value, call.output, dy, *edges, call.overlapping)
 
 
 @FractionalAvgPool.gradient(needs="row_pooling_sequence, col_pooling_sequence")
-def _(call, dy, _rows, _columns):
+def _(call: GradientCall, dy: Tensor, _rows, _columns):
     edges = call.row_pooling_sequence, call.col_pooling_sequence
     shape = cast(call.shape("value"), dtypes.int64)
     return FractionalAvgPoolGrad(shape, dy, *edges, call.overlapping)
@@ -337,7 +348,7 @@ def _four(ratio) -> list[float]:
     return values
 
 
-def _pool_v2(row, value, pooling_ratio, pseudo_random, overlapping, seed):
+def _pool_v2(row, value, pooling_ratio, pseudo_random, overlapping, seed: int):
     ratios = _four(pooling_ratio)
     if any(r < 1 for r in ratios):
         raise ValueError(f"`pooling_ratio` should be >= 1. Received: pooling_ratio={pooling_ratio}")
@@ -350,7 +361,8 @@ def _pool_v2(row, value, pooling_ratio, pseudo_random, overlapping, seed):
 @api(v2="nn.fractional_max_pool")
 @tensor_function
 def fractional_max_pool(
-    value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
+    value: TensorLike, pooling_ratio, pseudo_random: bool = False, overlapping: bool = False, seed: int = 0,
+    name: str | None = None,
 ):
     """Take the largest elements of regions of images whose sizes vary at random (Graham, 2015).
 
@@ -374,7 +386,8 @@ def fractional_max_pool(
 @api(v2="nn.fractional_avg_pool")
 @tensor_function
 def fractional_avg_pool(
-    value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
+    value: TensorLike, pooling_ratio, pseudo_random: bool = False, overlapping: bool = False, seed: int = 0,
+    name: str | None = None,
 ):
     """Compute the means of regions of images whose sizes vary at random.
 
@@ -398,14 +411,8 @@ def fractional_avg_pool(
 @api(v1="nn.fractional_max_pool")
 @tensor_function
 def fractional_max_pool_v1(
-    value,
-    pooling_ratio,
-    pseudo_random=False,
-    overlapping=False,
-    deterministic=False,
-    seed=0,
-    seed2=0,
-    name=None,
+    value: TensorLike, pooling_ratio, pseudo_random: bool = False, overlapping: bool = False,
+    deterministic: bool = False, seed: int = 0, seed2=0, name: str | None = None,
 ):
     """`fractional_max_pool` of 1.x: four ratios, and both seeds."""
     ratios = [float(r) for r in pooling_ratio]
@@ -417,14 +424,8 @@ def fractional_max_pool_v1(
 @api(v1="nn.fractional_avg_pool")
 @tensor_function
 def fractional_avg_pool_v1(
-    value,
-    pooling_ratio,
-    pseudo_random=False,
-    overlapping=False,
-    deterministic=False,
-    seed=0,
-    seed2=0,
-    name=None,
+    value: TensorLike, pooling_ratio, pseudo_random: bool = False, overlapping: bool = False,
+    deterministic: bool = False, seed: int = 0, seed2=0, name: str | None = None,
 ):
     """`fractional_avg_pool` of 1.x: four ratios, and both seeds."""
     ratios = [float(r) for r in pooling_ratio]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.array.joining import ConcatV2
@@ -59,7 +63,7 @@ def channel_index(data_format: str) -> int:
     return 1 if data_format.startswith("NC") else len(data_format) - 1
 
 
-def fold_batch(x, rank: int, function):
+def fold_batch(x: Tensor, rank: int, function: Callable[..., Any]):
     """`function` applied to `x` with all its dimensions before the last `rank` - 1 folded into one batch."""
     extra = x.shape.rank
     if extra is None or extra <= rank:
@@ -72,7 +76,10 @@ def fold_batch(x, rank: int, function):
 
 @api(v2="nn.conv2d")
 @tensor_function
-def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
+def conv2d(
+    input: TensorLike, filters: TensorLike, strides: Sequence[int] | int, padding: str,
+    data_format: str = "NHWC", dilations: Sequence[int] | None = None, name: str | None = None,
+):
     """Convolve images with filters; the filters are not turned around.
 
     Args:
@@ -105,7 +112,7 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
     strides = per_dimension(strides, 2, channel, "strides")
     dilations = per_dimension(dilations, 2, channel, "dilations")
 
-    def run(x):
+    def run(x: Tensor):
         return Conv2D(
             x,
             filters,
@@ -122,15 +129,8 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
 @api(v1="nn.conv2d")
 @tensor_function
 def conv2d_v1(
-    input,
-    filter=None,
-    strides=None,
-    padding=None,
-    use_cudnn_on_gpu=True,
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
-    filters=None,
+    input: TensorLike, filter=None, strides=None, padding=None, use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None, filters=None,
 ):
     """`conv2d` with the 1.x names and order of arguments."""
     filters = renamed("filters", filters, "filter", filter)
@@ -140,15 +140,9 @@ def conv2d_v1(
 @api(v1="nn.conv2d_backprop_input")
 @tensor_function
 def conv2d_backprop_input(
-    input_sizes,
-    filter=None,
-    out_backprop=None,
-    strides=None,
-    padding=None,
-    use_cudnn_on_gpu=True,
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input_sizes: TensorLike, filter: Variable | None = None, out_backprop: TensorLike | None = None,
+    strides: Sequence[int] | None = None, padding: str | None = None, use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC", dilations: Sequence[int] | None = (1, 1, 1, 1), name: str | None = None,
     filters=None,
 ):
     """The gradient of `conv2d` by its input, of shape `input_sizes`."""
@@ -169,15 +163,8 @@ def conv2d_backprop_input(
 @api(v1="nn.conv2d_backprop_filter")
 @tensor_function
 def conv2d_backprop_filter(
-    input,
-    filter_sizes,
-    out_backprop,
-    strides,
-    padding,
-    use_cudnn_on_gpu=True,
-    data_format="NHWC",
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input: TensorLike, filter_sizes, out_backprop, strides, padding, use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None,
 ):
     """The gradient of `conv2d` by its filter, of shape `filter_sizes`."""
     padding, explicit = explicit_padding(padding)
@@ -198,14 +185,8 @@ def conv2d_backprop_filter(
 @tensor_function
 @graph_scope("conv2d_transpose")
 def conv2d_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format="NHWC",
-    dilations=None,
-    name=None,
+    input: TensorLike, filters: Variable, output_shape: ShapeLike | None, strides, padding: str = "SAME",
+    data_format: str = "NHWC", dilations: Sequence[int] | None = None, name: str | None = None,
 ):
     """Apply the transpose of `tf.nn.conv2d`, as a linear map of images.
 
@@ -253,16 +234,8 @@ def _int32(shape):
 @tensor_function
 @graph_scope("conv2d_transpose")
 def conv2d_transpose_v1(
-    value=None,
-    filter=None,
-    output_shape=None,
-    strides=None,
-    padding="SAME",
-    data_format="NHWC",
-    name=None,
-    input=None,
-    filters=None,
-    dilations=None,
+    value=None, filter=None, output_shape: ShapeLike | None = None, strides=None, padding: str = "SAME",
+    data_format: str = "NHWC", name: str | None = None, input=None, filters=None, dilations=None,
 ):
     """`conv2d_transpose` with the 1.x names and order of arguments."""
     return conv2d_transpose(
@@ -279,7 +252,7 @@ def conv2d_transpose_v1(
 _LINES = {"NWC": ("NHWC", 1), "NCW": ("NCHW", 2)}
 
 
-def _line_format(data_format):
+def _line_format(data_format: str | None):
     """The image format, and the axis to insert, for a format of lines."""
     data_format = data_format or "NWC"
     data_format = {"NHWC": "NWC", "NCHW": "NCW"}.get(data_format, data_format)
@@ -293,7 +266,10 @@ def _line_format(data_format):
 @api(v2="nn.conv1d")
 @tensor_function
 @graph_scope("conv1d")
-def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
+def conv1d(
+    input: TensorLike, filters: TensorLike, stride: Sequence[int], padding: str,
+    data_format: str | None = "NWC", dilations: Sequence[int] | None = None, name: str | None = None,
+):
     """Convolve lines with filters; the filters are not turned around.
 
     Args:
@@ -322,7 +298,7 @@ def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, n
     dilations = _as_image(per_dimension(dilations, 1, channel, "dilations"), axis)
     taps = ExpandDims(filters, 0)
 
-    def run(x):
+    def run(x: Tensor):
         out = Conv2D(
             ExpandDims(x, axis),
             taps,
@@ -336,7 +312,7 @@ def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, n
     return fold_batch(convert_to_tensor(input), 3, run)
 
 
-def _as_image(values, axis):
+def _as_image(values: Sequence[int], axis: int):
     return [*values[:axis], 1, *values[axis:]]
 
 
@@ -344,15 +320,8 @@ def _as_image(values, axis):
 @tensor_function
 @graph_scope("conv1d")
 def conv1d_v1(
-    value=None,
-    filters=None,
-    stride=None,
-    padding=None,
-    use_cudnn_on_gpu=None,
-    data_format=None,
-    name=None,
-    input=None,
-    dilations=None,
+    value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu=None,
+    data_format: str | None = None, name: str | None = None, input=None, dilations=None,
 ):
     """`conv1d` with the 1.x names and order of arguments."""
     input = renamed("input", input, "value", value)
@@ -363,14 +332,8 @@ def conv1d_v1(
 @tensor_function
 @graph_scope("conv1d_transpose")
 def conv1d_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format="NWC",
-    dilations=None,
-    name=None,
+    input: TensorLike, filters, output_shape, strides, padding: str = "SAME", data_format: str = "NWC",
+    dilations=None, name: str | None = None,
 ):
     """Apply the transpose of `tf.nn.conv1d`, as a linear map of lines.
 
@@ -409,7 +372,8 @@ def conv1d_transpose(
 @api(v2="nn.conv3d")
 @tensor_function
 def conv3d(
-    input, filters, strides, padding, data_format="NDHWC", dilations=(1, 1, 1, 1, 1), name=None
+    input: TensorLike, filters: TensorLike, strides: Sequence[int], padding: str, data_format: str = "NDHWC",
+    dilations: Sequence[int] = (1, 1, 1, 1, 1), name: str | None = None,
 ):
     """Convolve volumes with filters; the filters are not turned around.
 
@@ -439,7 +403,7 @@ def conv3d(
     return fold_batch(convert_to_tensor(input), 5, lambda x: Conv3D(x, filters, **attrs))
 
 
-def require_list(strides, name: str) -> None:
+def require_list(strides: Sequence[int], name: str) -> None:
     if not isinstance(strides, (list, tuple)):
         raise TypeError(f"Expected list for 'strides' argument to '{name}' Op, not {strides!r}.")
 
@@ -447,14 +411,8 @@ def require_list(strides, name: str) -> None:
 @api(v1="nn.conv3d")
 @tensor_function
 def conv3d_v1(
-    input,
-    filter=None,
-    strides=None,
-    padding=None,
-    data_format="NDHWC",
-    dilations=(1, 1, 1, 1, 1),
-    name=None,
-    filters=None,
+    input: TensorLike, filter=None, strides=None, padding=None, data_format: str = "NDHWC",
+    dilations=(1, 1, 1, 1, 1), name: str | None = None, filters=None,
 ):
     """`conv3d` with the 1.x spelling `filter`."""
     filters = renamed("filters", filters, "filter", filter)
@@ -465,14 +423,9 @@ def conv3d_v1(
 @tensor_function
 @graph_scope("conv3d_transpose")
 def conv3d_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format="NDHWC",
-    dilations=None,
-    name=None,
+    input: TensorLike, filters: Variable, output_shape: ShapeLike | None, strides: Sequence[int],
+    padding: str = "SAME", data_format: str = "NDHWC", dilations: Sequence[int] | None = None,
+    name: str | None = None,
 ):
     """Apply the transpose of `tf.nn.conv3d`, as a linear map of volumes.
 
@@ -506,15 +459,8 @@ def conv3d_transpose(
 @tensor_function
 @graph_scope("conv3d_transpose")
 def conv3d_transpose_v1(
-    value,
-    filter=None,
-    output_shape=None,
-    strides=None,
-    padding="SAME",
-    data_format="NDHWC",
-    name=None,
-    input=None,
-    filters=None,
+    value: TensorLike, filter=None, output_shape: ShapeLike | None = None, strides=None,
+    padding: str = "SAME", data_format: str = "NDHWC", name: str | None = None, input=None, filters=None,
     dilations=None,
 ):
     """`conv3d_transpose` with the 1.x names and order of arguments."""
@@ -526,14 +472,8 @@ def conv3d_transpose_v1(
 @api(v1=("nn.conv3d_backprop_filter", "nn.conv3d_backprop_filter_v2"))
 @tensor_function
 def conv3d_backprop_filter(
-    input,
-    filter_sizes,
-    out_backprop,
-    strides,
-    padding,
-    data_format="NDHWC",
-    dilations=(1, 1, 1, 1, 1),
-    name=None,
+    input: TensorLike, filter_sizes, out_backprop, strides, padding, data_format: str = "NDHWC",
+    dilations=(1, 1, 1, 1, 1), name: str | None = None,
 ):
     """The gradient of `conv3d` by its filter, of shape `filter_sizes`."""
     return Conv3DBackpropFilterV2(
@@ -554,14 +494,8 @@ _CHANNELS_LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 @tensor_function
 @graph_scope("conv_transpose")
 def conv_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format=None,
-    dilations=None,
-    name=None,
+    input: TensorLike, filters, output_shape, strides, padding: str = "SAME", data_format: str | None = None,
+    dilations=None, name: str | None = None,
 ):
     """Apply the transpose of a convolution of lines, images or volumes.
 
@@ -593,7 +527,7 @@ def conv_transpose(
     return functions[count](input, filters, output_shape, strides, padding, data_format, dilations)
 
 
-def _check_convolution(input, filters, channel: int, rates) -> None:
+def _check_convolution(input: Tensor, filters: Tensor, channel: int, rates: Sequence[int]) -> None:
     """Raises ValueError for rates below 1 and for channels that do not fit, as far as shapes are known."""
     if min(rates) < 1:
         raise ValueError(f"all values of `dilation_rate` must be positive. Received: dilation_rate={rates}")
@@ -614,7 +548,8 @@ def _check_convolution(input, filters, channel: int, rates) -> None:
 @api(v2="nn.convolution")
 @tensor_function
 def convolution(
-    input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
+    input, filters: TensorLike, strides: Sequence[int] | None = None, padding: str = "VALID",
+    data_format: str | None = None, dilations: Sequence[int] | None = None, name: str | None = None,
 ):
     """Convolve over as many spatial dimensions, 1 to 3, as the filters have.
 
@@ -661,15 +596,8 @@ def convolution(
 @api(v1="nn.convolution")
 @tensor_function
 def convolution_v1(
-    input,
-    filter,
-    padding,
-    strides=None,
-    dilation_rate=None,
-    name=None,
-    data_format=None,
-    filters=None,
-    dilations=None,
+    input: TensorLike, filter, padding, strides=None, dilation_rate=None, name: str | None = None,
+    data_format: str | None = None, filters=None, dilations=None,
 ):
     """`convolution` with the 1.x names and order of arguments."""
     return convolution(
@@ -684,7 +612,7 @@ def convolution_v1(
 
 @api("nn.atrous_conv2d")
 @tensor_function
-def atrous_conv2d(value, filters, rate, padding, name=None):
+def atrous_conv2d(value: TensorLike, filters, rate, padding, name: str | None = None):
     """Convolve images with a filter between whose taps there are holes.
 
     Args:
@@ -708,7 +636,9 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
 @api("nn.atrous_conv2d_transpose")
 @tensor_function
 @graph_scope("atrous_conv2d_transpose")
-def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
+def atrous_conv2d_transpose(
+    value: TensorLike, filters, output_shape: ShapeLike, rate, padding, name: str | None = None
+):
     """Apply the transpose of `tf.nn.atrous_conv2d`, as a linear map of images.
 
     Args:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.padding import MirrorPad
@@ -14,11 +18,14 @@ from tapeflow.ops.image.resize import resized_by_lines
 from tapeflow.ops.table import Sample, ints, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
+
 _ATTRS = {"mode": one_of("REFLECT", "SYMMETRIC"), "strides": ints, "padding": one_of("SAME", "VALID")}
 _ONES = [1, 1, 1, 1]
 
 
-def _rule_of(call, size, paddings: int):
+def _rule_of(call: ShapeCall, size, paddings: int):
     """The result's shape; the filter comes after the borders. `size`: height and width before the border, or None."""
     n, *own, depth = shapes.with_rank(call.shape(0), 4)
     weights = shapes.with_rank(call.shape(paddings + 1), 4)
@@ -42,13 +49,13 @@ def _rule_of(call, size, paddings: int):
     ]
 
 
-def _resized_rule(call):
+def _resized_rule(call: ShapeCall):
     size = shapes.vector_value(call, 1) or (None, None)
     shapes.exactly(len(size), 2)
     return _rule_of(call, size, 2)
 
 
-def _convolved(xp, x, paddings, filter, mode, strides, padding):
+def _convolved(xp: ModuleType, x, paddings, filter, mode, strides, padding):
     if x.ndim != 4:
         raise invalid(f"input must be 4-dimensional: {shape_text(x.shape)}")
     if np.shape(paddings) != (4, 2):
@@ -64,7 +71,7 @@ def _convolved(xp, x, paddings, filter, mode, strides, padding):
     types={"T": (dtypes.float32, dtypes.float64, dtypes.float16)}, attrs=_ATTRS,
     ranks="input: 4, paddings: 2, filter: 4", shape=lambda call: _rule_of(call, None, 1),
 )  # fmt: skip
-def FusedPadConv2D(xp, input, paddings, filter, mode, strides, padding):
+def FusedPadConv2D(xp: ModuleType, input: Array, paddings: Array, filter: Array, mode, strides, padding):
     return _convolved(xp, input, paddings, filter, mode, strides, padding)
 
 
@@ -74,7 +81,7 @@ _BORDER = [[0, 0], [1, 2], [0, 1], [0, 0]]
 
 
 @FusedPadConv2D.samples
-def _(rng):
+def _(rng: SampleGenerator):
     # One image: TensorFlow gives all images of a batch the result of the first one.
     x, w = rng.normal(1, 5, 4, 3), rng.normal(2, 3, 3, 2)
     for mode in ("REFLECT", "SYMMETRIC"):
@@ -99,7 +106,10 @@ FusedPadConv2D.reference(_in_steps)
     attrs={"resize_align_corners": False, **_ATTRS},
     ranks="input: 4, size: 1, paddings: 2, filter: 4", shape=_resized_rule,
 )  # fmt: skip
-def FusedResizeAndPadConv2D(xp, input, size, paddings, filter, resize_align_corners, mode, strides, padding):
+def FusedResizeAndPadConv2D(
+    xp: ModuleType, input: Array, size: Array, paddings: Array, filter: Array, resize_align_corners: bool,
+    mode, strides, padding,
+):
     resized = resized_by_lines(xp, input, size, resize_align_corners)
     return _convolved(xp, resized, paddings, filter, mode, strides, padding)
 
@@ -109,7 +119,7 @@ FusedResizeAndPadConv2D.compiled(static="size, paddings")
 
 
 @FusedResizeAndPadConv2D.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x, w, size = rng.normal(1, 3, 4, 3), rng.normal(2, 3, 3, 2), np.array([6, 5], np.int32)
     for corners in (False, True):
         yield Sample(x, size, _BORDER, w, resize_align_corners=corners, mode="REFLECT", strides=_ONES, padding="VALID")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -14,6 +19,9 @@ from tapeflow.ops.convolution.sliding import Windows, add_into, sliding_rule, sp
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.table import REAL, Sample, ints, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 ATTRS = {"strides": ints, "rates": ints, "padding": one_of("SAME", "VALID")}
 
@@ -31,7 +39,7 @@ def _windows(x, w, strides, rates, padding) -> Windows:
     return windows(x.shape[1:3], w.shape[:2], steps, holes, padding)
 
 
-def _dilated(xp, x, w, win: Windows):
+def _dilated(xp: ModuleType, x, w, win: Windows):
     """The output, and the number of the tap that gave it: the first of equal ones."""
     inside = win.padded(np, np.ones(x.shape, bool), False)
     x = win.padded(xp, x)
@@ -46,7 +54,7 @@ def _dilated(xp, x, w, win: Windows):
     return best, first
 
 
-def _checked_gradient(xp, x, w, dy, attrs):
+def _checked_gradient(xp: ModuleType, x, w, dy, attrs):
     win = _windows(x, w, **attrs)
     expected = (x.shape[0], *win.out, x.shape[-1])
     if dy.shape != expected:
@@ -56,7 +64,7 @@ def _checked_gradient(xp, x, w, dy, attrs):
     return win, _dilated(xp, x, w, win)[1]
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     x, w = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 3)
     taps = w[:2]
     depth = shapes.same_dimension(x[3], w[2])
@@ -71,7 +79,7 @@ def _cases():
     yield (1, 5, 5, 1), (2, 2, 1), {"strides": one, "rates": [1, 2, 2, 1], "padding": "SAME"}
 
 
-def _bad_cases(rng):
+def _bad_cases(rng: SampleGenerator):
     one = {"strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], "padding": "SAME"}
     x, w = rng.normal(1, 4, 4, 1), rng.normal(2, 2, 1)
     yield x[0], w, one
@@ -82,7 +90,7 @@ def _bad_cases(rng):
     yield x, w, {**one, "rates": [1, 1]}
 
 
-def _each_tap(x, w, strides, rates, padding):
+def _each_tap(x: np.ndarray, w: np.ndarray, strides: Sequence[int], rates: Sequence[int], padding: str):
     """(output position, [(row, column, tap)]) for every window, what lies outside left out."""
     taps, step, hole = w.shape[:2], strides[1:3], rates[1:3]
     reach = [(k - 1) * d + 1 for k, d in zip(taps, hole, strict=True)]
@@ -113,12 +121,12 @@ def _winners(x, w, attrs):
 
 
 @op("Dilation2D", "input: T, filter: T -> output: T", types={"T": REAL}, attrs=ATTRS, shape=_rule)
-def Dilation2D(xp, input, filter, **attrs):
+def Dilation2D(xp: ModuleType, input: Array, filter: Array, **attrs):
     return _dilated(xp, input, filter, _windows(input, filter, **attrs))[0]
 
 
 @Dilation2D.gradient(needs="input, filter")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = {name: getattr(call, name) for name in ATTRS}
     return (
         Dilation2DBackpropInput(call.input, call.filter, dy, **attrs),
@@ -127,7 +135,7 @@ def _(call, dy):
 
 
 @Dilation2D.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for x, w, attrs in _cases():
         yield Sample(rng.normal(*x), rng.normal(*w), **attrs)
     for x, w, attrs in _bad_cases(rng):
@@ -160,7 +168,7 @@ def _gradient_samples(rng):
 
 @op("Dilation2DBackpropInput", f"{_GRAD} -> in_backprop: T", types={"T": REAL}, attrs=ATTRS,
     shape=shapes.same_as_first)  # fmt: skip
-def Dilation2DBackpropInput(xp, input, filter, out_backprop, **attrs):
+def Dilation2DBackpropInput(xp: ModuleType, input, filter, out_backprop, **attrs):
     win, first = _checked_gradient(xp, input, filter, out_backprop, attrs)
     dx = xp.zeros(win.padded_shape(input.shape), out_backprop.dtype)
     zero = out_backprop.dtype.type(0)
@@ -182,7 +190,7 @@ def _(input, filter, out_backprop, **attrs):
 
 @op("Dilation2DBackpropFilter", f"{_GRAD} -> filter_backprop: T", types={"T": REAL}, attrs=ATTRS,
     shape=shapes.same_as_second)  # fmt: skip
-def Dilation2DBackpropFilter(xp, input, filter, out_backprop, **attrs):
+def Dilation2DBackpropFilter(xp: ModuleType, input, filter, out_backprop, **attrs):
     win, first = _checked_gradient(xp, input, filter, out_backprop, attrs)
     zero = out_backprop.dtype.type(0)
     sums = [
@@ -203,7 +211,7 @@ def _(input, filter, out_backprop, **attrs):
     return out
 
 
-def _require_layout(data_format) -> None:
+def _require_layout(data_format: str) -> None:
     if data_format != "NHWC":
         raise ValueError("`data_format` values other  than 'NHWC' are not supported. "
                          f"Received: data_format={data_format}")  # fmt: skip
@@ -211,7 +219,9 @@ def _require_layout(data_format) -> None:
 
 @api(v2="nn.dilation2d")
 @tensor_function
-def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):
+def dilation2d(
+    input: TensorLike, filters, strides, padding, data_format: str, dilations, name: str | None = None
+):
     """Take the largest sum of image and filter under each window (greyscale dilation).
 
     Args:
@@ -236,14 +246,8 @@ def dilation2d(input, filters, strides, padding, data_format, dilations, name=No
 @api(v1="nn.dilation2d")
 @tensor_function
 def dilation2d_v1(
-    input,
-    filter=None,
-    strides=None,
-    rates=None,
-    padding=None,
-    name=None,
-    filters=None,
-    dilations=None,
+    input: TensorLike, filter=None, strides=None, rates=None, padding=None, name: str | None = None,
+    filters=None, dilations=None,
 ):
     """`dilation2d` with the 1.x names and order of arguments."""
     filters = renamed("filters", filters, "filter", filter)
@@ -254,7 +258,9 @@ def dilation2d_v1(
 @api(v2="nn.erosion2d")
 @tensor_function
 @graph_scope("erosion2d")
-def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
+def erosion2d(
+    value: TensorLike, filters, strides, padding, data_format: str, dilations, name: str | None = None
+):
     """Take the least difference of image and filter under each window (greyscale erosion).
 
     Args:
@@ -280,6 +286,6 @@ def erosion2d(value, filters, strides, padding, data_format, dilations, name=Non
 @api(v1="nn.erosion2d")
 @tensor_function
 @graph_scope("erosion2d")
-def erosion2d_v1(value, kernel, strides, rates, padding, name=None):
+def erosion2d_v1(value: TensorLike, kernel, strides, rates, padding, name: str | None = None):
     """`erosion2d` with the 1.x names and order of arguments."""
     return erosion2d(value, kernel, strides, padding, "NHWC", rates)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.layout import ExpandDims, Squeeze
@@ -17,7 +21,7 @@ from tapeflow.ops.static import size_of
 _CHANNELS_LAST = {3: "NWC", 4: "NHWC", 5: "NDHWC"}
 
 
-def _windows(ksize, strides, count, data_format):
+def _windows(ksize: Sequence[int], strides: Sequence[int], count: int, data_format: str):
     channel = 1 if data_format.startswith("NC") else count + 1
     return (
         per_dimension(ksize, count, channel, "ksize"),
@@ -25,7 +29,10 @@ def _windows(ksize, strides, count, data_format):
     )
 
 
-def _pool_2d(row, input, ksize, strides, padding, data_format):
+def _pool_2d(
+    row: Callable[..., Any], input, ksize: Sequence[int], strides: Sequence[int], padding: str,
+    data_format: str | None,
+):
     data_format = data_format or "NHWC"
     ksize, strides = _windows(ksize, strides, 2, data_format)
     attrs = {"ksize": ksize, "strides": strides, "data_format": data_format}
@@ -53,13 +60,16 @@ def _pool_1d(row, input, ksize, strides, padding, data_format):
     return Squeeze(out, [axis])
 
 
-def _pool_3d(row, input, ksize, strides, padding, data_format):
+def _pool_3d(row, input, ksize, strides, padding, data_format: str | None):
     data_format = data_format or "NDHWC"
     ksize, strides = _windows(ksize, strides, 3, data_format)
     return row(input, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
 
 
-def _any_rank(rows, input, ksize, strides, padding, data_format):
+def _any_rank(
+    rows: Sequence[Callable[..., Any]], input, ksize: Sequence[int], strides: Sequence[int], padding: str,
+    data_format: str | None,
+):
     """The pooling that the rank of `input` asks for; a scalar window is allowed."""
     input = convert_to_tensor(input)
     rank = len(data_format) if data_format else input.shape.rank
@@ -76,7 +86,10 @@ def _any_rank(rows, input, ksize, strides, padding, data_format):
 
 @api(v1="nn.max_pool_v2", v2="nn.max_pool")
 @tensor_function
-def max_pool(input, ksize, strides, padding, data_format=None, name=None):
+def max_pool(
+    input: TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str,
+    data_format: str | None = None, name: str | None = None,
+):
     """Take the largest element under each window of lines, images or volumes.
 
     Args:
@@ -105,7 +118,10 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
 
 @api(v1="nn.avg_pool_v2", v2="nn.avg_pool")
 @tensor_function
-def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
+def avg_pool(
+    input: TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str,
+    data_format: str | None = None, name: str | None = None,
+):
     """Compute the mean under each window of lines, images or volumes; padding does not count.
 
     Args:
@@ -134,7 +150,9 @@ def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
 
 @api(v1="nn.max_pool")
 @tensor_function
-def max_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+def max_pool_v1(
+    value: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None, input=None
+):
     """`max_pool` of images, with the 1.x spelling `value`."""
     return _pool_2d(
         MaxPool, value if input is None else input, ksize, strides, padding, data_format
@@ -143,7 +161,9 @@ def max_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, i
 
 @api(v1="nn.avg_pool")
 @tensor_function
-def avg_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+def avg_pool_v1(
+    value: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None, input=None
+):
     """`avg_pool` of images, with the 1.x spelling `value`."""
     return _pool_2d(
         AvgPool, value if input is None else input, ksize, strides, padding, data_format
@@ -152,7 +172,7 @@ def avg_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, i
 
 @api("nn.max_pool1d")
 @tensor_function
-def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+def max_pool1d(input: TensorLike, ksize, strides, padding, data_format: str = "NWC", name: str | None = None):
     """Take the largest element under each window of lines.
 
     Args:
@@ -171,7 +191,7 @@ def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
 
 @api("nn.avg_pool1d")
 @tensor_function
-def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+def avg_pool1d(input: TensorLike, ksize, strides, padding, data_format: str = "NWC", name: str | None = None):
     """Compute the mean under each window of lines; padding does not count.
 
     Args:
@@ -190,7 +210,9 @@ def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
 
 @api("nn.max_pool2d")
 @tensor_function
-def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+def max_pool2d(
+    input: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None
+):
     """Take the largest element under each window of images.
 
     Args:
@@ -212,7 +234,9 @@ def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
 
 @api(v2="nn.avg_pool2d")
 @tensor_function
-def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+def avg_pool2d(
+    input: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None
+):
     """Compute the mean under each window of images; padding does not count.
 
     Args:
@@ -234,14 +258,18 @@ def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
 
 @api(v1="nn.avg_pool2d")
 @tensor_function
-def avg_pool2d_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+def avg_pool2d_v1(
+    value: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None, input=None
+):
     """`avg_pool2d`, with the 1.x spelling `value`."""
     return avg_pool2d(value if input is None else input, ksize, strides, padding, data_format)
 
 
 @api("nn.max_pool3d")
 @tensor_function
-def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
+def max_pool3d(
+    input: TensorLike, ksize, strides, padding, data_format: str = "NDHWC", name: str | None = None
+):
     """Take the largest element under each window of volumes.
 
     Args:
@@ -260,7 +288,9 @@ def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
 
 @api("nn.avg_pool3d")
 @tensor_function
-def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
+def avg_pool3d(
+    input: TensorLike, ksize, strides, padding, data_format: str = "NDHWC", name: str | None = None
+):
     """Compute the mean under each window of volumes; padding does not count.
 
     Args:
@@ -280,14 +310,8 @@ def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
 @api(v2="nn.max_pool_with_argmax")
 @tensor_function
 def max_pool_with_argmax(
-    input,
-    ksize,
-    strides,
-    padding,
-    data_format="NHWC",
-    output_dtype=dtypes.int64,
-    include_batch_in_index=False,
-    name=None,
+    input: TensorLike, ksize, strides, padding, data_format: str = "NHWC", output_dtype=dtypes.int64,
+    include_batch_in_index: bool = False, name: str | None = None,
 ):
     """Take the largest element under each window of images, and where it stands.
 
@@ -329,15 +353,8 @@ def max_pool_with_argmax(
 @api(v1="nn.max_pool_with_argmax")
 @tensor_function
 def max_pool_with_argmax_v1(
-    input,
-    ksize,
-    strides,
-    padding,
-    data_format="NHWC",
-    Targmax=None,
-    name=None,
-    output_dtype=None,
-    include_batch_in_index=False,
+    input: TensorLike, ksize, strides, padding, data_format: str = "NHWC", Targmax=None,
+    name: str | None = None, output_dtype=None, include_batch_in_index: bool = False,
 ):
     """`max_pool_with_argmax` with the 1.x spelling `Targmax`."""
     kind = renamed("output_dtype", output_dtype, "Targmax", Targmax, dtypes.int64)
@@ -349,14 +366,8 @@ def max_pool_with_argmax_v1(
 @api(v2="nn.pool")
 @tensor_function
 def pool(
-    input,
-    window_shape,
-    pooling_type,
-    strides=None,
-    padding="VALID",
-    data_format=None,
-    dilations=None,
-    name=None,
+    input: TensorLike, window_shape, pooling_type, strides=None, padding: str = "VALID",
+    data_format: str | None = None, dilations=None, name: str | None = None,
 ):
     """Pool over windows of as many spatial dimensions as `window_shape` has.
 
@@ -418,15 +429,8 @@ def pool(
 @api(v1="nn.pool")
 @tensor_function
 def pool_v1(
-    input,
-    window_shape,
-    pooling_type,
-    padding,
-    dilation_rate=None,
-    strides=None,
-    name=None,
-    data_format=None,
-    dilations=None,
+    input: TensorLike, window_shape, pooling_type, padding, dilation_rate=None, strides=None,
+    name: str | None = None, data_format: str | None = None, dilations=None,
 ):
     """`pool` with the 1.x names and order of arguments."""
     rates = renamed("dilations", dilations, "dilation_rate", dilation_rate)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import padding
@@ -26,6 +29,9 @@ from tapeflow.ops.convolution.sliding import (
 from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, ints, one_of, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 SAME_VALID = one_of("SAME", "VALID")
 IMAGE = one_of("NHWC", "NCHW")("NHWC")
 VOLUME = one_of("NDHWC", "NCDHW")("NDHWC")
@@ -40,7 +46,7 @@ MAX_POOL = {
 POOL_3D = {"ksize": ints, "strides": ints, "padding": SAME_VALID, "data_format": VOLUME}
 
 
-def pool_windows(shape, ksize, strides, padding, data_format, explicit_paddings=()) -> Windows:
+def pool_windows(shape, ksize, strides, padding, data_format: str, explicit_paddings=()) -> Windows:
     """The windows over an input of `shape`, given channels-last."""
     rank = len(data_format)
     if len(shape) != rank:
@@ -74,7 +80,7 @@ def _lowest(kind):
     return -np.inf if kind.kind in "fV" else np.iinfo(kind).min
 
 
-def max_under(xp, x, win: Windows):
+def max_under(xp: ModuleType, x, win: Windows):
     if xp is not np:
         return compiled_windows.largest(x, win, _lowest(x.dtype))
     x = win.padded(xp, x, _lowest(x.dtype))
@@ -85,7 +91,7 @@ def max_under(xp, x, win: Windows):
     return xp.array(out)
 
 
-def winners(xp, x, y, win: Windows):
+def winners(xp: ModuleType, x, y, win: Windows):
     """For each window the number of the first tap that is its maximum."""
     x = win.padded(xp, x, _lowest(x.dtype))
     first = xp.full(y.shape, -1, np.int32)
@@ -103,7 +109,7 @@ def require_like(name: str, x, shape) -> None:
         )
 
 
-def _max_over_depth(xp, x, ksize, strides):
+def _max_over_depth(xp: ModuleType, x, ksize, strides):
     """The greatest of each `ksize` neighbouring channels (channels-last)."""
     if any(k != 1 for k in ksize[:-1]):
         raise UnimplementedError(
@@ -121,7 +127,7 @@ def _max_over_depth(xp, x, ksize, strides):
     return x.reshape(*x.shape[:-1], depth // width, width).max(-1)
 
 
-def max_pool(xp, x, data_format, **attrs):
+def max_pool(xp: ModuleType, x, data_format, **attrs):
     ksize, strides = attrs["ksize"], attrs["strides"]
     if x.ndim == len(ksize) == len(strides) == 4 and data_format == "NHWC" and ksize[3] != 1 == ksize[0]:
         return _max_over_depth(xp, x, ksize, strides)
@@ -130,7 +136,7 @@ def max_pool(xp, x, data_format, **attrs):
     return channels_back(xp, max_under(xp, x, win), data_format)
 
 
-def max_pool_grad(xp, x, y, dy, data_format, **attrs):
+def max_pool_grad(xp: ModuleType, x, y, dy, data_format, **attrs):
     x, y, dy = (channels_last(xp, a, data_format) for a in (x, y, dy))
     win = pool_windows(x.shape, data_format=data_format, **attrs)
     out = (x.shape[0], *win.out, x.shape[-1])
@@ -154,7 +160,7 @@ def max_pool_grad(xp, x, y, dy, data_format, **attrs):
     return channels_back(xp, dx, data_format)
 
 
-def max_pool_grad_grad(xp, x, y, g, data_format, **attrs):
+def max_pool_grad_grad(xp: ModuleType, x, y, g, data_format, **attrs):
     x, y, g = (channels_last(xp, a, data_format) for a in (x, y, g))
     win = pool_windows(x.shape, data_format=data_format, **attrs)
     require_like("orig_output", y, (x.shape[0], *win.out, x.shape[-1]))
@@ -179,7 +185,7 @@ def _shares(win: Windows, space, kind):
     return out[None, ..., None].astype(kind)
 
 
-def avg_pool(xp, value, data_format, **attrs):
+def avg_pool(xp: ModuleType, value, data_format, **attrs):
     x = channels_last(xp, value, data_format)
     win = pool_windows(x.shape, data_format=data_format, **attrs)
     total = _sums_under(xp, x, win)
@@ -188,7 +194,7 @@ def avg_pool(xp, value, data_format, **attrs):
     )
 
 
-def avg_pool_grad(xp, sizes, grad, data_format, **attrs):
+def avg_pool_grad(xp: ModuleType, sizes, grad, data_format, **attrs):
     sizes = dimensions(sizes, "orig_input_shape")
     shape = (
         sizes if data_format.endswith("C") or len(sizes) < 3 else (sizes[0], *sizes[2:], sizes[1])
@@ -210,7 +216,7 @@ def avg_pool_grad(xp, sizes, grad, data_format, **attrs):
     return channels_back(xp, compiled_windows.choose(xp, instruction, each_tap, dy), data_format)
 
 
-def _sums_under(xp, x, win: Windows):
+def _sums_under(xp: ModuleType, x, win: Windows):
     def each_tap(x):
         padded = win.padded(xp, x)
         total = xp.zeros((x.shape[0], *win.out, x.shape[-1]), x.dtype)
@@ -221,14 +227,14 @@ def _sums_under(xp, x, win: Windows):
     return compiled_windows.choose(xp, lambda x: compiled_windows.sums(x, win), each_tap, x)
 
 
-def pooled_shape(call, pooled, image):
+def pooled_shape(call: ShapeCall, pooled, image):
     """The shape `pooled` of what was pooled from an image like `image`, merged with that of input 0."""
     rank = len(call.attr("data_format"))
     shapes.merge(shapes.with_rank(call.shape(0), rank), shapes.with_rank(image, rank))
     return shapes.merge(pool_rule(call)[0], shapes.with_rank(pooled, rank))
 
 
-def pool_rule(call):
+def pool_rule(call: ShapeCall):
     data_format = call.attr("data_format")
     axes = spatial_axes(data_format)
     shape = shapes.with_rank(call.shape(0), len(data_format))
@@ -261,7 +267,7 @@ def attrs_of(call, names) -> dict:
     return {name: getattr(call, name) for name in names}
 
 
-def distinct(rng, *shape):
+def distinct(rng: SampleGenerator, *shape):
     """Values that are far from equal, so that small steps do not change which one is the greatest."""
     order = np.random.default_rng(len(shape)).permutation(math.prod(shape))
     return rng.normal(*shape) * 0 + order.reshape(shape)
@@ -275,7 +281,7 @@ def _cases():
     yield (1, 5, 6, 1), {"ksize": [1, 3, 2, 1], "strides": [1, 2, 1, 1], "padding": "VALID"}
 
 
-def _bad_pools(rng):
+def _bad_pools(rng: SampleGenerator):
     """Inputs and attrs that every pooling of images refuses."""
     x = rng.normal(1, 4, 4, 2)
     square = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
@@ -289,7 +295,10 @@ def _bad_pools(rng):
     yield x, {**square, "ksize": [1, 9, 9, 1]}
 
 
-def each_window(shape, ksize, strides, padding, data_format="NHWC", explicit_paddings=()):
+def each_window(
+    shape, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = "NHWC",
+    explicit_paddings: Sequence[Any] = (),
+):
     """(output position, input slices) of every window over a channels-last `shape`, cut off at the edges."""
     axes = [i for i, c in enumerate(data_format) if c not in "NC"]
     spans = []
@@ -312,7 +321,7 @@ def each_window(shape, ksize, strides, padding, data_format="NHWC", explicit_pad
         yield at, tuple(span[i] for span, i in zip(spans, at, strict=True))
 
 
-def reference_pool(x, function, **attrs):
+def reference_pool(x: np.ndarray, function, **attrs):
     data_format = attrs.get("data_format", "NHWC")
     x = np.asarray(x) if data_format.endswith("C") else np.moveaxis(x, 1, -1)
     cells = list(each_window(x.shape, **attrs))
@@ -323,7 +332,7 @@ def reference_pool(x, function, **attrs):
 
 
 @op("MaxPool", "input: T -> output: T", types={"T": Preferring(REAL)}, attrs=MAX_POOL, shape=pool_rule)  # fmt: skip
-def MaxPool(xp, input, **attrs):
+def MaxPool(xp: ModuleType, input: Array, **attrs):
     return max_pool(xp, input, **attrs)
 
 
@@ -331,7 +340,7 @@ MaxPool.batching(batching.folded())
 
 
 @MaxPool.gradient(needs="input, output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return MaxPoolGrad(call.input, call.output, dy, **attrs_of(call, MAX_POOL))
 
 
@@ -368,7 +377,7 @@ def _(input, **attrs):
     attrs=MAX_POOL,
     shape=shapes.same_as(0, rank=4),
 )
-def MaxPoolGrad(xp, orig_input, orig_output, grad, **attrs):
+def MaxPoolGrad(xp: ModuleType, orig_input: Array, orig_output: Array, grad: Array, **attrs):
     return max_pool_grad(xp, orig_input, orig_output, grad, **attrs)
 
 
@@ -376,7 +385,7 @@ MaxPoolGrad.batching(batching.folded())
 
 
 @MaxPoolGrad.gradient(needs="orig_input, orig_output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     x, attrs = call.orig_input, attrs_of(call, POOL)
     if call.padding == "EXPLICIT":
         # MaxPoolGradGrad knows no explicit padding: it sees an input that is padded already.
@@ -422,12 +431,12 @@ def _(orig_input, orig_output, grad, **attrs):
     attrs=POOL,
     shape=lambda call: [pooled_shape(call, call.shape(1), call.shape(2))],
 )
-def MaxPoolGradGrad(xp, orig_input, orig_output, grad, **attrs):
+def MaxPoolGradGrad(xp: ModuleType, orig_input: Array, orig_output: Array, grad: Array, **attrs):
     return max_pool_grad_grad(xp, orig_input, orig_output, grad, **attrs)
 
 
 @MaxPoolGradGrad.gradient(needs="orig_input, orig_output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return None, None, MaxPoolGrad(call.orig_input, call.orig_output, dy, **attrs_of(call, POOL))
 
 
@@ -445,7 +454,7 @@ def _(orig_input, orig_output, grad, **attrs):
 
 
 @op("AvgPool", "value: T -> output: T", types={"T": FLOATING}, attrs=POOL, shape=pool_rule)
-def AvgPool(xp, value, **attrs):
+def AvgPool(xp: ModuleType, value: Array, **attrs):
     return avg_pool(xp, value, **attrs)
 
 
@@ -453,12 +462,12 @@ AvgPool.batching(batching.folded())
 
 
 @AvgPool.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return AvgPoolGrad(call.shape("value"), dy, **attrs_of(call, POOL))
 
 
 @AvgPool.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for shape, attrs in _cases():
         yield Sample(rng.normal(*shape), **attrs)
     yield Sample(
@@ -485,7 +494,7 @@ def _(value, **attrs):
     ranks="grad: 4",
     shape=shapes.given(0, rank=4),
 )
-def AvgPoolGrad(xp, orig_input_shape, grad, **attrs):
+def AvgPoolGrad(xp: ModuleType, orig_input_shape: Array, grad: Array, **attrs):
     return avg_pool_grad(xp, orig_input_shape, grad, **attrs)
 
 
@@ -493,12 +502,12 @@ AvgPoolGrad.batching(batching.folded(1, sizes=0))
 
 
 @AvgPoolGrad.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return None, AvgPool(dy, **attrs_of(call, POOL))
 
 
 @AvgPoolGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for shape, attrs in _cases():
         y = reference_pool(np.zeros(shape), np.mean, **attrs).shape
         yield Sample(np.array(shape, np.int32), rng.normal(*y), **attrs)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.construction import range as range_
@@ -34,6 +38,9 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Preferring, Sample, boolean, dtype, ints, op
 from tapeflow.ops.validate import index_kind, invalid, known
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 CUBE = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 1, 2, 1]}
 
 
@@ -42,12 +49,12 @@ def _cases():
     yield (1, 3, 3, 3, 1), {**CUBE, "padding": "SAME"}
 
 
-def _reference(x, function, **attrs):
+def _reference(x: np.ndarray, function, **attrs):
     return reference_pool(x, function, **{"data_format": "NDHWC", **attrs})
 
 
 @op("MaxPool3D", "input: T -> output: T", types={"T": FLOATING}, attrs=POOL_3D, shape=pool_rule)
-def MaxPool3D(xp, input, **attrs):
+def MaxPool3D(xp: ModuleType, input: Array, **attrs):
     return max_pool(xp, input, **attrs)
 
 
@@ -55,7 +62,7 @@ MaxPool3D.batching(batching.folded())
 
 
 @MaxPool3D.gradient(needs="input, output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return MaxPool3DGrad(call.input, call.output, dy, **attrs_of(call, POOL_3D))
 
 
@@ -78,7 +85,7 @@ def _(input, **attrs):
     attrs=POOL_3D,
     shape=shapes.same_as(0, rank=5),
 )
-def MaxPool3DGrad(xp, orig_input, orig_output, grad, **attrs):
+def MaxPool3DGrad(xp: ModuleType, orig_input: Array, orig_output: Array, grad: Array, **attrs):
     return max_pool_grad(xp, orig_input, orig_output, grad, **attrs)
 
 
@@ -86,7 +93,7 @@ MaxPool3DGrad.batching(batching.folded())
 
 
 @MaxPool3DGrad.gradient(needs="orig_input, orig_output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, POOL_3D)
     return None, None, MaxPool3DGradGrad(call.orig_input, call.orig_output, dy, **attrs)
 
@@ -121,12 +128,12 @@ def _(orig_input, orig_output, grad, **attrs):
     attrs=POOL_3D,
     shape=lambda call: [pooled_shape(call, call.shape(1), call.shape(2))],
 )
-def MaxPool3DGradGrad(xp, orig_input, orig_output, grad, **attrs):
+def MaxPool3DGradGrad(xp: ModuleType, orig_input: Array, orig_output: Array, grad: Array, **attrs):
     return max_pool_grad_grad(xp, orig_input, orig_output, grad, **attrs)
 
 
 @MaxPool3DGradGrad.gradient(needs="orig_input, orig_output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, POOL_3D)
     return None, None, MaxPool3DGrad(call.orig_input, call.orig_output, dy, **attrs)
 
@@ -145,7 +152,7 @@ def _(orig_input, orig_output, grad, **attrs):
 
 
 @op("AvgPool3D", "input: T -> output: T", types={"T": FLOATING}, attrs=POOL_3D, shape=pool_rule)
-def AvgPool3D(xp, input, **attrs):
+def AvgPool3D(xp: ModuleType, input: Array, **attrs):
     return avg_pool(xp, input, **attrs)
 
 
@@ -153,12 +160,12 @@ AvgPool3D.batching(batching.folded())
 
 
 @AvgPool3D.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return AvgPool3DGrad(call.shape("input"), dy, **attrs_of(call, POOL_3D))
 
 
 @AvgPool3D.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for shape, attrs in _cases():
         yield Sample(rng.normal(*shape), **attrs)
 
@@ -176,7 +183,7 @@ def _(input, **attrs):
     ranks="grad: 5",
     shape=shapes.given(0, rank=5),
 )
-def AvgPool3DGrad(xp, orig_input_shape, grad, **attrs):
+def AvgPool3DGrad(xp: ModuleType, orig_input_shape: Array, grad: Array, **attrs):
     return avg_pool_grad(xp, orig_input_shape, grad, **attrs)
 
 
@@ -184,12 +191,12 @@ AvgPool3DGrad.batching(batching.folded(1, sizes=0))
 
 
 @AvgPool3DGrad.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return None, AvgPool3D(dy, **attrs_of(call, POOL_3D))
 
 
 @AvgPool3DGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for shape, attrs in _cases():
         y = _reference(np.zeros(shape), np.mean, **attrs).shape
         yield Sample(np.array(shape, np.int32), rng.normal(*y), **attrs)
@@ -214,7 +221,7 @@ ARGMAX = {
 }
 
 
-def _argmax_rule(call):
+def _argmax_rule(call: ShapeCall):
     shape = shapes.with_rank(call.shape(0), 4)
 
     ksize, strides = call.attr("ksize"), call.attr("strides")
@@ -231,7 +238,7 @@ def _argmax_rule(call):
     attrs=ARGMAX,
     shape=_argmax_rule,
 )
-def MaxPoolWithArgmax(xp, input, ksize, strides, Targmax, padding, include_batch_in_index):
+def MaxPoolWithArgmax(xp: ModuleType, input: Array, ksize, strides, Targmax, padding, include_batch_in_index):
     win = pool_windows(input.shape, ksize, strides, padding, "NHWC")
     y = max_under(xp, input, win)
     first = xp.maximum(winners(xp, input, y, win), 0)
@@ -247,7 +254,7 @@ def MaxPoolWithArgmax(xp, input, ksize, strides, Targmax, padding, include_batch
 
 
 @MaxPoolWithArgmax.gradient(needs="input, argmax")
-def _(call, dy, dargmax):
+def _(call: GradientCall, dy: Tensor, dargmax: Tensor):
     attrs = {n: getattr(call, n) for n in ("ksize", "strides", "padding", "include_batch_in_index")}
     return MaxPoolGradWithArgmax(call.input, dy, call.argmax, **attrs)
 
@@ -261,7 +268,7 @@ def _(rng):
 
 
 @MaxPoolWithArgmax.reference
-def _(input, ksize, strides, Targmax, padding, include_batch_in_index):
+def _(input, ksize, strides, Targmax, padding, include_batch_in_index: bool):
     places = np.arange(input.size).reshape(input.shape)
     if not include_batch_in_index:
         places = places % (input.size // len(input))
@@ -282,7 +289,7 @@ GRAD_ARGMAX = {
 }
 
 
-def _places(xp, input, argmax, include_batch_in_index):
+def _places(xp: ModuleType, input, argmax, include_batch_in_index):
     """`argmax` as positions in the flattened input."""
     size = input.size // max(len(input), 1)
     flat = argmax
@@ -301,7 +308,9 @@ def _places(xp, input, argmax, include_batch_in_index):
     ranks="input: 4, grad: 4, argmax: 4",
     shape=shapes.same_as(0, rank=4),
 )
-def MaxPoolGradWithArgmax(xp, input, grad, argmax, ksize, strides, padding, include_batch_in_index):
+def MaxPoolGradWithArgmax(
+    xp: ModuleType, input: Array, grad: Array, argmax: Array, ksize, strides, padding, include_batch_in_index
+):
     win = pool_windows(input.shape, ksize, strides, padding, "NHWC")
     out = (len(input), *win.out, input.shape[-1])
     require_like("grad", grad, out)
@@ -316,7 +325,7 @@ def MaxPoolGradWithArgmax(xp, input, grad, argmax, ksize, strides, padding, incl
 
 
 @MaxPoolGradWithArgmax.gradient(needs="argmax")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     flat = call.argmax
     if not call.include_batch_in_index:
         static = call.static_shape("input")

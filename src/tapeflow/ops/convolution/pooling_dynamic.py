@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.ops import shapes
 from tapeflow.ops.convolution.pooling import (
     IMAGE,
@@ -25,10 +30,13 @@ from tapeflow.ops.validate import (
     vector_of,
 )
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 _ATTRS = {"padding": SAME_VALID, "data_format": IMAGE}
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     data_format = call.attr("data_format")
     shape = shapes.with_rank(call.shape(0), 4)
     for i in (1, 2):
@@ -63,7 +71,7 @@ def _windows(ksize, strides) -> dict:
     attrs=_ATTRS,
     shape=_rule,
 )
-def MaxPoolV2(xp, input, ksize, strides, **attrs):
+def MaxPoolV2(xp: ModuleType, input: Array, ksize: Array, strides: Array, **attrs):
     return max_pool(xp, input, **_windows(ksize, strides), **attrs)
 
 
@@ -71,7 +79,7 @@ MaxPoolV2.compiled(static="ksize, strides")
 
 
 @MaxPoolV2.gradient(needs="input, output, ksize, strides")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     windows = call.ksize, call.strides
     return MaxPoolGradV2(call.input, call.output, dy, *windows, **attrs_of(call, _ATTRS)), None, None
 
@@ -80,7 +88,7 @@ _SQUARE = np.array([1, 2, 2, 1], np.int32)
 
 
 @MaxPoolV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = distinct(rng, 2, 4, 5, 2)
     for padding in ("SAME", "VALID"):
         yield Sample(x, _SQUARE, _SQUARE, padding=padding)
@@ -105,7 +113,7 @@ _GRADIENT = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int3
     ranks="orig_input: 4, orig_output: 4, grad: 4, ksize: 1, strides: 1",
     shape=shapes.same_as_first,
 )
-def MaxPoolGradV2(xp, orig_input, orig_output, grad, ksize, strides, **attrs):
+def MaxPoolGradV2(xp: ModuleType, orig_input, orig_output, grad, ksize, strides, **attrs):
     return max_pool_grad(xp, orig_input, orig_output, grad, **_windows(ksize, strides), **attrs)
 
 
@@ -113,7 +121,7 @@ MaxPoolGradV2.compiled(static="ksize, strides")
 
 
 @MaxPoolGradV2.gradient(needs="orig_input, orig_output, ksize, strides")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     pooled = MaxPoolGradGradV2(
         call.orig_input, call.orig_output, dy, call.ksize, call.strides, **attrs_of(call, _ATTRS)
     )
@@ -135,7 +143,7 @@ def _pooled_back_rule(call):
     ranks="orig_input: 4, orig_output: 4, grad: 4, ksize: 1, strides: 1",
     shape=_pooled_back_rule,
 )
-def MaxPoolGradGradV2(xp, orig_input, orig_output, grad, ksize, strides, **attrs):
+def MaxPoolGradGradV2(xp: ModuleType, orig_input, orig_output, grad, ksize, strides, **attrs):
     return max_pool_grad_grad(xp, orig_input, orig_output, grad, **_windows(ksize, strides), **attrs)
 
 
@@ -143,14 +151,14 @@ MaxPoolGradGradV2.compiled(static="ksize, strides")
 
 
 @MaxPoolGradGradV2.gradient(needs="orig_input, orig_output, ksize, strides")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     back = MaxPoolGradV2(
         call.orig_input, call.orig_output, dy, call.ksize, call.strides, **attrs_of(call, _ATTRS)
     )
     return None, None, back, None, None
 
 
-def _pooled(x):
+def _pooled(x: np.ndarray):
     return reference_pool(np.asarray(x), np.max, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
 
 
@@ -212,7 +220,8 @@ def _taken_rule(call):
     shape=_taken_rule,
 )
 def MaxPoolGradGradWithArgmax(
-    xp, input, grad, argmax, ksize, strides, padding, include_batch_in_index
+    xp: ModuleType, input: Array, grad: Array, argmax: np.ndarray, ksize: Sequence[int],
+    strides: Sequence[int], padding, include_batch_in_index: bool,
 ):
     if input.ndim != 4 or argmax.ndim != 4:
         raise invalid(

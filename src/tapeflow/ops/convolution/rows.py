@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution import compiled_windows
@@ -20,6 +25,9 @@ from tapeflow.ops.convolution.sliding import (
 )
 from tapeflow.ops.table import FLOATING, Sample, ints, one_of, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, ShapeCall
 
 IMAGE_ATTRS = {
     "strides": ints,
@@ -72,12 +80,12 @@ def _grouped(x, groups: int):
     return x.reshape(*x.shape[:-1], groups, x.shape[-1] // groups)
 
 
-def _by_instruction(xp, x, win: Windows) -> bool:
+def _by_instruction(xp: ModuleType, x, win: Windows) -> bool:
     """Whether a compiler has an instruction for the convolution; it has for floats, and where there are windows."""
     return xp is not np and x.dtype.kind == "f" and 0 not in win.out
 
 
-def _forward(xp, x, w, win: Windows):
+def _forward(xp: ModuleType, x, w, win: Windows):
     groups = _groups(x.shape[-1], w.shape)
     if _by_instruction(xp, x, win):
         return compiled_windows.convolution(x, w, win, groups)
@@ -96,7 +104,7 @@ def _forward(xp, x, w, win: Windows):
     return out.astype(x.dtype)
 
 
-def _backward_input(xp, shape, w, dy, win: Windows):
+def _backward_input(xp: ModuleType, shape, w, dy, win: Windows):
     """The gradient for an input of `shape` (channels-last)."""
     if 0 in w.shape:
         return xp.zeros(shape, dy.dtype)
@@ -117,7 +125,7 @@ def _backward_input(xp, shape, w, dy, win: Windows):
     return win.unpadded(dx)
 
 
-def _backward_filter(xp, x, taps_shape, dy, win: Windows):
+def _backward_filter(xp: ModuleType, x, taps_shape, dy, win: Windows):
     if 0 in taps_shape:
         return xp.zeros(taps_shape, dy.dtype)
     groups = _groups(x.shape[-1], taps_shape)
@@ -154,7 +162,7 @@ def _require_output(dy, expected) -> None:
         )
 
 
-def _sizes(values, x_shape, taps_shape, data_format):
+def _sizes(values, x_shape, taps_shape, data_format: str):
     """The full shape that `input_sizes` means: only the spatial sizes may be given."""
     sizes = dimensions(values, "input_sizes")
     rank = len(data_format)
@@ -169,7 +177,7 @@ def _sizes(values, x_shape, taps_shape, data_format):
     return sizes if data_format.endswith("C") else (sizes[0], *sizes[2:], sizes[1])
 
 
-def convolve(xp, x, w, rank, padding, strides, dilations, data_format, explicit_paddings=(), **_):
+def convolve(xp: ModuleType, x, w, rank, padding, strides, dilations, data_format, explicit_paddings=(), **_):
     _require_rank(x, rank, "input")
     _require_rank(w, rank, "filter")
     x = channels_last(xp, x, data_format)
@@ -181,7 +189,7 @@ def convolve(xp, x, w, rank, padding, strides, dilations, data_format, explicit_
 
 
 def input_gradient(
-    xp, sizes, w, dy, rank, padding, strides, dilations, data_format, explicit_paddings=(), **_
+    xp: ModuleType, sizes, w, dy, rank, padding, strides, dilations, data_format, explicit_paddings=(), **_
 ):
     _require_rank(w, rank, "filter")
     _require_rank(dy, rank, "out_backprop")
@@ -192,7 +200,7 @@ def input_gradient(
 
 
 def filter_gradient(
-    xp, x, sizes, dy, rank, padding, strides, dilations, data_format, explicit_paddings=(), **_
+    xp: ModuleType, x, sizes, dy, rank, padding, strides, dilations, data_format, explicit_paddings=(), **_
 ):
     taps_shape = dimensions(sizes, "filter_sizes")
     _require_rank(x, rank, "input")
@@ -216,7 +224,7 @@ def require_groups(channels: int | None, w) -> None:
     shapes.divided(w[-1], max(channels // depth, 1))
 
 
-def forward_rule(call):
+def forward_rule(call: ShapeCall):
     data_format = call.attr("data_format")
     rank = len(data_format)
     x, w = shapes.with_rank(call.shape(0), rank), shapes.with_rank(call.shape(1), rank)
@@ -247,7 +255,7 @@ def attrs_of(call, names) -> dict:
     attrs=IMAGE_ATTRS,
     shape=forward_rule,
 )
-def Conv2D(xp, input, filter, **attrs):
+def Conv2D(xp: ModuleType, input: Array, filter: Array, **attrs):
     return convolve(xp, input, filter, 4, **attrs)
 
 
@@ -255,7 +263,7 @@ Conv2D.batching(batching.folded(0))
 
 
 @Conv2D.gradient(needs="input, filter")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, IMAGE_ATTRS)
     return (
         Conv2DBackpropInput(call.shape("input"), call.filter, dy, **attrs) if call.wants("input") else None,
@@ -318,7 +326,10 @@ def _(rng):
         yield Sample(*bad[:2], **bad[2], raises=InvalidArgumentError)
 
 
-def naive(x, w, strides, padding, data_format, dilations, explicit_paddings=(), **_):
+def naive(
+    x: np.ndarray, w: np.ndarray, strides: Sequence[int], padding: str, data_format: str,
+    dilations: Sequence[int], explicit_paddings: Sequence[int] = (), **_,
+):
     """Every output one by one: the sum over the window of input times filter."""
     last = data_format.endswith("C")
     x = np.asarray(x) if last else np.moveaxis(x, 1, -1)
@@ -379,7 +390,7 @@ def _input_rule(call):
     attrs=IMAGE_ATTRS,
     shape=_input_rule,
 )
-def Conv2DBackpropInput(xp, input_sizes, filter, out_backprop, **attrs):
+def Conv2DBackpropInput(xp: ModuleType, input_sizes: Array, filter: Array, out_backprop: Array, **attrs):
     return input_gradient(xp, input_sizes, filter, out_backprop, 4, **attrs)
 
 
@@ -387,7 +398,7 @@ Conv2DBackpropInput.batching(batching.folded(2, sizes=0))
 
 
 @Conv2DBackpropInput.gradient(needs="filter, out_backprop")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, IMAGE_ATTRS)
     return (
         None,
@@ -396,7 +407,7 @@ def _(call, dy):
     )
 
 
-def _output_shape(x, w, attrs):
+def _output_shape(x: Sequence[int], w: Sequence[int], attrs: dict[str, Any]):
     return naive(
         np.zeros(x), np.zeros(w), **{"data_format": "NHWC", "dilations": [1] * len(x), **attrs}
     ).shape
@@ -448,12 +459,12 @@ def _(input_sizes, filter, out_backprop, **attrs):
     ranks="input: 4, out_backprop: 4",
     shape=shapes.given(1, rank=4),
 )
-def Conv2DBackpropFilter(xp, input, filter_sizes, out_backprop, **attrs):
+def Conv2DBackpropFilter(xp: ModuleType, input: Array, filter_sizes: Array, out_backprop: Array, **attrs):
     return filter_gradient(xp, input, filter_sizes, out_backprop, 4, **attrs)
 
 
 @Conv2DBackpropFilter.gradient(needs="input, out_backprop")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, IMAGE_ATTRS)
     return (
         Conv2DBackpropInput(call.shape("input"), dy, call.out_backprop, **attrs) if call.wants("input") else None,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution.rows import (
@@ -17,6 +22,9 @@ from tapeflow.ops.convolution.rows import (
     naive,
 )
 from tapeflow.ops.table import FLOATING, INDEX, Preferring, Sample, ints, one_of, op
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 VOLUME_ATTRS = {
     "strides": ints,
@@ -39,7 +47,7 @@ def _volume_cases():
     attrs=VOLUME_ATTRS,
     shape=forward_rule,
 )
-def Conv3D(xp, input, filter, **attrs):
+def Conv3D(xp: ModuleType, input: Array, filter: Array, **attrs):
     return convolve(xp, input, filter, 5, **attrs)
 
 
@@ -47,7 +55,7 @@ Conv3D.batching(batching.folded(0))
 
 
 @Conv3D.gradient(needs="input, filter")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, VOLUME_ATTRS)
     return (
         Conv3DBackpropInputV2(call.shape("input"), call.filter, dy, **attrs) if call.wants("input") else None,
@@ -80,7 +88,7 @@ def _(input, filter, **attrs):
     ranks="filter: 5, out_backprop: 5",
     shape=shapes.given(0, rank=5),
 )
-def Conv3DBackpropInputV2(xp, input_sizes, filter, out_backprop, **attrs):
+def Conv3DBackpropInputV2(xp: ModuleType, input_sizes: Array, filter: Array, out_backprop: Array, **attrs):
     return input_gradient(xp, input_sizes, filter, out_backprop, 5, **attrs)
 
 
@@ -88,7 +96,7 @@ Conv3DBackpropInputV2.batching(batching.folded(2, sizes=0))
 
 
 @Conv3DBackpropInputV2.gradient(needs="filter, out_backprop")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, VOLUME_ATTRS)
     return (
         None,
@@ -98,7 +106,7 @@ def _(call, dy):
 
 
 @Conv3DBackpropInputV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for x, w, attrs in _volume_cases():
         yield Sample(
             np.array(x, np.int32),
@@ -108,7 +116,7 @@ def _(rng):
         )
 
 
-def _output_shape_3d(x, w, attrs):
+def _output_shape_3d(x: Sequence[int], w: Sequence[int], attrs: dict[str, Any]):
     return naive(np.zeros(x), np.zeros(w), data_format="NDHWC", dilations=[1] * 5, **attrs).shape
 
 
@@ -125,12 +133,12 @@ def _(input_sizes, filter, out_backprop, **attrs):
     ranks="input: 5, out_backprop: 5",
     shape=shapes.given(1, rank=5),
 )
-def Conv3DBackpropFilterV2(xp, input, filter_sizes, out_backprop, **attrs):
+def Conv3DBackpropFilterV2(xp: ModuleType, input: Array, filter_sizes: Array, out_backprop: Array, **attrs):
     return filter_gradient(xp, input, filter_sizes, out_backprop, 5, **attrs)
 
 
 @Conv3DBackpropFilterV2.gradient(needs="input, out_backprop")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = attrs_of(call, VOLUME_ATTRS)
     return (
         Conv3DBackpropInputV2(call.shape("input"), dy, call.out_backprop, **attrs) if call.wants("input") else None,
@@ -140,7 +148,7 @@ def _(call, dy):
 
 
 @Conv3DBackpropFilterV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for x, w, attrs in _volume_cases():
         yield Sample(
             rng.normal(*x),
@@ -167,7 +175,7 @@ _FIRST_TYPES = {"T": (dtypes.float16, dtypes.float32, dtypes.float64)}
     ranks="input: 5, filter: 5, out_backprop: 5",
     shape=lambda call: [shapes.with_rank(call.shape(0), 5)],
 )
-def Conv3DBackpropInput(xp, input, filter, out_backprop, **attrs):
+def Conv3DBackpropInput(xp: ModuleType, input: Array, filter: Array, out_backprop: Array, **attrs):
     _check_volumes(input=input)
     return input_gradient(xp, input.shape, filter, out_backprop, 5, **attrs, data_format="NDHWC")
 
@@ -180,7 +188,7 @@ def Conv3DBackpropInput(xp, input, filter, out_backprop, **attrs):
     ranks="input: 5, filter: 5, out_backprop: 5",
     shape=lambda call: [shapes.with_rank(call.shape(1), 5)],
 )
-def Conv3DBackpropFilter(xp, input, filter, out_backprop, **attrs):
+def Conv3DBackpropFilter(xp: ModuleType, input: Array, filter: Array, out_backprop: Array, **attrs):
     _check_volumes(filter=filter)
     return filter_gradient(xp, input, filter.shape, out_backprop, 5, **attrs, data_format="NDHWC")
 
@@ -191,7 +199,7 @@ def _check_volumes(**tensors) -> None:
             raise InvalidArgumentError(None, None, f"{name} must be 5-dimensional, but is of rank {x.ndim}")
 
 
-def _first_samples(rng):
+def _first_samples(rng: SampleGenerator):
     for x, w, attrs in _volume_cases():
         dy = rng.normal(*_output_shape_3d(x, w, attrs))
         yield Sample(rng.normal(*x), rng.normal(*w), dy, **attrs)

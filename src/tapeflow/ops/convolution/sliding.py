@@ -6,7 +6,9 @@ Shared by convolutions and pooling. Arrays here are channels-last: [batch, *spac
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +38,7 @@ class Windows(NamedTuple):
         )
         return (slice(None), *space)
 
-    def padded(self, xp, x, value=0):
+    def padded(self, xp: ModuleType, x, value=0):
         if not any(a or b for a, b in self.pads):
             return x
         return xp.pad(x, [(0, 0), *self.pads, (0, 0)], constant_values=value)
@@ -71,7 +73,9 @@ def windows(space, taps, strides, dilations, padding, explicit=()) -> Windows:
     )
 
 
-def output_size(size, taps, stride, dilation, padding, explicit=(0, 0)):
+def output_size(
+    size: int, taps: int, stride: int, dilation: int, padding: str, explicit: Sequence[int] = (0, 0)
+):
     """How many windows fit along a dimension, and the padding before and after it."""
     reach = (taps - 1) * dilation + 1
     if padding == "SAME":
@@ -114,7 +118,7 @@ def spatial(values, data_format: str, what: str) -> list[int]:
     return [values[i] for i in spatial_axes(data_format)]
 
 
-def explicit_pairs(padding, values, data_format: str) -> list[tuple[int, int]]:
+def explicit_pairs(padding: str, values: Sequence[Any], data_format: str) -> list[tuple[int, int]]:
     """The (before, after) of each spatial dimension from the flat list of all dimensions."""
     if padding != "EXPLICIT":
         if len(values):
@@ -135,15 +139,15 @@ def explicit_pairs(padding, values, data_format: str) -> list[tuple[int, int]]:
     return [pairs[i] for i in spatial_axes(data_format)]
 
 
-def channels_last(xp, x, data_format: str):
+def channels_last(xp: ModuleType, x, data_format: str):
     return x if data_format.endswith("C") else xp.moveaxis(x, 1, -1)
 
 
-def channels_back(xp, x, data_format: str):
+def channels_back(xp: ModuleType, x, data_format: str):
     return x if data_format.endswith("C") else xp.moveaxis(x, -1, 1)
 
 
-def add_into(xp, out, key, values):
+def add_into(xp: ModuleType, out, key, values):
     """`out[key] += values`, returning the array."""
     if xp is np:
         out[key] += values
@@ -151,7 +155,10 @@ def add_into(xp, out, key, values):
     return out.at[key].add(values)
 
 
-def sliding_rule(data_format: str, shape, taps, strides, dilations, padding, explicit, channels):
+def sliding_rule(
+    data_format: str, shape, taps, strides: Sequence[int], dilations, padding, explicit: Sequence[Any],
+    channels,
+):
     """The output shape of a sliding op on an input of `shape`, as far as it is known."""
     axes = spatial_axes(data_format)
     for name, values in (("strides", strides), ("dilations", dilations)):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.decoding import decoded, picture_rule
@@ -12,10 +16,13 @@ from tapeflow.ops.image.samples import PICTURE, bad_contents, bmp_bytes
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
+
 
 @op("DecodeBmp", "contents: string -> image: uint8", attrs={"channels": 0}, ranks="contents: 0",
     shape=picture_rule)
-def DecodeBmp(xp, contents, channels):
+def DecodeBmp(xp: ModuleType, contents: Array, channels: int):
     data = content_of(contents)
     if not data.startswith(b"BM"):
         raise invalid(
@@ -30,7 +37,7 @@ def DecodeBmp(xp, contents, channels):
 
 
 @DecodeBmp.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(as_contents(bmp_bytes(PICTURE)), expect=PICTURE)
     yield Sample(as_contents(bmp_bytes(PICTURE)), channels=1, raises=InvalidArgumentError)
     yield Sample(as_contents(bmp_bytes(PICTURE)[:30]), raises=InvalidArgumentError)

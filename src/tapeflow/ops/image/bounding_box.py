@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
@@ -15,6 +19,9 @@ from tapeflow.ops.random.seed import seeds
 from tapeflow.ops.random.stateless import SEED_TYPES, from_seed
 from tapeflow.ops.table import Preferring, Sample, any_object, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _FLOATS = {"T": Preferring((dtypes.float32, dtypes.float16))}
 # What boxes are drawn in, one after the other, where no colours are given: red, green, blue and opacity.
@@ -70,7 +77,7 @@ def _drawn(images, boxes, colors):
     return out
 
 
-def _same(call):
+def _same(call: ShapeCall):
     return [call.shape(0)]
 
 
@@ -80,7 +87,7 @@ def _four_sides_rule(call):
 
 
 def _draw_samples(*rest):
-    def samples(rng):
+    def samples(rng: SampleGenerator):
         boxes = np.array([[[0.1, 0.2, 0.8, 0.9], [-0.5, 0.3, 0.6, 1.7]],
                           [[0.5, 0.5, 0.2, 0.9], [1.2, 1.2, 1.5, 1.5]]], np.float32)  # fmt: skip
         image = rng.normal(2, 6, 7, 3).astype(np.float32)
@@ -115,7 +122,7 @@ def _drawn_pixelwise(images, boxes, colors):
 
 @op("DrawBoundingBoxes", "images: T, boxes: float32 -> output: T", types=_FLOATS, ranks="images: 4, boxes: 3",
     shape=_four_sides_rule)
-def DrawBoundingBoxes(xp, images, boxes):
+def DrawBoundingBoxes(xp: ModuleType, images: Array, boxes: Array):
     return _drawn(images, boxes, np.zeros((0, 4), np.float32))
 
 
@@ -125,12 +132,12 @@ DrawBoundingBoxes.reference(lambda images, boxes: _drawn_pixelwise(images, boxes
 
 @op("DrawBoundingBoxesV2", "images: T, boxes: float32, colors: float32 -> output: T",
     types=_FLOATS, ranks="images: 3+", shape=_same)  # fmt: skip
-def DrawBoundingBoxesV2(xp, images, boxes, colors):
+def DrawBoundingBoxesV2(xp: ModuleType, images: Array, boxes: Array, colors: Array):
     return _drawn(images, boxes, colors)
 
 
 @DrawBoundingBoxesV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     colors = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], np.float32)
     yield from _draw_samples(colors)(rng)
     image, boxes = np.zeros((1, 2, 2, 3), np.float32), np.zeros((1, 1, 4), np.float32)
@@ -143,7 +150,7 @@ DrawBoundingBoxesV2.reference(_drawn_pixelwise)
 
 @api(v2="image.draw_bounding_boxes")
 @tensor_function
-def draw_bounding_boxes(images, boxes, colors, name=None):
+def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors, name: str | None = None):
     """Draw frames around boxes on a batch of images.
 
     Args:
@@ -162,7 +169,7 @@ def draw_bounding_boxes(images, boxes, colors, name=None):
 
 @api(v1="image.draw_bounding_boxes")
 @public
-def draw_bounding_boxes_v1(images, boxes, name=None, colors=None):
+def draw_bounding_boxes_v1(images: TensorLike, boxes: TensorLike, name: str | None = None, colors=None):
     """`draw_bounding_boxes` with the 1.x order of arguments."""
     return draw_bounding_boxes(images, boxes, colors)
 
@@ -332,7 +339,7 @@ def _distorted(
     )
 
 
-def _distorted_rule(call):
+def _distorted_rule(call: ShapeCall):
     return [(3,), (3,), (1, 1, 4)]
 
 
@@ -348,7 +355,7 @@ def _attempts(max_attempts: int) -> int:
     types={"T": _SIZES}, attrs={**_SEEDED, "min_object_covered": 0.1, **_LIMITS},
     shape=_distorted_rule)  # fmt: skip
 def SampleDistortedBoundingBox(
-    xp, image_size, bounding_boxes, seed, seed2, min_object_covered, **limits
+    xp: ModuleType, image_size: Array, bounding_boxes: Array, seed, seed2, min_object_covered: float, **limits
 ):
     stream = reserve("SampleDistortedBoundingBox", image_size.dtype, None, seed, seed2,
                      _attempts(limits["max_attempts"]))  # fmt: skip
@@ -360,7 +367,7 @@ def SampleDistortedBoundingBox(
     "-> begin: T, size: T, bboxes: float32",
     types={"T": _SIZES}, attrs={**_SEEDED, **_LIMITS}, shape=_distorted_rule)  # fmt: skip
 def SampleDistortedBoundingBoxV2(
-    xp, image_size, bounding_boxes, min_object_covered, seed, seed2, **limits
+    xp: ModuleType, image_size: Array, bounding_boxes: Array, min_object_covered: Array, seed, seed2, **limits
 ):
     stream = reserve("SampleDistortedBoundingBoxV2", image_size.dtype, None, seed, seed2,
                      _attempts(limits["max_attempts"]))  # fmt: skip
@@ -372,7 +379,8 @@ def SampleDistortedBoundingBoxV2(
     "-> begin: T, size: T, bboxes: float32",
     types={"T": _SIZES, "Tseed": SEED_TYPES}, attrs=_LIMITS, shape=_distorted_rule)  # fmt: skip
 def StatelessSampleDistortedBoundingBox(
-    xp, image_size, bounding_boxes, min_object_covered, seed, **limits
+    xp: ModuleType, image_size: Array, bounding_boxes: Array, min_object_covered: Array, seed: np.ndarray,
+    **limits,
 ):
     numbers = _Numbers(from_seed(seed))
     return _distorted(numbers, image_size, bounding_boxes, min_object_covered, **limits)
@@ -411,19 +419,19 @@ def _bad_boxes(*inputs):
 
 
 @SampleDistortedBoundingBox.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield _whole(seed=3, seed2=4, min_object_covered=0.5)
     yield from _bad_boxes()
 
 
 @SampleDistortedBoundingBoxV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield _whole(np.array(0.5, np.float32), seed=3, seed2=4)
     yield from _bad_boxes(np.array(0.5, np.float32))
 
 
 @StatelessSampleDistortedBoundingBox.samples
-def _(rng):
+def _(rng: SampleGenerator):
     half = np.array(0.5, np.float32)
     yield _whole(half, np.array([1, 2], np.int32))
     size, box = np.array([40, 60, 3], np.int32), np.array([[[0.2, 0.3, 0.6, 0.9]]], np.float32)
@@ -439,15 +447,8 @@ def _(rng):
 @api(v2="image.sample_distorted_bounding_box")
 @tensor_function
 def sample_distorted_bounding_box(
-    image_size,
-    bounding_boxes,
-    seed=0,
-    min_object_covered=0.1,
-    aspect_ratio_range=None,
-    area_range=None,
-    max_attempts=None,
-    use_image_if_no_bounding_boxes=None,
-    name=None,
+    image_size, bounding_boxes, seed: int = 0, min_object_covered=0.1, aspect_ratio_range=None,
+    area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None, name: str | None = None,
 ):
     """Draw a random crop of an image that covers enough of one of the boxes.
 
@@ -491,16 +492,9 @@ def _sampled(image_size, boxes, pair, least, ratios, areas, attempts, whole):
 @api(v1="image.sample_distorted_bounding_box")
 @public
 def sample_distorted_bounding_box_v1(
-    image_size,
-    bounding_boxes,
-    seed=None,
-    seed2=None,
-    min_object_covered=0.1,
-    aspect_ratio_range=None,
-    area_range=None,
-    max_attempts=None,
-    use_image_if_no_bounding_boxes=None,
-    name=None,
+    image_size, bounding_boxes, seed: int | None = None, seed2=None, min_object_covered=0.1,
+    aspect_ratio_range=None, area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None,
+    name: str | None = None,
 ):
     """`sample_distorted_bounding_box` of 1.x, with the two seeds of the op."""
     return _sampled(image_size, bounding_boxes, (seed or 0, seed2 or 0), min_object_covered, aspect_ratio_range,
@@ -510,15 +504,8 @@ def sample_distorted_bounding_box_v1(
 @api(v2="image.stateless_sample_distorted_bounding_box")
 @tensor_function
 def stateless_sample_distorted_bounding_box(
-    image_size,
-    bounding_boxes,
-    seed,
-    min_object_covered=0.1,
-    aspect_ratio_range=None,
-    area_range=None,
-    max_attempts=None,
-    use_image_if_no_bounding_boxes=None,
-    name=None,
+    image_size, bounding_boxes, seed: TensorLike, min_object_covered=0.1, aspect_ratio_range=None,
+    area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None, name: str | None = None,
 ):
     """Draw a random crop of an image that covers enough of one of the boxes; the same for the same seed.
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -31,6 +35,9 @@ from tapeflow.ops.static import product, sizes_of, static_value
 from tapeflow.ops.table import Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 _FLOATS = {"T": Preferring((dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64))}
 _SINGLE = {"T": Preferring((dtypes.float32, dtypes.float16))}
 
@@ -43,7 +50,7 @@ def _require_channels(images, least: int) -> None:
         raise invalid(text) if least == 3 else FailedPreconditionError(None, None, text)
 
 
-def _to_hsv(xp, rgb):
+def _to_hsv(xp: ModuleType, rgb: Array):
     r, g, b = rgb[..., 0], rgb[..., 1], rgb[..., 2]
     value = xp.maximum(xp.maximum(r, g), b)
     span = value - xp.minimum(xp.minimum(r, g), b)
@@ -58,7 +65,7 @@ def _to_hsv(xp, rgb):
     return xp.where(hue < 0, hue + 1, hue), saturation, value
 
 
-def _to_rgb(xp, hue, saturation, value):
+def _to_rgb(xp: ModuleType, hue: Array, saturation: Array, value: Array):
     sixths = hue * 6
     red = (xp.abs(sixths - 3) - 1).clip(0, 1)
     green = (2 - xp.abs(sixths - 2)).clip(0, 1)
@@ -67,14 +74,14 @@ def _to_rgb(xp, hue, saturation, value):
     return xp.stack([(rest + saturation * c) * value for c in (red, green, blue)], -1)
 
 
-def _colours(rng):
+def _colours(rng: SampleGenerator):
     return np.abs(rng.normal(2, 3, 4, 3)) / 4
 
 
-def _colour_samples(*rest, least=1):
+def _colour_samples(*rest, least: int = 1):
     kind = np.float32 if least == 3 else np.float64
 
-    def samples(rng):
+    def samples(rng: SampleGenerator):
         yield Sample(_colours(rng).astype(kind), *rest)
         yield Sample(_colours(rng)[0].astype(kind), *rest, differentiable=False)
         yield Sample(np.zeros((1, 2, 3), kind), *rest, differentiable=False)
@@ -88,7 +95,7 @@ def _colour_samples(*rest, least=1):
     return samples
 
 
-def _pixelwise(function):
+def _pixelwise(function: Callable[..., Any]):
     """A reference that goes pixel by pixel, through Python's own `colorsys`."""
 
     def reference(images, *rest):
@@ -99,14 +106,14 @@ def _pixelwise(function):
     return reference
 
 
-def _colors_rule(call):
+def _colors_rule(call: ShapeCall):
     shape = call.shape(0)
     return [None if shape is None else (*shape[:-1], shapes.exactly(shape[-1], 3))]
 
 
 @op("RGBToHSV", "images: T -> output: T", types=_FLOATS, ranks="images: 1+",
     shape=_colors_rule)  # fmt: skip
-def RGBToHSV(xp, images):
+def RGBToHSV(xp: ModuleType, images: Array):
     _require_channels(images, 1)
     return xp.stack(_to_hsv(xp, images), -1).astype(images.dtype)
 
@@ -119,7 +126,7 @@ _HUE = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
 
 
 @RGBToHSV.gradient(needs="images")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     kind = call.dtype("images")
     red, green, blue = unstacked(call.images, 3, axis=-1)
     is_largest = [
@@ -154,7 +161,7 @@ RGBToHSV.reference(_pixelwise(colorsys.rgb_to_hsv))
 
 @op("HSVToRGB", "images: T -> output: T", types=_FLOATS, ranks="images: 1+",
     shape=_colors_rule)  # fmt: skip
-def HSVToRGB(xp, images):
+def HSVToRGB(xp: ModuleType, images: Array):
     _require_channels(images, 1)
     return _to_rgb(xp, images[..., 0], images[..., 1], images[..., 2]).astype(images.dtype)
 
@@ -187,7 +194,7 @@ def _scalar(value, name: str) -> float:
     "AdjustHue", "images: T, delta: float32 -> output: T", types=_SINGLE, ranks="images: 3+",
     shape=shapes.same_as_first,
 )
-def AdjustHue(xp, images, delta):
+def AdjustHue(xp: ModuleType, images: Array, delta: Array):
     _require_channels(images, 3)
     hue, saturation, value = _to_hsv(xp, images.astype(np.float32))
     return _to_rgb(xp, (hue + _scalar(delta, "delta")) % 1, saturation, value).astype(images.dtype)
@@ -211,7 +218,7 @@ def _(images, delta):
 @op("AdjustSaturation", "images: T, scale: float32 -> output: T", types=_SINGLE,
     ranks="images: 3+",
     shape=shapes.same_as_first)  # fmt: skip
-def AdjustSaturation(xp, images, scale):
+def AdjustSaturation(xp: ModuleType, images: Array, scale: Array):
     _require_channels(images, 3)
     hue, saturation, value = _to_hsv(xp, images.astype(np.float32))
     saturation = (saturation * _scalar(scale, "scale")).clip(0, 1)
@@ -233,14 +240,14 @@ def _(images, scale):
     return _pixelwise(pixel)(images, scale)
 
 
-def _contrast_rule(call):
+def _contrast_rule(call: ShapeCall):
     shapes.scalar_shape(call, 1)
     return [shapes.at_least(call.shape(0), 3)]
 
 
 @op("AdjustContrastv2", "images: T, contrast_factor: float32 -> output: T", types=_SINGLE,
     shape=_contrast_rule)  # fmt: skip
-def AdjustContrastv2(xp, images, contrast_factor):
+def AdjustContrastv2(xp: ModuleType, images: Array, contrast_factor: Array):
     if images.ndim < 3:
         raise invalid(f"input must be at least 3-D, got shape{shape_text(images.shape)}")
     wide = images.astype(np.float32)
@@ -255,7 +262,7 @@ AdjustContrastv2.batching(batching.leading(0, least=[3]))
 
 
 @AdjustContrastv2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3, 4, 2).astype(np.float32), np.float32(1.7))
     yield Sample(rng.normal(3, 4, 1).astype(np.float32), np.float32(0.0))
     yield Sample(rng.normal(3, 4), np.float32(0.5), raises=InvalidArgumentError)
@@ -279,14 +286,14 @@ def _(images, contrast_factor):
 
 @api("image.rgb_to_hsv")
 @tensor_function
-def rgb_to_hsv(images, name=None):
+def rgb_to_hsv(images: TensorLike, name: str | None = None):
     """Hue, saturation and value, all in [0, 1], of images `[..., 3]` of red, green and blue in [0, 1]."""
     return RGBToHSV(images)
 
 
 @api("image.hsv_to_rgb")
 @tensor_function
-def hsv_to_rgb(images, name=None):
+def hsv_to_rgb(images: TensorLike, name: str | None = None):
     """Red, green and blue of images `[..., 3]` of hue, saturation and value in [0, 1]."""
     return HSVToRGB(images)
 
@@ -343,7 +350,7 @@ def in_floats(change, image, kept=(dtypes.float16, dtypes.float32)):
 @api("image.adjust_brightness")
 @tensor_function
 @in_scope("adjust_brightness")
-def adjust_brightness(image, delta):
+def adjust_brightness(image: TensorLike, delta):
     """Add a number to all values of images.
 
     Images of integers are taken for [0, 1] in between, so that `delta` means the same for all dtypes.
@@ -364,7 +371,7 @@ def adjust_brightness(image, delta):
 @api("image.adjust_contrast")
 @tensor_function
 @in_scope("adjust_contrast")
-def adjust_contrast(images, contrast_factor):
+def adjust_contrast(images: TensorLike, contrast_factor):
     """Multiply the distance of values from the mean of their channel, of each image.
 
     Args:
@@ -383,7 +390,7 @@ def adjust_contrast(images, contrast_factor):
 @api("image.adjust_gamma")
 @tensor_function
 @in_scope("adjust_gamma")
-def adjust_gamma(image, gamma=1, gain=1):
+def adjust_gamma(image: TensorLike, gamma=1, gain=1):
     """Compute `gain * image ** gamma`, the image being taken for [0, 1] if it is of integers.
 
     Args:
@@ -410,7 +417,7 @@ def adjust_gamma(image, gamma=1, gain=1):
 
 @api("image.adjust_hue")
 @tensor_function
-def adjust_hue(image, delta, name: str | None = None):
+def adjust_hue(image: TensorLike, delta, name: str | None = None):
     """Turn the hue of RGB images.
 
     Args:
@@ -432,7 +439,7 @@ def adjust_hue(image, delta, name: str | None = None):
 
 @api("image.adjust_saturation")
 @tensor_function
-def adjust_saturation(image, saturation_factor, name: str | None = None):
+def adjust_saturation(image: TensorLike, saturation_factor, name: str | None = None):
     """Multiply the saturation of RGB images.
 
     Args:
@@ -458,7 +465,7 @@ def rgb_to_grayscale(images, name=None):
 
 @api("image.grayscale_to_rgb")
 @tensor_function
-def grayscale_to_rgb(images, name=None):
+def grayscale_to_rgb(images, name: str | None = None):
     """Images `[..., 1]` with their channel three times. Raises ValueError for another number of channels."""
     images = convert_to_tensor(images)
     rank = images.shape.rank
@@ -487,28 +494,28 @@ def _mixed(images, matrix):
 
 @api("image.rgb_to_yiq")
 @tensor_function
-def rgb_to_yiq(images):
+def rgb_to_yiq(images: TensorLike):
     """Luma and the chroma pair I, Q (NTSC) of RGB images `[..., 3]` of floats."""
     return _mixed(images, _YIQ)
 
 
 @api("image.yiq_to_rgb")
 @tensor_function
-def yiq_to_rgb(images):
+def yiq_to_rgb(images: TensorLike):
     """The inverse of `rgb_to_yiq`."""
     return _mixed(images, _FROM_YIQ)
 
 
 @api("image.rgb_to_yuv")
 @tensor_function
-def rgb_to_yuv(images):
+def rgb_to_yuv(images: TensorLike):
     """Luma and the chroma pair U, V (PAL) of RGB images `[..., 3]` of floats."""
     return _mixed(images, _YUV)
 
 
 @api("image.yuv_to_rgb")
 @tensor_function
-def yuv_to_rgb(images):
+def yuv_to_rgb(images: TensorLike):
     """The inverse of `rgb_to_yuv`."""
     return _mixed(images, _FROM_YUV)
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
@@ -19,6 +25,9 @@ from tapeflow.ops.random.distributions import reserve
 from tapeflow.ops.static import as_shape, sizes_in
 from tapeflow.ops.table import Sample, dtype, ints, one_of, op
 from tapeflow.ops.validate import invalid, known, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 _IMAGES = (
     dtypes.float32, dtypes.uint8, dtypes.uint16, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64,
@@ -54,7 +63,7 @@ def _positions(low, high, size: int, count: int):
     return np.float32(0.5) * (low + high) * last
 
 
-def _corners(xp, at, size: int):
+def _corners(xp: ModuleType, at, size: int):
     """The places on both sides of `at`, the distance from the first one, and whether `at` is in the image."""
     inside = (at >= 0) & (at <= size - 1)
     at = xp.where(inside, at, 0)
@@ -62,13 +71,13 @@ def _corners(xp, at, size: int):
     return low, xp.ceil(at).astype(np.int64), (at - low).astype(np.float32), inside
 
 
-def _grid(xp, boxes, height, width, rows, columns):
+def _grid(xp: ModuleType, boxes, height, width, rows, columns):
     y = _positions(boxes[:, 0], boxes[:, 2], height, rows)
     x = _positions(boxes[:, 1], boxes[:, 3], width, columns)
     return y, x
 
 
-def _corner_values(xp, image, box_ind, y, x):
+def _corner_values(xp: ModuleType, image, box_ind, y, x):
     """The four neighbours of every pixel of the crops, each [boxes, rows, columns, depth], and the two fractions."""
     top, bottom, dy, _ = _corners(xp, y, image.shape[1])
     left, right, dx, _ = _corners(xp, x, image.shape[2])
@@ -81,17 +90,17 @@ def _corner_values(xp, image, box_ind, y, x):
     return found, dy[:, :, None, None], dx[:, None, :, None]
 
 
-def _inside(xp, y, x, height, width):
+def _inside(xp: ModuleType, y, x, height, width):
     rows, columns = _corners(xp, y, height)[3], _corners(xp, x, width)[3]
     return (rows[:, :, None] & columns[:, None, :])[..., None]
 
 
-def _nearest(xp, at, size: int):
+def _nearest(xp: ModuleType, at, size: int):
     """Rounded, halves away from zero."""
     return xp.floor(_corners(xp, at, size)[2] + _corners(xp, at, size)[0] + 0.5).astype(np.int64)
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     image, boxes = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 2)
     shapes.exactly(boxes[1], 4)
     shapes.exactly(shapes.vector_length(call, 3), 2)
@@ -101,7 +110,10 @@ def _rule(call):
 
 @op("CropAndResize", "image: T, boxes: float32, box_ind: int32, crop_size: int32 -> crops: float32",
     types={"T": _IMAGES}, attrs={"method": _METHOD, "extrapolation_value": 0.0}, shape=_rule)  # fmt: skip
-def CropAndResize(xp, image, boxes, box_ind, crop_size, method, extrapolation_value):
+def CropAndResize(
+    xp: ModuleType, image: Array, boxes: Array, box_ind: Array, crop_size: Array, method,
+    extrapolation_value: float,
+):
     if image.ndim != 4:
         raise invalid(f"input image must be 4-D{shape_text(image.shape)}")
     _, height, width, depth = image.shape
@@ -130,7 +142,7 @@ def CropAndResize(xp, image, boxes, box_ind, crop_size, method, extrapolation_va
 
 
 @CropAndResize.gradient(needs="image, boxes, box_ind")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     dx = None
     if call.dtype("image") in (dtypes.float32, dtypes.float16, dtypes.float64):
         dx = CropAndResizeGradImage(dy, call.boxes, call.box_ind, call.shape("image"),
@@ -149,7 +161,7 @@ def _size(*values):
 
 
 @CropAndResize.samples
-def _(rng):
+def _(rng: SampleGenerator):
     image = rng.normal(2, 4, 5, 2)
     for method in ("bilinear", "nearest"):
         for size in ((3, 4), (1, 2), (6, 1)):
@@ -199,7 +211,7 @@ def _(image, boxes, box_ind, crop_size, method, extrapolation_value):
     return out
 
 
-def _added(xp, out, at, values):
+def _added(xp: ModuleType, out, at, values):
     """`out` with `values` added at the places `at`, of which some may be the same."""
     if xp is not np:
         return out.at[at].add(values)
@@ -222,7 +234,9 @@ _SINGLES = (dtypes.float32, dtypes.float16, dtypes.float64)
 
 @op("CropAndResizeGradImage", "grads: float32, boxes: float32, box_ind: int32, image_size: int32 -> output: T",
     attrs={"T": dtype, "method": _METHOD}, shape=shapes.given(3, rank=4))  # fmt: skip
-def CropAndResizeGradImage(xp, grads, boxes, box_ind, image_size, T, method):
+def CropAndResizeGradImage(
+    xp: ModuleType, grads: Array, boxes: Array, box_ind: Array, image_size: Array, T: DType, method
+):
     if T not in _SINGLES:
         raise invalid(
             f"Value for attr 'T' of {T.name} is not in the list of allowed values: float, half, double"
@@ -253,7 +267,7 @@ def CropAndResizeGradImage(xp, grads, boxes, box_ind, image_size, T, method):
 
 
 @CropAndResizeGradImage.samples
-def _(rng):
+def _(rng: SampleGenerator):
     dy = rng.normal(4, 3, 2, 2).astype(np.float32)
     shape = _size(2, 4, 5, 2)
     for method in ("bilinear", "nearest"):
@@ -275,13 +289,15 @@ def _(grads, boxes, box_ind, image_size, T, method):
     return out
 
 
-def _boxes_rule(call):
+def _boxes_rule(call: ShapeCall):
     return [call.shape(2)]
 
 
 @op("CropAndResizeGradBoxes", "grads: float32, image: T, boxes: float32, box_ind: int32 -> output: float32",
     types={"T": _IMAGES}, attrs={"method": one_of("bilinear")("bilinear")}, shape=_boxes_rule)  # fmt: skip
-def CropAndResizeGradBoxes(xp, grads, image, boxes, box_ind, method):
+def CropAndResizeGradBoxes(
+    xp: ModuleType, grads: Array, image: Array, boxes: Array, box_ind: Array, method: str
+):
     if image.ndim != 4:
         raise invalid(f"input image must be 4-D{shape_text(image.shape)}")
     _, height, width, depth = image.shape
@@ -310,7 +326,7 @@ def CropAndResizeGradBoxes(xp, grads, image, boxes, box_ind, method):
 
 
 @CropAndResizeGradBoxes.samples
-def _(rng):
+def _(rng: SampleGenerator):
     image = rng.normal(2, 4, 5, 2)
     for size in ((3, 2), (1, 1)):
         yield Sample(rng.normal(4, *size, 2).astype(np.float32), image, _BOXES, _OWNERS)
@@ -348,7 +364,8 @@ def _(grads, image, boxes, box_ind, method):
 @api(v2="image.crop_and_resize")
 @tensor_function
 def crop_and_resize(
-    image, boxes, box_indices, crop_size, method: str = "bilinear", extrapolation_value=0.0, name: str | None = None
+    image: TensorLike, boxes: TensorLike, box_indices, crop_size, method: str = "bilinear",
+    extrapolation_value=0.0, name: str | None = None,
 ):
     """Cut boxes out of images, and resize each to one size.
 
@@ -379,14 +396,8 @@ def crop_and_resize(
 @api(v1="image.crop_and_resize")
 @public
 def crop_and_resize_v1(
-    image,
-    boxes,
-    box_ind=None,
-    crop_size=None,
-    method="bilinear",
-    extrapolation_value=0,
-    name=None,
-    box_indices=None,
+    image: TensorLike, boxes: TensorLike, box_ind=None, crop_size=None, method: str = "bilinear",
+    extrapolation_value=0, name: str | None = None, box_indices=None,
 ):
     """`crop_and_resize` with the 1.x spelling `box_ind`."""
     box_ind = renamed("box_indices", box_indices, "box_ind", box_ind)
@@ -402,7 +413,7 @@ _PATCHES = (
 )  # fmt: skip
 
 
-def _patch_rule(call):
+def _patch_rule(call: ShapeCall):
     shape, sizes = shapes.with_rank(call.shape(0), 4), call.attr("ksizes")
     if len(sizes) != 4:
         raise invalid(f"ksizes must have length 4, not {list(sizes)}")
@@ -414,7 +425,10 @@ def _patch_rule(call):
 @op("ExtractImagePatches", "images: T -> patches: T", types={"T": _PATCHES},
     attrs={"ksizes": ints, "strides": ints, "rates": ints, "padding": one_of("SAME", "VALID")},
     shape=_patch_rule)  # fmt: skip
-def ExtractImagePatches(xp, images, ksizes, strides, rates, padding):
+def ExtractImagePatches(
+    xp: ModuleType, images: Array, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int],
+    padding: str,
+):
     if images.ndim != 4:
         raise invalid(f"input must be 4-dimensional{shape_text(images.shape)}")
     taps = spatial(ksizes, "NHWC", "ksizes")
@@ -429,7 +443,7 @@ def ExtractImagePatches(xp, images, ksizes, strides, rates, padding):
 
 
 @ExtractImagePatches.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     attrs = (call.ksizes, call.strides, call.rates, call.padding)
     if call.static_shape("images").rank is None:
         shape = call.shape("images")
@@ -453,7 +467,7 @@ def _patch_cases():
 
 
 @ExtractImagePatches.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = rng.normal(2, 4, 3, 2)
     for attrs in _patch_cases():
         yield Sample(x, **attrs)
@@ -489,7 +503,7 @@ def _count(size, taps, step, hole, padding):
 
 @api("image.extract_patches")
 @tensor_function
-def extract_patches(images, sizes, strides, rates, padding, name: str | None = None):
+def extract_patches(images: TensorLike, sizes, strides, rates, padding, name: str | None = None):
     """Flatten what a window sees of images into the depth, at each of its positions.
 
     Args:
@@ -514,7 +528,8 @@ def extract_patches(images, sizes, strides, rates, padding, name: str | None = N
 @api(v1=("image.extract_image_patches", "extract_image_patches"))
 @tensor_function
 def extract_image_patches_v1(
-    images, ksizes=None, strides=None, rates=None, padding=None, name=None, sizes=None
+    images: TensorLike, ksizes=None, strides=None, rates=None, padding=None, name: str | None = None,
+    sizes=None,
 ):
     """`extract_patches` with the 1.x spelling `ksizes`."""
     ksizes = renamed("sizes", sizes, "ksizes", ksizes)
@@ -526,7 +541,7 @@ def extract_image_patches_v1(
 _GLIMPSE = {"centered": True, "normalized": True, "uniform_noise": True, "noise": "uniform"}
 
 
-def _glimpse_rule(call):
+def _glimpse_rule(call: ShapeCall):
     batch, _, _, depth = shapes.with_rank(call.shape(0), 4)
     count, pair = shapes.with_rank(call.shape(2), 2)
     batch = shapes.same_dimension(batch, count)
@@ -536,9 +551,7 @@ def _glimpse_rule(call):
     return [(batch, rows, columns, depth)]
 
 
-def _glimpsed(
-    name, input, size, offsets, centered, normalized, uniform_noise, noise, first_version
-):
+def _glimpsed(name: str, input, size, offsets, centered, normalized, uniform_noise, noise, first_version):
     if uniform_noise and noise not in ("", "uniform"):
         raise invalid("The uniform_noise and noise should not be specified at the same time")
     if input.ndim != 4:
@@ -580,7 +593,7 @@ def _glimpsed(
     return out
 
 
-def _noise(name, input, shape, uniform_noise, noise):
+def _noise(name: str, input, shape, uniform_noise, noise):
     kind = noise or ("uniform" if uniform_noise else "gaussian")
     count = int(np.prod(shape))
     if kind == "zero" or not count or not input.size:
@@ -596,7 +609,7 @@ def _noise(name, input, shape, uniform_noise, noise):
 
 
 def _glimpse(name: str, first_version: bool):
-    def kernel(xp, input, size, offsets, **attrs):
+    def kernel(xp: ModuleType, input, size, offsets, **attrs):
         return _glimpsed(name, input, size, offsets, **attrs, first_version=first_version)
 
     kernel.__name__ = name
@@ -604,7 +617,7 @@ def _glimpse(name: str, first_version: bool):
              attrs=_GLIMPSE, ranks="input: 4, size: 1, offsets: 2", shape=_glimpse_rule)(kernel)  # fmt: skip
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         x = rng.normal(2, 5, 4, 1).astype(np.float32)
         at = np.array([[0.1, -0.4], [0.9, 0.6]], np.float32)
         for centered in (True, False):
@@ -644,7 +657,7 @@ ExtractGlimpseV2 = _glimpse("ExtractGlimpseV2", False)
 @api(v2="image.extract_glimpse")
 @tensor_function
 def extract_glimpse(
-    input, size, offsets, centered: bool = True, normalized: bool = True, noise: str = "uniform",
+    input: TensorLike, size, offsets, centered: bool = True, normalized: bool = True, noise: str = "uniform",
     name: str | None = None,
 ):  # fmt: skip
     """Cut a window out of each image, at a place of its own.
@@ -667,7 +680,8 @@ def extract_glimpse(
 @api(v1="image.extract_glimpse")
 @public
 def extract_glimpse_v1(
-    input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None
+    input: TensorLike, size, offsets, centered: bool = True, normalized: bool = True,
+    uniform_noise: bool = True, name: str | None = None,
 ):
     """`extract_glimpse` of 1.x."""
     noise = "uniform" if uniform_noise else "gaussian"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.color import convert_image_dtype
 from tapeflow.ops.image.files import (
@@ -22,10 +27,15 @@ from tapeflow.ops.image.samples import GIF, PICTURE, bad_contents, bmp_bytes
 from tapeflow.ops.table import Sample, dtype, op
 from tapeflow.ops.validate import invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
+
 SEVERAL = ("JPEG", "PNG", "GIF")
 
 
-def decoded(contents, channels, kind, name, allowed, animated=False, ratio=1, recover=False):
+def decoded(
+    contents, channels, kind, name: str, allowed, animated: bool = False, ratio=1, recover: bool = False
+):
     """The picture that bytes of one of the `allowed` formats are, or all frames of it if `animated`."""
     data = content_of(contents)
     form = format_of(data)
@@ -82,11 +92,11 @@ def with_channels(array, channels: int) -> np.ndarray:
     return np.concatenate([color, np.full_like(gray, 65535) if alpha is None else alpha], 2)
 
 
-def picture_rule(call):
+def picture_rule(call: ShapeCall):
     return [(None, None, call.attr("channels") or None)]
 
 
-def _any_picture_rule(call):
+def _any_picture_rule(call: ShapeCall):
     return [None] if call.attr("expand_animations") else picture_rule(call)
 
 
@@ -94,13 +104,13 @@ def _any_picture_rule(call):
     attrs={"channels": 0, "dtype": dtype(dtypes.uint8), "expand_animations": True},
     ranks="contents: 0",
     shape=_any_picture_rule)  # fmt: skip
-def DecodeImage(xp, contents, channels, dtype, expand_animations):
+def DecodeImage(xp: ModuleType, contents: Array, channels: int, dtype: DType, expand_animations: bool):
     every = (*SEVERAL, "BMP", "WEBP")
     return decoded(contents, channels, dtype, "DecodeImage", every, expand_animations)
 
 
 @DecodeImage.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(as_contents(png_bytes(PICTURE, 6)), expect=PICTURE)
     yield Sample(as_contents(bmp_bytes(PICTURE)), expect=PICTURE)
     white = np.full((1, 1, 1, 3), 255, np.uint8)
@@ -119,7 +129,10 @@ DecodeImage.gradient(None)
 
 @api("image.decode_image", "io.decode_image")
 @tensor_function
-def decode_image(contents, channels=None, dtype=dtypes.uint8, name: str | None = None, expand_animations: bool = True):
+def decode_image(
+    contents, channels=None, dtype: DTypeLike = dtypes.uint8, name: str | None = None,
+    expand_animations: bool = True,
+):
     """Decode an image of any of the formats: BMP, GIF, JPEG, PNG, WebP.
 
     Values are integers of uint8 or uint16, in [0, 1] of a floating dtype, and those of uint16 scaled to the range of

@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops.array.layout import Transpose
@@ -44,7 +45,7 @@ def _flipped(image, axis: int):
 @api("image.flip_left_right")
 @tensor_function
 @in_scope("flip_left_right")
-def flip_left_right(image):
+def flip_left_right(image: TensorLike):
     """Mirror images along their width.
 
     Args:
@@ -62,14 +63,14 @@ def flip_left_right(image):
 @api("image.flip_up_down")
 @tensor_function
 @in_scope("flip_up_down")
-def flip_up_down(image):
+def flip_up_down(image: TensorLike):
     """Images of 3 or 4 dimensions, mirrored along their height."""
     return _flipped(image, 0)
 
 
 @api("image.transpose", v1="image.transpose_image")
 @tensor_function
-def transpose(image, name=None):
+def transpose(image: TensorLike, name: str | None = None):
     """Images of 3 or 4 dimensions with height and width exchanged."""
     with graph_scope("transpose"):
         image, single = as_batch(as_images(image))
@@ -78,7 +79,7 @@ def transpose(image, name=None):
 
 @api("image.rot90")
 @tensor_function
-def rot90(image, k=1, name: str | None = None):
+def rot90(image: TensorLike, k=1, name: str | None = None):
     """Turn images counter-clockwise by 90 degrees, `k` times.
 
     Args:
@@ -166,7 +167,7 @@ def _bounds(*values):
 @api("image.crop_to_bounding_box")
 @tensor_function
 @in_scope("crop_to_bounding_box")
-def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+def crop_to_bounding_box(image: TensorLike, offset_height, offset_width, target_height, target_width):
     """Cut a box out of images.
 
     Args:
@@ -191,7 +192,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 @api("image.pad_to_bounding_box")
 @tensor_function
 @in_scope("pad_to_bounding_box")
-def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+def pad_to_bounding_box(image: TensorLike, offset_height, offset_width, target_height, target_width):
     """Set images into zeros of a larger size.
 
     Args:
@@ -228,7 +229,7 @@ def _half(value):
 @api("image.resize_with_crop_or_pad", v1="image.resize_image_with_crop_or_pad")
 @tensor_function
 @in_scope("resize_image_with_crop_or_pad")
-def resize_with_crop_or_pad(image, target_height, target_width):
+def resize_with_crop_or_pad(image: TensorLike, target_height, target_width):
     """Cut images or pad them with zeros, evenly on both sides, to a size.
 
     Args:
@@ -271,7 +272,7 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 @api("image.central_crop")
 @tensor_function
 @in_scope("central_crop")
-def central_crop(image, central_fraction):
+def central_crop(image: TensorLike, central_fraction):
     """Cut out the middle of images.
 
     Args:
@@ -343,7 +344,7 @@ def _whole(size):
         raise ValueError(f"'size' must be a 1-D int32 Tensor, got {size}: {error}") from None
 
 
-def _size_of(size):
+def _size_of(size: TensorLike):
     """The argument `size` as a pair of ints, or as an int32 vector only known when it runs."""
     known = static_value(size) if not isinstance(size, (list, tuple)) else None
     if known is None and isinstance(size, (list, tuple)):
@@ -409,12 +410,8 @@ def _scaled(kernel: str, antialias: bool):
 @api(v2="image.resize")
 @tensor_function
 def resize(
-    images,
-    size,
-    method=ResizeMethod.BILINEAR,
-    preserve_aspect_ratio: bool = False,
-    antialias: bool = False,
-    name: str | None = None,
+    images: TensorLike, size: TensorLike, method: str = ResizeMethod.BILINEAR,
+    preserve_aspect_ratio: bool = False, antialias: bool = False, name: str | None = None,
 ):
     """Resize images to `[height, width]`.
 
@@ -465,12 +462,8 @@ _NAMES_V1 = {"bilinear": 0, "nearest": 1, "bicubic": 2, "area": 3}
 @api(v1=("image.resize", "image.resize_images"))
 @public
 def resize_v1(
-    images,
-    size,
-    method=ResizeMethodV1.BILINEAR,
-    align_corners=False,
-    preserve_aspect_ratio=False,
-    name=None,
+    images: TensorLike, size, method=ResizeMethodV1.BILINEAR, align_corners: bool = False,
+    preserve_aspect_ratio: bool = False, name: str | None = None,
 ):
     """`resize` of 1.x: pixels are points, at their upper left corners.
 
@@ -494,7 +487,10 @@ def resize_v1(
 
 @api(v1="image.resize_bilinear")
 @public
-def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
+def resize_bilinear(
+    images: TensorLike, size, align_corners: bool = False, name: str | None = None,
+    half_pixel_centers: bool = False,
+):
     """A batch of images in the size `[height, width]`, each pixel interpolated from four; float32.
 
     Args:
@@ -509,7 +505,10 @@ def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_cen
 
 @api(v1="image.resize_nearest_neighbor")
 @public
-def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
+def resize_nearest_neighbor(
+    images: TensorLike, size, align_corners: bool = False, name: str | None = None,
+    half_pixel_centers: bool = False,
+):
     """A batch of images in the size `[height, width]`, each pixel the nearest one.
 
     Args:
@@ -524,7 +523,10 @@ def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_p
 
 @api(v1="image.resize_bicubic")
 @public
-def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
+def resize_bicubic(
+    images: TensorLike, size, align_corners: bool = False, name: str | None = None,
+    half_pixel_centers: bool = False,
+):
     """A batch of images in the size `[height, width]`, each pixel interpolated from sixteen; float32.
 
     Args:
@@ -539,7 +541,7 @@ def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_cent
 
 @api(v1="image.resize_area")
 @public
-def resize_area(images, size, align_corners=False, name=None):
+def resize_area(images: TensorLike, size, align_corners: bool = False, name: str | None = None):
     """A batch of images in the size `[height, width]`, each pixel the mean of what it covers; float32.
 
     Args:
@@ -575,7 +577,7 @@ def _resize_with_pad(image, height, width, resizer):
 @api(v2="image.resize_with_pad")
 @tensor_function
 def resize_with_pad(
-    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
+    image: TensorLike, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
 ):
     """Resize images in proportion to fit into a size, and pad them evenly with zeros to it.
 
@@ -596,7 +598,8 @@ def resize_with_pad(
 @api(v1="image.resize_image_with_pad")
 @public
 def resize_with_pad_v1(
-    image, target_height, target_width, method=ResizeMethodV1.BILINEAR, align_corners=False
+    image: TensorLike, target_height, target_width, method=ResizeMethodV1.BILINEAR,
+    align_corners: bool = False,
 ):
     """`resize_with_pad` of 1.x.
 

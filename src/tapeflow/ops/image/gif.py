@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -15,10 +19,13 @@ from tapeflow.ops.image.png_format import png_bytes
 from tapeflow.ops.image.samples import GIF, PICTURE, bad_contents
 from tapeflow.ops.table import Sample, op
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
+
 
 @op("DecodeGif", "contents: string -> image: uint8", ranks="contents: 0",
     shape=shapes.fixed((None, None, None, 3)))
-def DecodeGif(xp, contents):
+def DecodeGif(xp: ModuleType, contents: Array):
     data = content_of(contents)
     form = format_of(data)
     if form == "GIF":
@@ -27,7 +34,7 @@ def DecodeGif(xp, contents):
 
 
 @DecodeGif.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(as_contents(GIF), expect=np.array([[[[255, 255, 255]]]], np.uint8))
     yield Sample(as_contents(png_bytes(PICTURE, 6)), expect=PICTURE[None])
     yield Sample(as_contents(GIF[:20]), raises=InvalidArgumentError)
@@ -39,6 +46,6 @@ DecodeGif.gradient(None)
 
 @api("image.decode_gif", "io.decode_gif")
 @tensor_function
-def decode_gif(contents, name=None):
+def decode_gif(contents, name: str | None = None):
     """All frames of a GIF, uint8 `[frames, height, width, 3]`."""
     return DecodeGif(contents)

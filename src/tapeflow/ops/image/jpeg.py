@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import struct
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -26,6 +29,9 @@ from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.string.rows import substr
 from tapeflow.ops.table import Sample, dtype, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _JPEG: dict[str, Any] = {
     "channels": 0,
@@ -49,14 +55,8 @@ def _check_jpeg(ratio, dct_method, channels) -> None:
 @op("DecodeJpeg", "contents: string -> image: uint8", attrs=_JPEG, ranks="contents: 0",
     shape=picture_rule)
 def DecodeJpeg(
-    xp,
-    contents,
-    channels,
-    ratio,
-    fancy_upscaling,
-    try_recover_truncated,
-    acceptable_fraction,
-    dct_method,
+    xp: ModuleType, contents: Array, channels, ratio, fancy_upscaling, try_recover_truncated,
+    acceptable_fraction, dct_method,
 ):
     _check_jpeg(ratio, dct_method, channels)
     recover = try_recover_truncated or acceptable_fraction < 1
@@ -64,14 +64,14 @@ def DecodeJpeg(
 
 
 @DecodeJpeg.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(as_contents(png_bytes(PICTURE, 6)), expect=PICTURE)
     yield Sample(as_contents(png_bytes(PICTURE, 6)), ratio=3, raises=InvalidArgumentError)
     yield Sample(as_contents(png_bytes(PICTURE, 6)), dct_method="SLOW", raises=InvalidArgumentError)
     yield from bad_contents()
 
 
-def _crop_rule(call):
+def _crop_rule(call: ShapeCall):
     shapes.exactly(shapes.vector_length(call, 1), 4)
     window = shapes.vector_value(call, 1)
     channels = call.attr("channels") or None
@@ -81,7 +81,7 @@ def _crop_rule(call):
 @op("DecodeAndCropJpeg", "contents: string, crop_window: int32 -> image: uint8", attrs=_JPEG,
     ranks="contents: 0",
     shape=_crop_rule)  # fmt: skip
-def DecodeAndCropJpeg(xp, contents, crop_window, **attrs):
+def DecodeAndCropJpeg(xp: ModuleType, contents: Array, crop_window: Array, **attrs):
     if crop_window.shape != (4,):
         raise invalid(f"crop_window must have four elements {shape_text(crop_window.shape)}")
     if format_of(content_of(contents)) != "JPEG":
@@ -98,7 +98,7 @@ def DecodeAndCropJpeg(xp, contents, crop_window, **attrs):
 
 
 @DecodeAndCropJpeg.samples
-def _(rng):
+def _(rng: SampleGenerator):
     window = np.array([0, 0, 1, 1], np.int32)
     # One gray pixel.
     yield Sample(as_contents(GRAY_JPEG), window, expect=np.array([[[128]]], np.uint8))
@@ -137,17 +137,8 @@ def _with_density(contents: bytes, unit: str, x: int, y: int) -> bytes:
 
 @op("EncodeJpeg", "image: uint8 -> contents: string", attrs=_ENCODING, shape=shapes.scalar)
 def EncodeJpeg(
-    xp,
-    image,
-    format,
-    quality,
-    progressive,
-    optimize_size,
-    chroma_downsampling,
-    density_unit,
-    x_density,
-    y_density,
-    xmp_metadata,
+    xp: ModuleType, image: Array, format, quality, progressive, optimize_size, chroma_downsampling,
+    density_unit, x_density, y_density, xmp_metadata,
 ):
     depths = {"": (1, 3), "grayscale": (1,), "rgb": (3,)}[format]
     require_picture(image, depths)
@@ -164,7 +155,7 @@ def EncodeJpeg(
 
 
 @EncodeJpeg.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(PICTURE, quality=101, raises=InvalidArgumentError)
     yield Sample(PICTURE, format="grayscale", raises=InvalidArgumentError)
     yield Sample(PICTURE[..., :2], raises=InvalidArgumentError)
@@ -179,7 +170,7 @@ def _(image, quality, **attrs):
 
 @op("EncodeJpegVariableQuality", "images: uint8, quality: int32 -> contents: string",
     shape=shapes.scalar)  # fmt: skip
-def EncodeJpegVariableQuality(xp, images, quality):
+def EncodeJpegVariableQuality(xp: ModuleType, images: Array, quality: Array):
     if quality.ndim:
         raise invalid(f"quality must be scalar: {shape_text(quality.shape)}")
     require_picture(images, (1, 3))
@@ -187,7 +178,7 @@ def EncodeJpegVariableQuality(xp, images, quality):
 
 
 @EncodeJpegVariableQuality.samples
-def _(rng):
+def _(rng: SampleGenerator):
     quality = np.array(50, np.int32)
     yield Sample(PICTURE, quality + 60, raises=InvalidArgumentError)
     yield Sample(PICTURE[0], quality, raises=InvalidArgumentError)
@@ -202,7 +193,7 @@ def _(images, quality):
 @op("ExtractJpegShape", "contents: string -> image_shape: output_type",
     attrs={"output_type": dtype(dtypes.int32)}, ranks="contents: 0",
     shape=shapes.fixed((3,)))  # fmt: skip
-def ExtractJpegShape(xp, contents, output_type):
+def ExtractJpegShape(xp: ModuleType, contents: Array, output_type: DType):
     data = content_of(contents)
     if not data.startswith(b"\xff\xd8\xff"):
         raise invalid(f"Invalid JPEG data, size {len(data)}")
@@ -212,7 +203,7 @@ def ExtractJpegShape(xp, contents, output_type):
 
 
 @ExtractJpegShape.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(as_contents(GRAY_JPEG), expect=np.array([1, 1, 1], np.int32))
     yield Sample(as_contents(GRAY_JPEG), output_type=dtypes.int64, expect=np.array([1, 1, 1]))
     yield Sample(as_contents(b"no image"), raises=InvalidArgumentError)
@@ -298,17 +289,9 @@ def decode_and_crop_jpeg(
 @api("image.encode_jpeg", "io.encode_jpeg")
 @tensor_function
 def encode_jpeg(
-    image,
-    format: str = "",
-    quality=95,
-    progressive: bool = False,
-    optimize_size: bool = False,
-    chroma_downsampling: bool = True,
-    density_unit: str = "in",
-    x_density=300,
-    y_density=300,
-    xmp_metadata: str = "",
-    name: str | None = None,
+    image: TensorLike, format: str = "", quality=95, progressive: bool = False, optimize_size: bool = False,
+    chroma_downsampling: bool = True, density_unit: str = "in", x_density=300, y_density=300,
+    xmp_metadata: str = "", name: str | None = None,
 ):
     """Encode an image as JPEG.
 
@@ -338,14 +321,14 @@ def encode_jpeg(
 
 @api("image.is_jpeg", "io.is_jpeg")
 @tensor_function
-def is_jpeg(contents, name=None):
+def is_jpeg(contents, name: str | None = None):
     """Whether the bytes begin as a JPEG does."""
     return equal(substr(contents, 0, 3), b"\xff\xd8\xff")
 
 
 @api("image.extract_jpeg_shape", "io.extract_jpeg_shape")
 @tensor_function
-def extract_jpeg_shape(contents, output_type=dtypes.int32, name: str | None = None):
+def extract_jpeg_shape(contents, output_type: DTypeLike = dtypes.int32, name: str | None = None):
     """Read the shape of a JPEG, without decoding it.
 
     Args:
@@ -361,7 +344,7 @@ def extract_jpeg_shape(contents, output_type=dtypes.int32, name: str | None = No
 
 @api("image.adjust_jpeg_quality")
 @tensor_function
-def adjust_jpeg_quality(image, jpeg_quality, dct_method: str = "", name: str | None = None):
+def adjust_jpeg_quality(image: TensorLike, jpeg_quality, dct_method: str = "", name: str | None = None):
     """Encode RGB images as JPEG of a quality, and decode them again.
 
     Args:

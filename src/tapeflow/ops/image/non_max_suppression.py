@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import heapq
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -19,6 +21,9 @@ from tapeflow.ops.control.mapping import map_fn
 from tapeflow.ops.static import as_shape, sizes_of
 from tapeflow.ops.table import Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _FLOATS = (dtypes.float32, dtypes.float16)
 _LOWEST = float("-inf")
@@ -108,7 +113,7 @@ def _filled(values, limit: int, pad: bool):
     return np.pad(values, (0, limit - len(values))) if pad else values
 
 
-def _require_shapes(call, scalars):
+def _require_shapes(call: ShapeCall, scalars: int):
     """Raises InvalidArgumentError for boxes, scores or the `scalars` inputs behind them of other shapes."""
     shapes.require_ranks(call, 2, 1, *[0] * scalars)
     boxes, scores = (shapes.with_rank(call.shape(i), rank) for i, rank in ((0, 2), (1, 1)))
@@ -122,22 +127,22 @@ def _overlaps_rule(call):
     return [(None,)]
 
 
-def _boxes_rule(scalars):
-    def rule(call):
+def _boxes_rule(scalars: int):
+    def rule(call: ShapeCall):
         _require_shapes(call, scalars)
         return [(None,)]
 
     return rule
 
 
-def _padded_rule(call):
+def _padded_rule(call: ShapeCall):
     _require_shapes(call, 3)
     limit = call.value(2)
     known = int(limit) if limit is not None and call.attr("pad_to_max_output_size") else None
     return [(known,), ()]
 
 
-def _scored_rule(call):
+def _scored_rule(call: ShapeCall):
     length, count = _padded_rule(call)
     return [length, length, count]
 
@@ -150,7 +155,7 @@ _SCORES = np.array([0.9, 0.75, 0.6, 0.95, 0.5, 0.3, 0.2], np.float32)
 _LIMIT, _HALF = np.array(4, np.int32), np.array(0.5, np.float32)
 
 
-def _samples(*rest, attr=False, **attrs):
+def _samples(*rest, attr: bool = False, **attrs):
     """Samples of a row that takes boxes, scores, a limit, a threshold (an attr if `attr`) and `rest`."""
 
     def call(boxes=_BOXES, scores=_SCORES, limit=_LIMIT, threshold=_HALF, **more):
@@ -158,7 +163,7 @@ def _samples(*rest, attr=False, **attrs):
             return Sample(boxes, scores, limit, iou_threshold=float(threshold), **more)
         return Sample(boxes, scores, limit, threshold, *rest, **attrs, **more)
 
-    def samples(rng):
+    def samples(rng: SampleGenerator):
         yield call()
         yield call(limit=np.array(0, np.int32))
         yield call(limit=np.array(30, np.int32))
@@ -214,7 +219,9 @@ _TWO = {"T": Preferring(_FLOATS), "T_threshold": Preferring(_FLOATS)}
 
 @op("NonMaxSuppression", "boxes: float32, scores: float32, max_output_size: int32 -> selected_indices: int32",
     attrs={"iou_threshold": 0.5}, shape=_boxes_rule(1))  # fmt: skip
-def NonMaxSuppression(xp, boxes, scores, max_output_size, iou_threshold):
+def NonMaxSuppression(
+    xp: ModuleType, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: float
+):
     return _of_boxes(boxes, scores, max_output_size, iou_threshold)[0]
 
 
@@ -229,7 +236,9 @@ def _(boxes, scores, max_output_size, iou_threshold):
 @op("NonMaxSuppressionV2",
     "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold -> selected_indices: int32",
     types=_TWO, shape=_boxes_rule(2))  # fmt: skip
-def NonMaxSuppressionV2(xp, boxes, scores, max_output_size, iou_threshold):
+def NonMaxSuppressionV2(
+    xp: ModuleType, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array
+):
     return _of_boxes(boxes, scores, max_output_size, iou_threshold)[0]
 
 
@@ -242,7 +251,10 @@ _LEAST = np.array(0.4, np.float32)
 @op("NonMaxSuppressionV3",
     "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: T_threshold "
     "-> selected_indices: int32", types=_TWO, shape=_boxes_rule(3))  # fmt: skip
-def NonMaxSuppressionV3(xp, boxes, scores, max_output_size, iou_threshold, score_threshold):
+def NonMaxSuppressionV3(
+    xp: ModuleType, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array,
+    score_threshold: Array,
+):
     return _of_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold)[0]
 
 
@@ -255,7 +267,8 @@ NonMaxSuppressionV3.reference(_reference)
     "-> selected_indices: int32, valid_outputs: int32",
     types=_TWO, attrs={"pad_to_max_output_size": False}, shape=_padded_rule)  # fmt: skip
 def NonMaxSuppressionV4(
-    xp, boxes, scores, max_output_size, iou_threshold, score_threshold, pad_to_max_output_size
+    xp: ModuleType, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array,
+    score_threshold: Array, pad_to_max_output_size: bool,
 ):
     kept, _, limit = _of_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold)
     return _filled(kept, limit, pad_to_max_output_size), np.array(len(kept), np.int32)
@@ -278,14 +291,8 @@ def _(boxes, scores, limit, threshold, least, pad_to_max_output_size):
     types={"T": Preferring(_FLOATS)}, attrs={"pad_to_max_output_size": False}, ranks="soft_nms_sigma: 0",
     shape=_scored_rule)  # fmt: skip
 def NonMaxSuppressionV5(
-    xp,
-    boxes,
-    scores,
-    max_output_size,
-    iou_threshold,
-    score_threshold,
-    soft_nms_sigma,
-    pad_to_max_output_size,
+    xp: ModuleType, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array,
+    score_threshold: Array, soft_nms_sigma: Array, pad_to_max_output_size: bool,
 ):
     kept, found, limit = _of_boxes(
         boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
@@ -295,7 +302,7 @@ def NonMaxSuppressionV5(
 
 
 @NonMaxSuppressionV5.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from _samples(_LEAST, np.array(0.0, np.float32))(rng)
     soft, all_, zero = (np.array(v, np.float32) for v in (0.5, 1.0, 0.0))
     boxes, scores, limit = _BOXES, _SCORES, np.array(6, np.int32)
@@ -334,7 +341,8 @@ def _(boxes, scores, limit, threshold, least, sigma, pad_to_max_output_size):
     ranks="overlaps: 2, scores: 1, max_output_size: 0, overlap_threshold: 0, score_threshold: 0",
     shape=_overlaps_rule)  # fmt: skip
 def NonMaxSuppressionWithOverlaps(
-    xp, overlaps, scores, max_output_size, overlap_threshold, score_threshold
+    xp: ModuleType, overlaps: Array, scores: Array, max_output_size: Array, overlap_threshold: Array,
+    score_threshold: Array,
 ):
     if overlaps.ndim != 2:
         raise invalid(f"overlaps must be 2-D{shape_text(overlaps.shape)}")
@@ -351,7 +359,7 @@ def NonMaxSuppressionWithOverlaps(
 
 
 @NonMaxSuppressionWithOverlaps.samples
-def _(rng):
+def _(rng: SampleGenerator):
     likeness = np.abs(rng.normal(6, 6)).astype(np.float32)
     likeness, scores = (likeness + likeness.T) / 2, rng.normal(6).astype(np.float32)
     yield Sample(likeness, scores, _LIMIT, _HALF, np.array(-9, np.float32))
@@ -387,15 +395,8 @@ def _combined_rule(call):
     ranks="boxes: 4, scores: 3, max_output_size_per_class: 0, max_total_size: 0, iou_threshold: 0, score_threshold: 0",
     shape=_combined_rule)  # fmt: skip
 def CombinedNonMaxSuppression(
-    xp,
-    boxes,
-    scores,
-    max_output_size_per_class,
-    max_total_size,
-    iou_threshold,
-    score_threshold,
-    pad_per_class,
-    clip_boxes,
+    xp: ModuleType, boxes: Array, scores: Array, max_output_size_per_class: Array, max_total_size: Array,
+    iou_threshold: Array, score_threshold: Array, pad_per_class: bool, clip_boxes: bool,
 ):
     if boxes.ndim != 4:
         raise invalid(f"boxes must be 4-D{shape_text(boxes.shape)}")
@@ -444,7 +445,7 @@ def CombinedNonMaxSuppression(
 
 
 @CombinedNonMaxSuppression.samples
-def _(rng):
+def _(rng: SampleGenerator):
     boxes = np.abs(rng.normal(2, 8, 3, 4)).astype(np.float32)
     scores = rng.normal(2, 8, 3).astype(np.float32)
     two, six, half, low = _LIMIT // 2, np.array(6, np.int32), _HALF, np.array(-1, np.float32)
@@ -488,7 +489,8 @@ def _threshold(value, like):
 @api("image.non_max_suppression")
 @tensor_function
 def non_max_suppression(
-    boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=_LOWEST, name=None
+    boxes: TensorLike, scores: TensorLike, max_output_size, iou_threshold=0.5, score_threshold=_LOWEST,
+    name: str | None = None,
 ):
     """Choose boxes with the best scores, none of which overlap much.
 
@@ -511,13 +513,8 @@ def non_max_suppression(
 @api("image.non_max_suppression_with_scores")
 @tensor_function
 def non_max_suppression_with_scores(
-    boxes,
-    scores,
-    max_output_size,
-    iou_threshold=0.5,
-    score_threshold=_LOWEST,
-    soft_nms_sigma=0.0,
-    name=None,
+    boxes: TensorLike, scores: TensorLike, max_output_size, iou_threshold=0.5, score_threshold=_LOWEST,
+    soft_nms_sigma=0.0, name: str | None = None,
 ):
     """Choose boxes with the best scores, and return the scores as well.
 
@@ -570,15 +567,8 @@ def non_max_suppression_overlaps(
 @api("image.combined_non_max_suppression")
 @tensor_function
 def combined_non_max_suppression(
-    boxes,
-    scores,
-    max_output_size_per_class,
-    max_total_size,
-    iou_threshold=0.5,
-    score_threshold=_LOWEST,
-    pad_per_class=False,
-    clip_boxes=True,
-    name=None,
+    boxes: TensorLike, scores: TensorLike, max_output_size_per_class, max_total_size, iou_threshold=0.5,
+    score_threshold=_LOWEST, pad_per_class: bool = False, clip_boxes: bool = True, name: str | None = None,
 ):
     """Choose boxes of each class by itself, then the best of all classes.
 
@@ -605,16 +595,9 @@ def combined_non_max_suppression(
 @api("image.non_max_suppression_padded")
 @tensor_function
 def non_max_suppression_padded(
-    boxes,
-    scores,
-    max_output_size,
-    iou_threshold=0.5,
-    score_threshold=_LOWEST,
-    pad_to_max_output_size=False,
-    name=None,
-    sorted_input=False,
-    canonicalized_coordinates=False,
-    tile_size=512,
+    boxes, scores: TensorLike, max_output_size, iou_threshold=0.5, score_threshold=_LOWEST,
+    pad_to_max_output_size: bool = False, name: str | None = None, sorted_input: bool = False,
+    canonicalized_coordinates: bool = False, tile_size=512,
 ):
     """Choose boxes with the best scores, in results of a size that is known beforehand.
 

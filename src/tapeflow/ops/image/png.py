@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.decoding import SEVERAL, decoded, picture_rule
@@ -16,16 +21,19 @@ from tapeflow.ops.image.samples import PICTURE, bad_contents, bmp_bytes
 from tapeflow.ops.table import Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
+
 
 @op("DecodePng", "contents: string -> image: dtype",
     attrs={"channels": 0, "dtype": dtype(dtypes.uint8)}, ranks="contents: 0",
     shape=picture_rule)  # fmt: skip
-def DecodePng(xp, contents, channels, dtype):
+def DecodePng(xp: ModuleType, contents: Array, channels: int, dtype: DType):
     return decoded(contents, channels, dtype, "DecodePng", SEVERAL)
 
 
 @DecodePng.samples
-def _(rng):
+def _(rng: SampleGenerator):
     data = as_contents(png_bytes(PICTURE, 6))
     yield Sample(data, expect=PICTURE)
     yield Sample(data, dtype=dtypes.uint16, expect=PICTURE.astype(np.uint16) * 257)
@@ -51,14 +59,14 @@ def require_picture(image, depths, rank=3) -> None:
         )
 
 
-def _png_rule(call):
+def _png_rule(call: ShapeCall):
     shape = call.shape(0)
     return [None if shape is None else shape[:-3]]
 
 
 @op("EncodePng", "image: T -> contents: string", types={"T": Preferring((dtypes.uint8, dtypes.uint16))},
     attrs={"compression": -1}, ranks="image: 3+", shape=_png_rule)  # fmt: skip
-def EncodePng(xp, image, compression):
+def EncodePng(xp: ModuleType, image: Array, compression: int):
     if not -1 <= compression <= 9:
         raise invalid(f"compression should be in [-1,9], got {compression}")
     if image.ndim < 3:
@@ -71,7 +79,7 @@ def EncodePng(xp, image, compression):
 
 
 @EncodePng.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(PICTURE, compression=3, expect=as_contents(png_bytes(PICTURE, 3)))
     yield Sample(PICTURE, compression=10, raises=InvalidArgumentError)
     yield Sample(PICTURE[0], raises=InvalidArgumentError)
@@ -85,7 +93,7 @@ EncodePng.gradient(None)
 
 @api("image.decode_png", "io.decode_png")
 @tensor_function
-def decode_png(contents, channels=0, dtype=dtypes.uint8, name: str | None = None):
+def decode_png(contents, channels=0, dtype: DTypeLike = dtypes.uint8, name: str | None = None):
     """Decode a PNG.
 
     Args:
@@ -105,7 +113,7 @@ def decode_png(contents, channels=0, dtype=dtypes.uint8, name: str | None = None
 
 @api("image.encode_png", "io.encode_png")
 @tensor_function
-def encode_png(image, compression=-1, name: str | None = None):
+def encode_png(image: TensorLike, compression=-1, name: str | None = None):
     """Encode images as PNG.
 
     Args:

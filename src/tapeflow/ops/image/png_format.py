@@ -62,7 +62,7 @@ def _unfiltered(method: int, line, above, out, step: int) -> None:
             out[i] = (int(line[i]) + guess) & 255
 
 
-def png_bytes(array, compression: int) -> bytes:
+def png_bytes(array: np.ndarray, compression: int) -> bytes:
     """A PNG file of an array [height, width, channels] of uint8 or uint16."""
     height, width, channels = array.shape
     kind = {1: 0, 2: 4, 3: 2, 4: 6}[channels]
@@ -84,7 +84,7 @@ def png_bytes(array, compression: int) -> bytes:
     )
 
 
-def _filtered(rows, step: int) -> bytes:
+def _filtered(rows: np.ndarray, step: int) -> bytes:
     """The lines of a PNG, each under the filter that leaves the smallest numbers (PNG, third edition, 12.7)."""
     a = np.pad(rows, ((0, 0), (step, 0)))[:, : rows.shape[1]].astype(np.int16)
     b = np.pad(rows, ((1, 0), (0, 0)))[:-1].astype(np.int16)

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, tile
@@ -54,7 +55,7 @@ _SOBEL = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]], np.float32)
 
 @api("image.sobel_edges")
 @tensor_function
-def sobel_edges(image):
+def sobel_edges(image: TensorLike):
     """Sobel's edges of float images `[batch, h, w, depth]`: `[batch, h, w, depth, 2]`, along y and along x."""
     image = convert_to_tensor(image)
     sizes = sizes_of(image)
@@ -67,7 +68,7 @@ def sobel_edges(image):
 
 @api("image.total_variation")
 @tensor_function
-def total_variation(images, name=None):
+def total_variation(images, name: str | None = None):
     """The sum of the absolute differences of neighbouring pixels: a scalar for an image, `[batch]` for a batch.
 
     Raises ValueError for a rank other than 3 or 4.
@@ -99,7 +100,7 @@ def _checked_pair(first, second):
 
 @api("image.psnr")
 @tensor_function
-def psnr(a, b, max_val, name: str | None = None):
+def psnr(a, b: TensorLike, max_val, name: str | None = None):
     """Compute the peak signal-to-noise ratio of two images, in decibels.
 
     Args:
@@ -134,7 +135,7 @@ def _gaussian(size, sigma):
     return Reshape(weights, stack([size, size, 1, 1]))
 
 
-def _ssim_of_channels(first, second, peak, filter_size, filter_sigma, k1, k2, keep_map=False):
+def _ssim_of_channels(first, second, peak, filter_size, filter_sigma, k1, k2, keep_map: bool = False):
     """(structural similarity, contrast and structure only) of each channel: Wang et al., 2004."""
     c1, c2 = (k1 * peak) ** 2, (k2 * peak) ** 2
     depth = sizes_of(first)[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.layout import Reshape
@@ -44,7 +45,7 @@ def _flipped(image, axis: int, draw):
 @api("image.random_flip_left_right")
 @tensor_function
 @in_scope("random_flip_left_right")
-def random_flip_left_right(image, seed=None):
+def random_flip_left_right(image: TensorLike, seed: int | None = None):
     """Mirror each image along its width with even odds.
 
     Args:
@@ -60,7 +61,7 @@ def random_flip_left_right(image, seed=None):
 @api("image.random_flip_up_down")
 @tensor_function
 @in_scope("random_flip_up_down")
-def random_flip_up_down(image, seed=None):
+def random_flip_up_down(image: TensorLike, seed: int | None = None):
     """Mirror each image along its height with even odds.
 
     Args:
@@ -76,7 +77,7 @@ def random_flip_up_down(image, seed=None):
 @api(v2="image.stateless_random_flip_left_right")
 @tensor_function
 @in_scope("stateless_random_flip_left_right")
-def stateless_random_flip_left_right(image, seed):
+def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike):
     """Mirror each image along its width with even odds, which depend on the seed only.
 
     Args:
@@ -92,7 +93,7 @@ def stateless_random_flip_left_right(image, seed):
 @api(v2="image.stateless_random_flip_up_down")
 @tensor_function
 @in_scope("stateless_random_flip_up_down")
-def stateless_random_flip_up_down(image, seed):
+def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike):
     """Mirror each image along its height with even odds, which depend on the seed only.
 
     Args:
@@ -105,11 +106,11 @@ def stateless_random_flip_up_down(image, seed):
     return _flipped(image, 0, lambda shape: random_stateless.stateless_uniform(shape, seed))
 
 
-def _between(low, high, seed):
+def _between(low, high, seed: int):
     return random.uniform([], low, high, seed=seed)
 
 
-def _stateless_between(low, high, seed):
+def _stateless_between(low, high, seed: TensorLike):
     return random_stateless.stateless_uniform([], seed, low, high)
 
 
@@ -138,7 +139,7 @@ def _factor(draw, lower, upper, seed):
 
 @api("image.random_brightness")
 @tensor_function
-def random_brightness(image, max_delta, seed=None):
+def random_brightness(image: TensorLike, max_delta, seed: int | None = None):
     """Change the brightness by a random number of [-max_delta, max_delta), as `adjust_brightness`.
 
     Args:
@@ -157,7 +158,7 @@ def random_brightness(image, max_delta, seed=None):
 
 @api(v2="image.stateless_random_brightness")
 @tensor_function
-def stateless_random_brightness(image, max_delta, seed):
+def stateless_random_brightness(image: TensorLike, max_delta, seed: TensorLike):
     """Change the brightness by a number of [-max_delta, max_delta) that depends on the seed only.
 
     Args:
@@ -176,7 +177,7 @@ def stateless_random_brightness(image, max_delta, seed):
 
 @api("image.random_contrast")
 @tensor_function
-def random_contrast(image, lower, upper, seed=None):
+def random_contrast(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: int | None = None):
     """Change the contrast by a random factor of [lower, upper), as `adjust_contrast`.
 
     Args:
@@ -196,7 +197,7 @@ def random_contrast(image, lower, upper, seed=None):
 
 @api(v2="image.stateless_random_contrast")
 @tensor_function
-def stateless_random_contrast(image, lower, upper, seed):
+def stateless_random_contrast(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: TensorLike):
     """Change the contrast by a factor of [lower, upper) that depends on the seed only.
 
     Args:
@@ -216,7 +217,7 @@ def stateless_random_contrast(image, lower, upper, seed):
 
 @api("image.random_hue")
 @tensor_function
-def random_hue(image, max_delta, seed=None):
+def random_hue(image: TensorLike, max_delta, seed: int | None = None):
     """Turn the hue by a random part of the colour circle of [-max_delta, max_delta), as `adjust_hue`.
 
     Args:
@@ -235,7 +236,7 @@ def random_hue(image, max_delta, seed=None):
 
 @api(v2="image.stateless_random_hue")
 @tensor_function
-def stateless_random_hue(image, max_delta, seed):
+def stateless_random_hue(image: TensorLike, max_delta, seed: TensorLike):
     """Turn the hue by a part of the colour circle of [-max_delta, max_delta) that depends on the seed only.
 
     Args:
@@ -254,7 +255,7 @@ def stateless_random_hue(image, max_delta, seed):
 
 @api("image.random_saturation")
 @tensor_function
-def random_saturation(image, lower, upper, seed=None):
+def random_saturation(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: int | None = None):
     """Change the saturation by a random factor of [lower, upper), as `adjust_saturation`.
 
     Args:
@@ -274,7 +275,9 @@ def random_saturation(image, lower, upper, seed=None):
 
 @api(v2="image.stateless_random_saturation")
 @tensor_function
-def stateless_random_saturation(image, lower, upper, seed=None):
+def stateless_random_saturation(
+    image: TensorLike, lower: TensorLike, upper: TensorLike, seed: TensorLike | None = None
+):
     """Change the saturation by a factor of [lower, upper) that depends on the seed only.
 
     Args:
@@ -302,7 +305,7 @@ def _jpeg(draw, image, lowest, highest, seed):
 
 @api("image.random_jpeg_quality")
 @tensor_function
-def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+def random_jpeg_quality(image: TensorLike, min_jpeg_quality, max_jpeg_quality, seed: int | None = None):
     """Encode images as JPEG of a random quality, and decode them again, as `adjust_jpeg_quality`.
 
     Args:
@@ -323,7 +326,7 @@ def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
 
 @api(v2="image.stateless_random_jpeg_quality")
 @tensor_function
-def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
+def stateless_random_jpeg_quality(image: TensorLike, min_jpeg_quality, max_jpeg_quality, seed: TensorLike):
     """Encode images as JPEG of a quality that depends on the seed only, and decode them again.
 
     Args:
@@ -339,7 +342,7 @@ def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, see
       ValueError: for no such range.
     """
 
-    def draw(low, high, seed):
+    def draw(low, high, seed: int):
         return random_stateless.stateless_uniform([], seed, low, high, dtypes.int32)
 
     return _jpeg(draw, image, min_jpeg_quality, max_jpeg_quality, seed)
@@ -347,7 +350,7 @@ def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, see
 
 @api(v2="image.stateless_random_crop")
 @tensor_function
-def stateless_random_crop(value, size, seed, name: str | None = None):
+def stateless_random_crop(value: TensorLike, size, seed: TensorLike, name: str | None = None):
     """Cut a window out of a tensor, at a place that depends on the seed only.
 
     Args:

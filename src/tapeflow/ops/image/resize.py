@@ -5,16 +5,22 @@ All of them are separable: a row of the result is a weighted sum of a few rows o
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.image import kernels as image_kernels
 from tapeflow.ops.table import Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 IMAGES = (
     dtypes.float32, dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64,
@@ -37,7 +43,7 @@ class Taps(NamedTuple):
         return out
 
 
-def _apply(xp, image, axis: int, taps: Taps):
+def _apply(xp: ModuleType, image: Array, axis: int, taps: Taps):
     shape = [1] * image.ndim
     shape[axis] = -1
     total = 0
@@ -48,7 +54,7 @@ def _apply(xp, image, axis: int, taps: Taps):
     return total
 
 
-def _resized(xp, images, rows: Taps, columns: Taps):
+def _resized(xp: ModuleType, images, rows: Taps, columns: Taps):
     wide = images.astype(np.float32)
     if 0 in (len(rows.places), len(columns.places)) or 0 in wide.shape:
         return xp.zeros(
@@ -57,7 +63,7 @@ def _resized(xp, images, rows: Taps, columns: Taps):
     return _apply(xp, _apply(xp, wide, 2, columns), 1, rows)
 
 
-def _spread(xp, grads, rows: Taps, columns: Taps, height: int, width: int, dtype):
+def _spread(xp: ModuleType, grads, rows: Taps, columns: Taps, height: int, width: int, dtype):
     """The transpose of `_resized`."""
     exact = np.float64 if dtype == np.float64 else np.float32
     g = xp.einsum("nijc,iy->nyjc", grads.astype(exact), rows.matrix(height).astype(exact))
@@ -95,7 +101,7 @@ def _checked_gradient(grads, original):
         raise invalid("input image must be of non-zero size")
 
 
-def _require_one(align_corners, half_pixel_centers) -> None:
+def _require_one(align_corners: bool, half_pixel_centers: bool) -> None:
     if align_corners and half_pixel_centers:
         raise invalid("If half_pixel_centers is True, align_corners must be False.")
 
@@ -114,7 +120,7 @@ def _positions(size: int, out: int, align_corners: bool, half_pixel_centers: boo
     return (at + half) * scale - half if half_pixel_centers else at * scale
 
 
-def _bilinear(size, out, align_corners, half_pixel_centers) -> Taps:
+def _bilinear(size, out, align_corners: bool, half_pixel_centers: bool) -> Taps:
     at = _positions(size, out, align_corners, half_pixel_centers)
     low = np.floor(at)
     part = (at - low)[:, None]
@@ -128,7 +134,7 @@ def _precise(taps: Taps, dtype) -> Taps:
     return Taps(taps.places, np.concatenate([1 - part, part], 1))
 
 
-def resized_by_lines(xp, images, size, align_corners: bool):
+def resized_by_lines(xp: ModuleType, images, size, align_corners: bool):
     """Images resized with interpolation between pixels, in their own precision where it is that of float64."""
     height, width = _checked(images, size)
     exact = np.float64 if images.dtype == np.float64 else np.float32
@@ -140,7 +146,7 @@ def resized_by_lines(xp, images, size, align_corners: bool):
     return xp.einsum("nyjc,iy->nijc", x, rows).astype(images.dtype)
 
 
-def _nearest(size, out, align_corners, half_pixel_centers) -> np.ndarray:
+def _nearest(size, out, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
     scale = _scale(size, out, align_corners)
     at = np.arange(out, dtype=np.float32)
     at = (at + np.float32(0.5)) * scale if half_pixel_centers else at * scale
@@ -159,7 +165,7 @@ def _cubic_weights(a: float) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _bicubic(size, out, align_corners, half_pixel_centers) -> Taps:
+def _bicubic(size: int, out: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
     at = _positions(size, out, align_corners, half_pixel_centers)
     low = np.floor(at)
     step = np.rint((at - low) * _BICUBIC_STEPS).astype(np.int64)
@@ -181,7 +187,7 @@ def _normalized(weights: np.ndarray) -> np.ndarray:
     return np.where(whole, weights / np.where(whole, total, 1), weights).astype(np.float32)
 
 
-def _area(size, out, align_corners) -> Taps:
+def _area(size, out, align_corners: bool) -> Taps:
     scale = float(_scale(size, out, align_corners))
     start = np.arange(out) * scale
     end = (np.arange(out) + 1) * scale
@@ -193,7 +199,7 @@ def _area(size, out, align_corners) -> Taps:
     return Taps(wanted.clip(0, size - 1), weights.astype(np.float32))
 
 
-def _translated(size, out, scale, translation, kernel_type, antialias) -> Taps:
+def _translated(size, out, scale, translation, kernel_type, antialias: bool) -> Taps:
     kernel, radius = image_kernels.KERNELS[kernel_type]
     inverse = np.float32(1) / np.float32(scale)
     spread = max(inverse, np.float32(1)) if antialias else np.float32(1)
@@ -209,14 +215,14 @@ def _translated(size, out, scale, translation, kernel_type, antialias) -> Taps:
     return Taps(wanted.clip(0, size - 1), _normalized(weights))
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     n, _, _, c = shapes.with_rank(call.shape(0), 4)
     shapes.exactly(shapes.vector_length(call, 1), 2)
     height, width = call.value_as_shape(1) or (None, None)
     return [(n, height, width, c)]
 
 
-def _gradient_rule(call):
+def _gradient_rule(call: ShapeCall):
     return [call.shape(1)]
 
 
@@ -224,7 +230,7 @@ _SIZES = ((3, 2), (5, 7), (8, 3), (4, 4), (1, 1))
 
 
 def _resize_samples(*settings):
-    def samples(rng):
+    def samples(rng: SampleGenerator):
         for setting in settings:
             for size in _SIZES:
                 yield Sample(rng.normal(2, 4, 5, 2), np.array(size, np.int32), **setting)
@@ -255,7 +261,7 @@ def _sum_over(weight, images, size):
     return out.astype(np.float32)
 
 
-def _place(size, out, i, align_corners, half_pixel_centers):
+def _place(size, out, i, align_corners: bool, half_pixel_centers: bool):
     if half_pixel_centers:
         return (i + 0.5) * size / out - 0.5
     return i * ((size - 1) / (out - 1) if align_corners and out > 1 else size / out)
@@ -266,7 +272,7 @@ def _place(size, out, i, align_corners, half_pixel_centers):
 
 @op("ResizeBilinear", "images: T, size: int32 -> resized_images: float32", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeBilinear(xp, images, size, align_corners, half_pixel_centers):
+def ResizeBilinear(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
     height, width = _checked(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
@@ -278,7 +284,7 @@ ResizeBilinear.batching(batching.folded(0))
 
 
 @ResizeBilinear.gradient(needs="images")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     if not call.dtype("images").is_floating:
         return None, None
     return ResizeBilinearGrad(dy, call.images, call.align_corners, call.half_pixel_centers), None
@@ -288,7 +294,7 @@ ResizeBilinear.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeBilinear.reference
-def _(images, size, align_corners, half_pixel_centers):
+def _(images, size, align_corners: bool, half_pixel_centers: bool):
     def weight(n, out, i, p):
         at = np.clip(_place(n, out, i, align_corners, half_pixel_centers), 0, n - 1)
         return max(0.0, 1 - abs(at - p))
@@ -299,7 +305,9 @@ def _(images, size, align_corners, half_pixel_centers):
 @op("ResizeBilinearGrad", "grads: float32, original_image: T -> output: T",
     types={"T": (dtypes.float32, dtypes.bfloat16, dtypes.float16, dtypes.float64)},
     attrs=_CENTERS, shape=_gradient_rule)  # fmt: skip
-def ResizeBilinearGrad(xp, grads, original_image, align_corners, half_pixel_centers):
+def ResizeBilinearGrad(
+    xp: ModuleType, grads: Array, original_image: Array, align_corners, half_pixel_centers
+):
     _checked_gradient(grads, original_image)
     height, width = original_image.shape[1:3]
     flags = (align_corners, half_pixel_centers)
@@ -310,12 +318,12 @@ def ResizeBilinearGrad(xp, grads, original_image, align_corners, half_pixel_cent
 
 
 @ResizeBilinearGrad.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     size = call.shape("grads")[1:3]
     return ResizeBilinear(dy, size, call.align_corners, call.half_pixel_centers), None
 
 
-def _gradient_samples(rng):
+def _gradient_samples(rng: SampleGenerator):
     dy = rng.normal(1, 3, 2, 1).astype(np.float32)
     for setting in (_PLAIN, _ALIGNED, _HALF):
         image = rng.normal(1, 2, 4, 1).astype(np.float32)
@@ -325,7 +333,7 @@ def _gradient_samples(rng):
     yield Sample(dy[0], rng.normal(1, 2, 4, 1), raises=InvalidArgumentError)
 
 
-def _transposed(forward):
+def _transposed(forward: Callable[..., Any]):
     """The reference of a gradient: what each pixel of the image contributes to the result, summed with `grads`."""
 
     def reference(grads, original, *_, **attrs):
@@ -347,7 +355,7 @@ ResizeBilinearGrad.reference(_transposed(ResizeBilinear.formula))
 
 @op("ResizeNearestNeighbor", "images: T, size: int32 -> resized_images: T", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeNearestNeighbor(xp, images, size, align_corners, half_pixel_centers):
+def ResizeNearestNeighbor(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
     height, width = _checked(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
@@ -360,7 +368,7 @@ ResizeNearestNeighbor.batching(batching.folded(0))
 
 
 @ResizeNearestNeighbor.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     size = call.shape("images")[1:3]
     return ResizeNearestNeighborGrad(dy, size, call.align_corners, call.half_pixel_centers), None
 
@@ -369,7 +377,7 @@ ResizeNearestNeighbor.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeNearestNeighbor.reference
-def _(images, size, align_corners, half_pixel_centers):
+def _(images, size, align_corners: bool, half_pixel_centers: bool):
     def nearest(n, out, i):
         if half_pixel_centers:
             return min((2 * i + 1) * n // (2 * out), n - 1)
@@ -402,13 +410,13 @@ def ResizeNearestNeighborGrad(xp, grads, size, align_corners, half_pixel_centers
 
 
 @ResizeNearestNeighborGrad.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     size = call.shape("grads")[1:3]
     return ResizeNearestNeighbor(dy, size, call.align_corners, call.half_pixel_centers), None
 
 
 @ResizeNearestNeighborGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for setting in (_PLAIN, _ALIGNED, _HALF):
         yield Sample(rng.normal(1, 3, 2, 1), np.array([2, 4], np.int32), **setting)
     yield Sample(rng.normal(1, 3, 2, 1), np.array([0, 4], np.int32), raises=InvalidArgumentError)
@@ -426,7 +434,7 @@ def _(grads, size, **attrs):
 
 @op("ResizeBicubic", "images: T, size: int32 -> resized_images: float32", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeBicubic(xp, images, size, align_corners, half_pixel_centers):
+def ResizeBicubic(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
     height, width = _checked(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
@@ -438,7 +446,7 @@ ResizeBicubic.batching(batching.folded(0))
 
 
 @ResizeBicubic.gradient(needs="images")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     if call.dtype("images") not in (dtypes.float32, dtypes.float64):
         return None, None
     return ResizeBicubicGrad(dy, call.images, call.align_corners, call.half_pixel_centers), None
@@ -448,7 +456,7 @@ ResizeBicubic.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeBicubic.reference
-def _(images, size, align_corners, half_pixel_centers):
+def _(images, size, align_corners: bool, half_pixel_centers: bool):
     a = -0.5 if half_pixel_centers else -0.75
 
     def cubic(x):
@@ -469,7 +477,7 @@ def _(images, size, align_corners, half_pixel_centers):
 
 @op("ResizeBicubicGrad", "grads: float32, original_image: T -> output: T",
     types={"T": (dtypes.float32, dtypes.float64)}, attrs=_CENTERS, shape=_gradient_rule)  # fmt: skip
-def ResizeBicubicGrad(xp, grads, original_image, align_corners, half_pixel_centers):
+def ResizeBicubicGrad(xp: ModuleType, grads: Array, original_image: Array, align_corners, half_pixel_centers):
     _checked_gradient(grads, original_image)
     height, width = original_image.shape[1:3]
     flags = (align_corners, half_pixel_centers)
@@ -480,7 +488,7 @@ def ResizeBicubicGrad(xp, grads, original_image, align_corners, half_pixel_cente
 
 
 @ResizeBicubicGrad.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     size = call.shape("grads")[1:3]
     return ResizeBicubic(dy, size, call.align_corners, call.half_pixel_centers), None
 
@@ -493,7 +501,7 @@ ResizeBicubicGrad.reference(_transposed(ResizeBicubic.formula))
 
 @op("ResizeArea", "images: T, size: int32 -> resized_images: float32", types={"T": IMAGES},
     attrs={"align_corners": False}, shape=_rule)  # fmt: skip
-def ResizeArea(xp, images, size, align_corners):
+def ResizeArea(xp: ModuleType, images: Array, size: Array, align_corners: bool):
     height, width = _checked(images, size)
     rows = _area(images.shape[1], height, align_corners)
     return _resized(xp, images, rows, _area(images.shape[2], width, align_corners))
@@ -506,7 +514,7 @@ ResizeArea.samples(_resize_samples(_PLAIN, _ALIGNED))
 
 
 @ResizeArea.reference
-def _(images, size, align_corners):
+def _(images, size, align_corners: bool):
     def weight(n, out, i, p):
         scale = _place(n, out, 1, align_corners, False)
         total = 0.0
@@ -529,7 +537,7 @@ def _pair(values, name: str) -> tuple[float, float]:
     return float(values[0]), float(values[1])
 
 
-def _translations(shape, size, scale, translation, kernel_type, antialias):
+def _translations(shape, size, scale, translation, kernel_type, antialias: bool):
     scales = _pair(scale, "scale")
     moves = _pair(translation, "translation")
     if not (scales[0] > 0 and scales[1] > 0):
@@ -542,14 +550,14 @@ def _translations(shape, size, scale, translation, kernel_type, antialias):
 
 @op("ScaleAndTranslate", "images: T, size: int32, scale: float32, translation: float32 -> resized_images: float32",
     types={"T": IMAGES}, attrs=_KERNEL, shape=_rule)  # fmt: skip
-def ScaleAndTranslate(xp, images, size, scale, translation, kernel_type, antialias):
+def ScaleAndTranslate(xp: ModuleType, images, size, scale: Array, translation: Array, kernel_type, antialias):
     size = _checked(images, size)
     taps = _translations(images.shape, size, scale, translation, kernel_type, antialias)
     return _resized(xp, images, *taps)
 
 
 @ScaleAndTranslate.gradient(needs="images, scale, translation")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     if call.dtype("images") != dtypes.float32:
         return None, None, None, None
     rest = (call.scale, call.translation, call.kernel_type, call.antialias)
@@ -567,7 +575,7 @@ ScaleAndTranslate.compiled(static="scale, translation")
 
 
 @ScaleAndTranslate.samples
-def _(rng):
+def _(rng: SampleGenerator):
     image = rng.normal(1, 6, 4, 2).astype(np.float32)
     size = np.array([4, 6], np.int32)
     for scale, move, attrs in _kernel_cases():
@@ -580,7 +588,7 @@ def _(rng):
 
 
 @ScaleAndTranslate.reference
-def _(images, size, scale, translation, kernel_type, antialias):
+def _(images, size, scale, translation, kernel_type, antialias: bool):
     def along(axis):
         n, out = images.shape[axis], int(size[axis - 1])
         s, t = float(scale[axis - 1]), float(translation[axis - 1])
@@ -608,7 +616,7 @@ def ScaleAndTranslateGrad(xp, grads, original_image, scale, translation, kernel_
 
 
 @ScaleAndTranslateGrad.gradient(needs="scale, translation")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     rest = (
         call.shape("grads")[1:3],
         call.scale,
@@ -623,7 +631,7 @@ ScaleAndTranslateGrad.compiled(static="scale, translation")
 
 
 @ScaleAndTranslateGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     dy, image = (rng.normal(1, *s, 1).astype(np.float32) for s in ((4, 6), (3, 2)))
     for scale, move, attrs in list(_kernel_cases())[:4]:
         yield Sample(dy, image, scale, move, differentiable=False, **attrs)
@@ -633,7 +641,7 @@ def _(rng):
 
 
 @ScaleAndTranslateGrad.reference
-def _(grads, original, scale, translation, kernel_type, antialias):
+def _(grads, original, scale, translation, kernel_type, antialias: bool):
     def forward(image, size):
         return ScaleAndTranslate.formula(image, size, scale, translation, kernel_type, antialias)
 

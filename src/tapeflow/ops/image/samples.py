@@ -27,7 +27,7 @@ WEBP = bytes.fromhex(
 )
 
 
-def bmp_bytes(array) -> bytes:
+def bmp_bytes(array: np.ndarray) -> bytes:
     """A BMP of 24 bits."""
     height, width, _ = array.shape
     pad = b"\0" * (-width * 3 % 4)

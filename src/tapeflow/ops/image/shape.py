@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.rows import identity
@@ -35,7 +36,7 @@ def as_batch(image, what: str = "image"):
     return image, False
 
 
-def unbatched(image, single: bool):
+def unbatched(image: Tensor, single: bool):
     return squeeze(image, [0]) if single else image
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import zeros
@@ -14,6 +19,9 @@ from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.linalg.solve import MatrixInverse
 from tapeflow.ops.table import Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, ShapeCall
 
 _IMAGES = (
     dtypes.float32, dtypes.uint8, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float64,
@@ -38,7 +46,7 @@ def _checked(images, transforms, size) -> tuple[int, int]:
     return height, width
 
 
-def _sources(xp, transforms, height: int, width: int):
+def _sources(xp: ModuleType, transforms, height: int, width: int):
     """(y, x, whether they are finite) of each place of the result: arrays [transforms, height, width]."""
     y, x = np.mgrid[:height, :width].astype(np.float32)
     t = transforms[:, :, None, None]
@@ -50,7 +58,7 @@ def _sources(xp, transforms, height: int, width: int):
     return (*(xp.clip(xp.where(known, v, np.float32(0)), -_FAR, _FAR) for v in (at_y, at_x)), known)
 
 
-def _reflected(xp, at, size: int):
+def _reflected(xp: ModuleType, at, size: int):
     """Coordinates of the image mirrored at its edges again and again: d c b a | a b c d | d c b a."""
     period = np.float32(2 * size)
     below = period * xp.trunc(-at / period) + at
@@ -60,7 +68,7 @@ def _reflected(xp, at, size: int):
     return xp.where(at < 0, below, xp.where(at > size - 1, above, at))
 
 
-def _wrapped(xp, at, size: int):
+def _wrapped(xp: ModuleType, at, size: int):
     """Coordinates of the image repeated again and again: a b c d | a b c d | a b c d."""
     last = np.float32(max(size - 1, 1))
     below = at + size * (xp.trunc(-at / last) + 1)
@@ -68,7 +76,7 @@ def _wrapped(xp, at, size: int):
     return xp.where(at < 0, below, xp.where(at > size - 1, above, at))
 
 
-def _filled(xp, at, size: int, mode: str):
+def _filled(xp: ModuleType, at, size: int, mode: str):
     """Coordinates with those outside of the image moved inside, as the mode says."""
     if mode == "CONSTANT":
         return at
@@ -77,13 +85,13 @@ def _filled(xp, at, size: int, mode: str):
     return xp.clip(at, np.float32(0), np.float32(max(size - 1, 0)))
 
 
-def _rounded(xp, at):
+def _rounded(xp: ModuleType, at):
     """The nearest whole number, halves away from zero."""
     whole = xp.trunc(at)
     return whole + xp.where(xp.abs(at - whole) >= np.float32(0.5), xp.sign(at), np.float32(0))
 
 
-def _read(xp, images, y, x, fill):
+def _read(xp: ModuleType, images, y, x, fill):
     """The pixels at whole coordinates [images or 1, height, width]; `fill` outside of the images."""
     count, height, width, channels = images.shape
     inside = ((y >= 0) & (y < height) & (x >= 0) & (x < width))[..., None]
@@ -96,14 +104,14 @@ def _read(xp, images, y, x, fill):
     return xp.where(inside, found, fill)
 
 
-def _cast(value, dtype):
+def _cast(value, dtype: DType):
     """float32 numbers in the dtype of the images, of which integers drop the fraction."""
     if np.dtype(dtype).kind in "iu":
         return value.astype(np.int64).astype(dtype)
     return value.astype(dtype)
 
 
-def _bilinear(xp, images, y, x, fill):
+def _bilinear(xp: ModuleType, images, y, x, fill):
     low_y, low_x = xp.floor(y), xp.floor(x)
     part_y, part_x = (y - low_y)[..., None], (x - low_x)[..., None]
     rows = []
@@ -113,7 +121,7 @@ def _bilinear(xp, images, y, x, fill):
     return _cast((1 - part_y) * rows[0] + part_y * rows[1], images.dtype)
 
 
-def _transformed(xp, images, transforms, size, fill, interpolation, fill_mode):
+def _transformed(xp: ModuleType, images, transforms, size, fill, interpolation, fill_mode):
     height, width = _checked(images, transforms, size)
     fill = _cast(xp.asarray(fill, np.float32), images.dtype)
     y, x, known = _sources(xp, transforms, height, width)
@@ -126,7 +134,7 @@ def _transformed(xp, images, transforms, size, fill, interpolation, fill_mode):
     return xp.where(known[..., None], found, fill).astype(images.dtype)
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     count, _, _, channels = shapes.with_rank(call.shape(0), 4)
     shapes.exactly(shapes.vector_length(call, 2), 2)
     height, width = shapes.vector_value(call, 2) or (None, None)
@@ -148,12 +156,14 @@ def _inverse(transforms):
 @op("ImageProjectiveTransformV2", "images: dtype, transforms: float32, output_shape: int32 "
     "-> transformed_images: dtype",
     types={"dtype": _IMAGES}, attrs={"interpolation": _INTERPOLATION, "fill_mode": _FILL}, shape=_rule)  # fmt: skip
-def ImageProjectiveTransformV2(xp, images, transforms, output_shape, interpolation, fill_mode):
+def ImageProjectiveTransformV2(
+    xp: ModuleType, images: Array, transforms: Array, output_shape: Array, interpolation, fill_mode
+):
     return _transformed(xp, images, transforms, output_shape, 0.0, interpolation, fill_mode)
 
 
 @ImageProjectiveTransformV2.gradient(needs="images, transforms")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     """As TensorFlow has it: the gradient transformed back, which is the transpose only for shifts by whole pixels."""
     size = Shape(call.images)[1:3]
     back = ImageProjectiveTransformV2(
@@ -169,7 +179,8 @@ def _(call, dy):
     "-> transformed_images: dtype", types={"dtype": _IMAGES},
     attrs={"interpolation": _INTERPOLATION, "fill_mode": _FILL}, shape=_rule)  # fmt: skip
 def ImageProjectiveTransformV3(
-    xp, images, transforms, output_shape, fill_value, interpolation, fill_mode
+    xp: ModuleType, images: Array, transforms: Array, output_shape: Array, fill_value: Array, interpolation,
+    fill_mode,
 ):
     if fill_value.ndim:
         raise invalid(f"fill_value must be a scalar{shape_text(fill_value.shape)}")
@@ -179,7 +190,7 @@ def ImageProjectiveTransformV3(
 
 
 @ImageProjectiveTransformV3.gradient(needs="images, transforms")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     size = Shape(call.images)[1:3]
     back = ImageProjectiveTransformV3(
         dy, _inverse(call.transforms), size, 0.0, call.interpolation, call.fill_mode

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.decoding import decoded
 from tapeflow.ops.image.files import as_contents, content_of, format_of
 from tapeflow.ops.image.samples import WEBP, bad_contents
 from tapeflow.ops.table import Sample, dtype, op
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
+
 
 @op("DecodeWebP", "contents: string -> image: dtype",
     attrs={"channels": 0, "dtype": dtype(dtypes.uint8)}, ranks="contents: 0",
     shape=lambda call: [(None, None, None, call.attr("channels") or None)])  # fmt: skip
-def DecodeWebP(xp, contents, channels, dtype):
+def DecodeWebP(xp: ModuleType, contents: Array, channels: int, dtype: DType):
     # PNG and JPEG are recognised, and have no dimension of frames.
     image = decoded(contents, channels, dtype, "DecodeWebP", ("WEBP", "PNG", "JPEG"))
     return image[None] if format_of(content_of(contents)) == "WEBP" else image
 
 
 @DecodeWebP.samples
-def _(rng):
+def _(rng: SampleGenerator):
     gray = np.array([[[[128, 128, 128]]]], np.uint8)
     yield Sample(as_contents(WEBP), expect=gray)
     yield from bad_contents()
@@ -34,7 +42,7 @@ DecodeWebP.gradient(None)
 
 @api("image.decode_webp", "io.decode_webp")
 @tensor_function
-def decode_webp(contents, channels=0, dtype=dtypes.uint8, name: str | None = None):
+def decode_webp(contents, channels=0, dtype: DTypeLike = dtypes.uint8, name: str | None = None):
     """Decode the first frame of a WebP.
 
     Args:

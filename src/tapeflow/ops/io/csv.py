@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 from functools import lru_cache
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -16,6 +19,9 @@ from tapeflow.ops import shapes
 from tapeflow.ops.string.rows import attr_bytes, texts
 from tapeflow.ops.table import Sample, integer, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
@@ -81,16 +87,8 @@ def _number(field: bytes, kind: str, column: int, row: int):
            "use_quote_delim": True, "na_value": ""},
     shape=shapes.same_as_first, composed_in="records")  # fmt: skip
 def DecodeCSVColumn(
-    xp,
-    records,
-    record_default,
-    column,
-    columns,
-    field,
-    selecting,
-    field_delim,
-    use_quote_delim,
-    na_value,
+    xp: ModuleType, records: Array, record_default: Array, column: int, columns: int, field: int,
+    selecting: bool, field_delim: str, use_quote_delim: bool, na_value: str,
 ):
     """One column of DecodeCSV, of which the outputs have different dtypes."""
     delimiter, missing = attr_bytes(field_delim), attr_bytes(na_value)
@@ -137,7 +135,7 @@ DecodeCSVColumn.gradient(None)
 
 
 @DecodeCSVColumn.samples
-def _(rng):
+def _(rng: SampleGenerator):
     lines, one = texts("1,a", '22,"b""c"'), np.array([], np.int32)
     yield Sample(lines, one, column=0, columns=2, field=0, expect=np.array([1, 22], np.int32))
     yield Sample(lines, texts(""), column=1, columns=2, field=1, expect=texts("a", 'b"c'))
@@ -189,13 +187,8 @@ def _decoded(records, defaults, delimiter, quotes, missing, selected):
 @api(v2="io.decode_csv")
 @public
 def decode_csv(
-    records,
-    record_defaults,
-    field_delim=",",
-    use_quote_delim=True,
-    na_value="",
-    select_cols=None,
-    name=None,
+    records, record_defaults, field_delim: str = ",", use_quote_delim: bool = True, na_value: str = "",
+    select_cols=None, name: str | None = None,
 ):
     """Read lines of comma-separated values.
 
@@ -224,13 +217,8 @@ def decode_csv(
 @api(v1=("io.decode_csv", "decode_csv"))
 @tensor_function
 def decode_csv_v1(
-    records,
-    record_defaults,
-    field_delim=",",
-    use_quote_delim=True,
-    name=None,
-    na_value="",
-    select_cols=None,
+    records, record_defaults, field_delim: str = ",", use_quote_delim: bool = True, name: str | None = None,
+    na_value: str = "", select_cols=None,
 ):
     """`decode_csv` with the 1.x order of arguments."""
     return _decoded(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols)

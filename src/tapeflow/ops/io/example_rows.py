@@ -6,11 +6,15 @@ The messages themselves are taken apart once (core/files/examples.py remembers t
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files import examples
 from tapeflow.core.files.wire import WireError, bytes_field
@@ -18,6 +22,9 @@ from tapeflow.ops import shapes
 from tapeflow.ops.string.rows import attr_bytes
 from tapeflow.ops.table import Sample, dtype, ints, op, string
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _KINDS = {"float32": "float", "int64": "int64", "string": "bytes"}
 _SHOWN = {"float32": "float", "int64": "int64", "string": "string"}
@@ -63,7 +70,7 @@ def _lists(message: bytes, i: int):
         ) from None
 
 
-def _elements(feature, kind: str, where: str):
+def _elements(feature: Sequence[Any], kind: str, where: str):
     """The elements of a feature, None where it holds nothing; `where` begins the message of an error."""
     if feature is None or feature[0] == "":
         return None
@@ -84,7 +91,7 @@ def _size(shape) -> int:
     return int(np.prod(shape)) if len(shape) else 1
 
 
-def _dense_rule(call):
+def _dense_rule(call: ShapeCall):
     lead = call.shape(0)
     sizes = call.attr("feature_shape")
     if lead is None:
@@ -100,7 +107,8 @@ _FEATURE: dict[str, Any] = {"key": string, "sequence": False}
     attrs={**_FEATURE, "feature_shape": ints([]), "variable": False, "required": False},
     shape=_dense_rule, composed_in="parsing")  # fmt: skip
 def ParseExampleDenseFeature(
-    xp, serialized, names, default, key, sequence, feature_shape, variable, required
+    xp: ModuleType, serialized: Array, names: Array, default: Array, key, sequence,
+    feature_shape: Sequence[int], variable: bool, required: bool,
 ):
     messages = _messages(serialized, names)
     kind = "string" if default.dtype == object else dtypes.as_dtype(default.dtype).name
@@ -145,7 +153,7 @@ def ParseExampleDenseFeature(
     return out.reshape((*serialized.shape, *out.shape[1:]))
 
 
-def _sparse_rule(call):
+def _sparse_rule(call: ShapeCall):
     shape = call.shape(0)
     rank = None if shape is None else len(shape) + 1
     return [(None, rank), (None,), (rank,)]
@@ -154,7 +162,7 @@ def _sparse_rule(call):
 @op("ParseExampleSparseFeature",
     "serialized: string, names: string -> indices: int64, values: dtype, dense_shape: int64",
     attrs={**_FEATURE, "dtype": dtype}, shape=_sparse_rule, composed_in="parsing")  # fmt: skip
-def ParseExampleSparseFeature(xp, serialized, names, key, sequence, dtype):
+def ParseExampleSparseFeature(xp: ModuleType, serialized: Array, names: Array, key, sequence, dtype: DType):
     messages, kind = _messages(serialized, names), _checked(dtype)
     found = []
     for i, message in enumerate(messages):
@@ -173,7 +181,7 @@ def ParseExampleSparseFeature(xp, serialized, names, key, sequence, dtype):
     )
 
 
-def _checked(kind) -> str:
+def _checked(kind: DType) -> str:
     if kind.name not in _KINDS:
         raise invalid(f"A feature has dtype float32, int64 or string, not {kind.name}")
     return kind.name
@@ -183,7 +191,9 @@ def _checked(kind) -> str:
     "serialized: string, names: string -> values: dtype, row_splits: splits_dtype",
     attrs={**_FEATURE, "dtype": dtype, "splits_dtype": dtype(dtypes.int32)},
     shape=shapes.fixed((None,), (None,)), composed_in="parsing")  # fmt: skip
-def ParseExampleRaggedFeature(xp, serialized, names, key, sequence, dtype, splits_dtype):
+def ParseExampleRaggedFeature(
+    xp: ModuleType, serialized: Array, names: Array, key, sequence, dtype: DType, splits_dtype: DType
+):
     messages, kind = _messages(serialized, names), _checked(dtype)
     found = []
     for i, message in enumerate(messages):
@@ -199,7 +209,7 @@ def ParseExampleRaggedFeature(xp, serialized, names, key, sequence, dtype, split
 # Lists of features
 
 
-def _list_rule(call):
+def _list_rule(call: ShapeCall):
     lead = call.shape(0)
     sizes = call.attr("feature_shape")
     return [None if lead is None else (*lead, None, *sizes), lead]
@@ -208,7 +218,10 @@ def _list_rule(call):
 @op("ParseSequenceDenseList", "serialized: string, names: string -> values: dtype, lengths: int64",
     attrs={"key": string, "dtype": dtype, "feature_shape": ints([]), "allow_missing": False},
     shape=_list_rule, composed_in="parsing")  # fmt: skip
-def ParseSequenceDenseList(xp, serialized, names, key, dtype, feature_shape, allow_missing):
+def ParseSequenceDenseList(
+    xp: ModuleType, serialized: Array, names: Array, key: str, dtype: DType, feature_shape: Sequence[int],
+    allow_missing: bool,
+):
     messages, kind = _messages(serialized, names), _checked(dtype)
     shape, count, found = tuple(feature_shape), _size(feature_shape), []
     for i, message in enumerate(messages):
@@ -242,7 +255,7 @@ def ParseSequenceDenseList(xp, serialized, names, key, dtype, feature_shape, all
     return out.reshape((*serialized.shape, *out.shape[1:])), lengths.reshape(serialized.shape)
 
 
-def _sparse_list_rule(call):
+def _sparse_list_rule(call: ShapeCall):
     shape = call.shape(0)
     rank = None if shape is None else len(shape) + 2
     return [(None, rank), (None,), (rank,)]
@@ -251,7 +264,7 @@ def _sparse_list_rule(call):
 @op("ParseSequenceSparseList",
     "serialized: string, names: string -> indices: int64, values: dtype, dense_shape: int64",
     attrs={"key": string, "dtype": dtype}, shape=_sparse_list_rule, composed_in="parsing")  # fmt: skip
-def ParseSequenceSparseList(xp, serialized, names, key, dtype):
+def ParseSequenceSparseList(xp: ModuleType, serialized: Array, names: Array, key: str, dtype: DType):
     messages, kind = _messages(serialized, names), _checked(dtype)
     index, flat, sizes = [], [], [len(messages), 0, 0]
     for i, message in enumerate(messages):
@@ -299,7 +312,7 @@ def _bad(*rest, **attrs):
 
 
 @ParseExampleDenseFeature.samples
-def _(rng):
+def _(rng: SampleGenerator):
     two = np.array([7, 8])
     both = _strings(_EXAMPLE, b"")
     yield Sample(both, _NONE, two, key="a", feature_shape=(2,), expect=np.array([[1, 2], [7, 8]]))
@@ -323,7 +336,7 @@ def _(rng):
 
 
 @ParseExampleSparseFeature.samples
-def _(rng):
+def _(rng: SampleGenerator):
     both = _strings(b"", _EXAMPLE)
     found = (np.array([[1, 0], [1, 1]]), np.array([1, 2]), np.array([2, 2]))
     yield Sample(both, _NONE, key="a", dtype=dtypes.int64, expect=found)
@@ -333,7 +346,7 @@ def _(rng):
 
 
 @ParseExampleRaggedFeature.samples
-def _(rng):
+def _(rng: SampleGenerator):
     both = _strings(b"", _EXAMPLE)
     yield Sample(
         both, _NONE, key="a", dtype=dtypes.int64, expect=(np.array([1, 2]), np.array([0, 0, 2]))
@@ -342,7 +355,7 @@ def _(rng):
 
 
 @ParseSequenceDenseList.samples
-def _(rng):
+def _(rng: SampleGenerator):
     one = _strings(_SEQUENCE)
     found = (np.array([[[1, 2], [1, 2]]]), np.array([2]))
     yield Sample(one, _NONE, key="a", dtype=dtypes.int64, feature_shape=(2,), expect=found)
@@ -352,7 +365,7 @@ def _(rng):
 
 
 @ParseSequenceSparseList.samples
-def _(rng):
+def _(rng: SampleGenerator):
     one = np.array(_SEQUENCE, object)
     at = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     found = (at, np.array([1, 2, 1, 2]), np.array([2, 2]))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.files import file_system
 from tapeflow.core.files.globbing import matching_paths
@@ -17,6 +19,9 @@ from tapeflow.ops import shapes
 from tapeflow.ops.string.rows import texts
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 
 def _name(filename, what: str = "filename") -> str:
@@ -32,7 +37,7 @@ def _name(filename, what: str = "filename") -> str:
 
 @op("ReadFile", "filename: string -> contents: string", ranks="filename: 0",
     shape=shapes.scalar, stateful=True, touches="files")
-def ReadFile(xp, filename):
+def ReadFile(xp: ModuleType, filename: Array):
     name = _name(filename)
     try:
         with open(name, "rb") as file:
@@ -45,7 +50,7 @@ ReadFile.gradient(None)
 
 
 @ReadFile.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array(os.devnull.encode(), object), expect=np.array(b"", object))
     yield Sample(np.array(b"/there/is/no/such/file", object), raises=NotFoundError)
     yield Sample(texts("a", "b"), raises=InvalidArgumentError)
@@ -74,7 +79,7 @@ WriteFile.gradient(None)
 
 
 @WriteFile.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array(os.devnull.encode(), object), np.array(b"text", object), expect=())
     yield Sample(texts("a", "b"), np.array(b"text", object), raises=InvalidArgumentError)
     yield Sample(
@@ -84,7 +89,7 @@ def _(rng):
 
 @op("MatchingFiles", "pattern: string -> filenames: string", ranks="pattern: 0-1",
     shape=shapes.vector, stateful=True, touches="files")
-def MatchingFiles(xp, pattern):
+def MatchingFiles(xp: ModuleType, pattern: Array):
     if pattern.ndim > 1:
         raise invalid(
             f"Input patterns tensor must be scalar or vector, but had shape: {shape_text(pattern.shape)}"
@@ -97,7 +102,7 @@ MatchingFiles.gradient(None)
 
 
 @MatchingFiles.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array(os.devnull.encode(), object), expect=texts(os.devnull))
     yield Sample(texts("/there/is/no/*", os.devnull), expect=texts(os.devnull))
     yield Sample(np.array([[b"a"]], object), raises=InvalidArgumentError)
@@ -112,7 +117,7 @@ def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
 
 @api("io.write_file", v1="write_file")
 @public
-def write_file(filename, contents, name=None):
+def write_file(filename, contents, name: str | None = None):
     """Write a string to a file, making its directory if there is none.
 
     Args:

@@ -6,11 +6,12 @@ import base64
 import binascii
 import json
 import struct
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files.wire import bytes_field, varint
 from tapeflow.core.public import tensor_function
@@ -18,6 +19,9 @@ from tapeflow.ops import shapes
 from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 _WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
@@ -82,7 +86,7 @@ def _example(text: bytes) -> bytes:
     "json_examples: string -> binary_examples: string",
     shape=shapes.same_as_first,
 )
-def DecodeJSONExample(xp, json_examples):
+def DecodeJSONExample(xp: ModuleType, json_examples: Array):
     def decoded(text: bytes) -> bytes:
         try:
             return _example(text)
@@ -103,7 +107,7 @@ DecodeJSONExample.gradient(None)
 
 
 @DecodeJSONExample.samples
-def _(rng):
+def _(rng: SampleGenerator):
     text = '{"features": {"feature": {"a": {"int64List": {"value": ["1", 2]}}}}}'
     yield Sample(
         texts(text), expect=texts(b"\x0a\x0d\x0a\x0b\x0a\x01a\x12\x06\x1a\x04\x0a\x02\1\2")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeflow.api import api, api_value
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
@@ -38,7 +41,7 @@ class SparseFeature(
 ):
     """Two features that make a sparse tensor of the size `size`: the indices and the values."""
 
-    def __new__(cls, index_key, value_key, dtype, size, already_sorted=False):
+    def __new__(cls, index_key, value_key, dtype: DTypeLike, size, already_sorted: bool = False):
         return super().__new__(cls, index_key, value_key, dtype, size, already_sorted)
 
 
@@ -46,7 +49,7 @@ class SparseFeature(
 class FixedLenFeature(namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
     """A feature of the given shape; without a default value it must be there."""
 
-    def __new__(cls, shape, dtype, default_value=None):
+    def __new__(cls, shape: ShapeLike, dtype: DTypeLike, default_value: Sequence[float] | None = None):
         return super().__new__(cls, shape, dtype, default_value)
 
 
@@ -56,7 +59,7 @@ class FixedLenSequenceFeature(
 ):
     """A feature of any number of values of the given shape, padded with the default value in a batch."""
 
-    def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
+    def __new__(cls, shape: ShapeLike, dtype: DTypeLike, allow_missing: bool = False, default_value=None):
         return super().__new__(cls, shape, dtype, allow_missing, default_value)
 
 
@@ -76,20 +79,21 @@ class RaggedFeature(
     UniformRowLength = namedtuple("UniformRowLength", ["length"])
 
     def __new__(
-        cls, dtype, value_key=None, partitions=(), row_splits_dtype=dtypes.int32, validate=False
+        cls, dtype: DTypeLike, value_key=None, partitions=(), row_splits_dtype=dtypes.int32,
+        validate: bool = False,
     ):
         partitions = partitions if isinstance(partitions, (list, tuple)) else (partitions,)
         return super().__new__(cls, dtype, value_key, tuple(partitions),
                                dtypes.as_dtype(row_splits_dtype), validate)  # fmt: skip
 
 
-def _key_text(key) -> str:
+def _key_text(key: str) -> str:
     if not isinstance(key, (str, bytes)):
         raise TypeError(f"The keys of features are strings, got {key!r}")
     return key.decode() if isinstance(key, bytes) else key
 
 
-def _require_dtype(key, feature) -> Any:
+def _require_dtype(key: str, feature) -> Any:
     if not getattr(feature, "dtype", None):
         raise ValueError(f"Missing type for feature {key}.")
     kind = dtypes.as_dtype(feature.dtype)
@@ -100,7 +104,7 @@ def _require_dtype(key, feature) -> Any:
     return kind
 
 
-def _known_shape(key, shape) -> list[int]:
+def _known_shape(key: str, shape: ShapeLike) -> list[int]:
     if shape is None:
         raise ValueError(f"Missing shape for feature {key}.")
     dims = TensorShape(shape).as_list()
@@ -117,7 +121,7 @@ def _known_shape(key, shape) -> list[int]:
     return [d for d in dims if d is not None]
 
 
-def _default(key, feature, kind, shape):
+def _default(key: str, feature: FixedLenFeature, kind: DType, shape):
     """(the default as a tensor, whether the feature must be there)."""
     if feature.default_value is None:
         return convert_to_tensor(
@@ -245,13 +249,13 @@ def _ragged(key, feature, serialized, names, common):
     return out
 
 
-def _names(example_names, single=False):
+def _names(example_names, single: bool = False):
     if example_names is None:
         return convert_to_tensor(np.zeros(0, object), dtypes.string)
     return convert_to_tensor(example_names, dtypes.string)
 
 
-def _in_order(features):
+def _in_order(features: dict[str, Any]):
     """The keys in TensorFlow's order: sparse tensors, dense, ragged and combined ones, each sorted."""
     ranks = VarLenFeature, (FixedLenFeature, FixedLenSequenceFeature), RaggedFeature, SparseFeature
 
@@ -263,7 +267,7 @@ def _in_order(features):
 
 @api(v2="io.parse_example")
 @public
-def parse_example(serialized, features, example_names=None, name=None):
+def parse_example(serialized: TensorLike, features, example_names=None, name: str | None = None):
     """Read the features of serialized `Example` messages.
 
     Args:
@@ -291,7 +295,7 @@ def parse_example(serialized, features, example_names=None, name=None):
 
 @api(v1=("io.parse_example", "parse_example"))
 @public
-def parse_example_v1(serialized, features, name=None, example_names=None):
+def parse_example_v1(serialized, features: TensorLike, name: str | None = None, example_names=None):
     """`parse_example` with the 1.x order of arguments.
 
     Args:
@@ -305,7 +309,7 @@ def parse_example_v1(serialized, features, name=None, example_names=None):
 
 @api(v2="io.parse_single_example")
 @public
-def parse_single_example(serialized, features, example_names=None, name=None):
+def parse_single_example(serialized, features, example_names=None, name: str | None = None):
     """Read one serialized `Example` message.
 
     Args:
@@ -333,7 +337,7 @@ def parse_single_example(serialized, features, example_names=None, name=None):
 
 @api(v1=("io.parse_single_example", "parse_single_example"))
 @public
-def parse_single_example_v1(serialized, features, name=None, example_names=None):
+def parse_single_example_v1(serialized, features: TensorLike, name: str | None = None, example_names=None):
     """`parse_single_example` with the 1.x order of arguments.
 
     Args:
@@ -379,7 +383,7 @@ def _sequences(serialized, context_features, sequence_features, names):
 @api("io.parse_sequence_example", v1="parse_sequence_example")
 @public
 def parse_sequence_example(
-    serialized, context_features=None, sequence_features=None, example_names=None, name=None
+    serialized, context_features=None, sequence_features=None, example_names=None, name: str | None = None
 ):
     """Read a batch of serialized `SequenceExample` messages.
 
@@ -405,7 +409,7 @@ def parse_sequence_example(
 @api("io.parse_single_sequence_example", v1="parse_single_sequence_example")
 @public
 def parse_single_sequence_example(
-    serialized, context_features=None, sequence_features=None, example_name=None, name=None
+    serialized, context_features=None, sequence_features=None, example_name=None, name: str | None = None
 ):
     """Read one serialized `SequenceExample` message.
 

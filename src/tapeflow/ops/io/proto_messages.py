@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import namedtuple
 from functools import lru_cache
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.array.construction import zeros
@@ -20,6 +23,9 @@ from tapeflow.ops.string.rows import attr_bytes, texts
 from tapeflow.ops.string.rows import join as join_strings
 from tapeflow.ops.table import ANY, Sample, dtype, op, string
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import ShapeCall
 
 # The dtypes that hold a type of field, the first of them its own, by the number of the type.
 _INT32, _INT64 = (dtypes.int32, dtypes.int64), (dtypes.int64,)
@@ -126,7 +132,7 @@ def _as_element(value: Any, field: Any) -> Any:
 _FROM = {"message_type": string, "field_name": string, "descriptor_source": "local://"}  # or the path of a file
 
 
-def _decode_rule(call):
+def _decode_rule(call: ShapeCall):
     shape = call.shape(0)
     return [shape, None if shape is None else (*shape, None)]
 
@@ -136,7 +142,8 @@ def _decode_rule(call):
     attrs={**_FROM, "output_type": dtype, "message_format": "binary"}, shape=_decode_rule,
     touches="files", composed_in="records")  # fmt: skip
 def DecodeProtoField(
-    xp, bytes, message_type, field_name, output_type, descriptor_source, message_format
+    xp: ModuleType, bytes: Array, message_type, field_name, output_type: DType, descriptor_source,
+    message_format: str,
 ):
     if message_format not in ("binary", "text"):
         raise invalid("format must be one of binary or text")
@@ -163,7 +170,9 @@ def DecodeProtoField(
 @op("EncodeProtoField", "sizes: int32, values: T -> bytes: string", types={"T": ANY},
     attrs={**_FROM, "field_index": 0}, shape=lambda call: [call.shape(0)],
     touches="files", composed_in="records")  # fmt: skip
-def EncodeProtoField(xp, sizes, values, message_type, field_name, descriptor_source, field_index):
+def EncodeProtoField(
+    xp: ModuleType, sizes: Array, values: Array, message_type, field_name, descriptor_source, field_index: int
+):
     message = _message_class(exact(message_type), attr_bytes(descriptor_source))
     field = _field(message, field_name)
     if values.ndim < 2:
@@ -319,7 +328,7 @@ def decode_proto(
 @api("io.encode_proto")
 @public
 def encode_proto(
-    sizes, values, field_names, message_type, descriptor_source="local://", name=None
+    sizes, values, field_names, message_type, descriptor_source: str = "local://", name: str | None = None
 ):
     """Write messages of protocol buffers from tensors of their fields.
 

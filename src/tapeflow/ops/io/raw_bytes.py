@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.files import tensor_bytes
 from tapeflow.core.files.expansion import expanded
@@ -20,13 +23,16 @@ from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.table import ANY, Sample, dtype, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
+
 _RAW = (
     "float16", "float32", "float64", "int32", "uint16", "uint8", "int16", "int8", "int64", "complex64",
     "complex128", "bool", "bfloat16",
 )  # fmt: skip
 
 
-def _numpy_type(kind, op_name: str) -> np.dtype:
+def _numpy_type(kind: DType, op_name: str) -> np.dtype:
     if kind.name not in _RAW:
         raise invalid(f"Value for attr 'out_type' of {kind.name} is not allowed by {op_name}")
     return np.dtype(kind.as_numpy_dtype)
@@ -41,14 +47,14 @@ def _elements(data: bytes, kind: np.dtype, little_endian: bool) -> np.ndarray:
     return np.ascontiguousarray(swapped).reshape(-1).view(kind)
 
 
-def _raw_rule(call):
+def _raw_rule(call: ShapeCall):
     shape = call.shape(0)
     return [None if shape is None else (*shape, None)]
 
 
 @op("DecodeRaw", "bytes: string -> output: out_type",
     attrs={"out_type": dtype, "little_endian": True}, shape=_raw_rule)  # fmt: skip
-def DecodeRaw(xp, bytes, out_type, little_endian):
+def DecodeRaw(xp: ModuleType, bytes: Array, out_type: DType, little_endian: bool):
     kind = _numpy_type(out_type, "DecodeRaw")
     flat = bytes.ravel().tolist()
     if not flat:
@@ -73,7 +79,7 @@ DecodeRaw.gradient(None)
 
 
 @DecodeRaw.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         texts("AB", "CD"), out_type=dtypes.uint8, expect=np.array([[65, 66], [67, 68]], np.uint8)
     )
@@ -88,7 +94,7 @@ def _(rng):
     yield Sample(texts("ABC"), out_type=dtypes.int16, raises=InvalidArgumentError)
 
 
-def _padded_rule(call):
+def _padded_rule(call: ShapeCall):
     shape, size = call.shape(0), shapes.scalar_value(call, 1)
     width = _numpy_type(call.attr("out_type"), "DecodePaddedRaw").itemsize
     return [None if shape is None else (*shape, None if size is None else size // width)]
@@ -96,7 +102,9 @@ def _padded_rule(call):
 
 @op("DecodePaddedRaw", "input_bytes: string, fixed_length: int32 -> output: out_type",
     attrs={"out_type": dtype, "little_endian": True}, shape=_padded_rule)  # fmt: skip
-def DecodePaddedRaw(xp, input_bytes, fixed_length, out_type, little_endian):
+def DecodePaddedRaw(
+    xp: ModuleType, input_bytes: Array, fixed_length: Array, out_type: DType, little_endian: bool
+):
     kind = _numpy_type(out_type, "DecodePaddedRaw")
     if fixed_length.ndim:
         raise invalid(f"k must be scalar, got shape {shape_text(fixed_length.shape)}")
@@ -115,7 +123,7 @@ DecodePaddedRaw.gradient(None)
 
 
 @DecodePaddedRaw.samples
-def _(rng):
+def _(rng: SampleGenerator):
     four = np.array(4, np.int32)
     yield Sample(texts("AB", "CDEFG"), four, out_type=dtypes.uint8,
                  expect=np.array([[65, 66, 0, 0], [67, 68, 69, 70]], np.uint8))  # fmt: skip
@@ -125,7 +133,10 @@ def _(rng):
 
 @api(v2="io.decode_raw")
 @public
-def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
+def decode_raw(
+    input_bytes, out_type: DTypeLike | None, little_endian: bool = True, fixed_length=None,
+    name: str | None = None,
+):
     r"""Read the bytes of strings as elements of a dtype.
 
     Args:
@@ -152,7 +163,10 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, nam
 
 @api(v1=("io.decode_raw", "decode_raw"))
 @tensor_function
-def decode_raw_v1(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
+def decode_raw_v1(
+    input_bytes=None, out_type: DTypeLike | None = None, little_endian: bool = True, name: str | None = None,
+    bytes=None,
+):
     """`decode_raw` with the 1.x spelling `bytes`."""
     if input_bytes is None:
         input_bytes = bytes
@@ -163,7 +177,7 @@ def decode_raw_v1(input_bytes=None, out_type=None, little_endian=True, name=None
 
 @op("DecodeCompressed", "bytes: string -> output: string",
     attrs={"compression_type": one_of("", "ZLIB", "GZIP")("")}, shape=shapes.same_as_first)  # fmt: skip
-def DecodeCompressed(xp, bytes, compression_type):
+def DecodeCompressed(xp: ModuleType, bytes: Array, compression_type: str):
     def inflated(data):
         try:
             return expanded(data, compression_type, "The data") if compression_type else data
@@ -179,7 +193,7 @@ DecodeCompressed.gradient(None)
 
 
 @DecodeCompressed.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("AB"), expect=texts("AB"))
     yield Sample(texts(zlib.compress(b"AB")), compression_type="ZLIB", expect=texts("AB"))
     yield Sample(texts(gzip.compress(b"AB")), compression_type="GZIP", expect=texts("AB"))
@@ -209,7 +223,7 @@ def decode_compressed(
 
 
 @op("SerializeTensor", "tensor: T -> serialized: string", types={"T": ANY}, shape=shapes.scalar)
-def SerializeTensor(xp, tensor):
+def SerializeTensor(xp: ModuleType, tensor: Array):
     array = np.asarray(tensor)
     kind = dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
     return np.array(tensor_bytes.encode(array, kind), object)
@@ -219,7 +233,7 @@ SerializeTensor.gradient(None)
 
 
 @SerializeTensor.samples
-def _(rng):
+def _(rng: SampleGenerator):
     two = b"\x08\x04\x12\x04\x12\x02\x08\x02\x22\x02\1\2"
     yield Sample(np.array([1, 2], np.uint8), expect=np.array(two, object))
     yield Sample(
@@ -229,7 +243,7 @@ def _(rng):
 
 @op("ParseTensor", "serialized: string -> output: out_type", attrs={"out_type": dtype},
     shape=shapes.unknown)  # fmt: skip
-def ParseTensor(xp, serialized, out_type):
+def ParseTensor(xp: ModuleType, serialized: Array, out_type: DType):
     if serialized.ndim:
         raise invalid(
             f"Expected `serialized` to be a scalar, got shape: {shape_text(serialized.shape)}"
@@ -252,7 +266,7 @@ ParseTensor.gradient(None)
 
 
 @ParseTensor.samples
-def _(rng):
+def _(rng: SampleGenerator):
     two = np.array(b"\x08\x03\x12\x04\x12\x02\x08\x02\x3a\x02\1\2", object)
     yield Sample(two, out_type=dtypes.int32, expect=np.array([1, 2], np.int32))
     filled = np.array(b"\x08\x01\x12\x04\x12\x02\x08\x03\x2a\x04\0\0\x80\x3f", object)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class SaveSliceInfo:
     """Which part of a whole a variable is."""
 
-    def __init__(self, full_name, full_shape, var_offset, var_shape):
+    def __init__(self, full_name: str, full_shape, var_offset: Sequence[int], var_shape: Sequence[int]):
         self.full_name = full_name
         self.full_shape = full_shape
         self.offset = self.var_offset = var_offset

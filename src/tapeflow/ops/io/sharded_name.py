@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 
 def _check(**scalars) -> None:
@@ -21,7 +28,7 @@ def _check(**scalars) -> None:
     ranks="basename: 0, shard: 0, num_shards: 0",
     shape=lambda call: [()],
 )
-def ShardedFilename(xp, basename, shard, num_shards):
+def ShardedFilename(xp: ModuleType, basename: Array, shard: Array, num_shards: Array):
     _check(basename=basename, shard=shard, num_shards=num_shards)
     return np.array(basename.item() + b"-%05d-of-%05d" % (int(shard), int(num_shards)), object)
 
@@ -30,7 +37,7 @@ ShardedFilename.gradient(None)
 
 
 @ShardedFilename.samples
-def _(rng):
+def _(rng: SampleGenerator):
     name = np.array(b"a/b", object)
     yield Sample(name, np.int32(4), np.int32(100), expect=np.array(b"a/b-00004-of-00100", object))
     yield Sample(name, np.array([4], np.int32), np.int32(100), raises=InvalidArgumentError)
@@ -42,7 +49,7 @@ def _(rng):
     ranks="basename: 0, num_shards: 0",
     shape=lambda call: [()],
 )
-def ShardedFilespec(xp, basename, num_shards):
+def ShardedFilespec(xp: ModuleType, basename: Array, num_shards: Array):
     _check(basename=basename, num_shards=num_shards)
     return np.array(basename.item() + b"-?????-of-%05d" % int(num_shards), object)
 
@@ -51,7 +58,7 @@ ShardedFilespec.gradient(None)
 
 
 @ShardedFilespec.samples
-def _(rng):
+def _(rng: SampleGenerator):
     name = np.array(b"a/b", object)
     yield Sample(name, np.int32(100), expect=np.array(b"a/b-?????-of-00100", object))
     yield Sample(np.array([b"a", b"b"], object), np.int32(1), raises=InvalidArgumentError)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import io
 import wave
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow import protos
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.io import summary_values
 from tapeflow.ops.table import ANY, REAL, Preferring, Sample, op
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 
 def _string(message):
@@ -30,7 +37,7 @@ def _text(tag):
     types={"T": REAL},
     shape=shapes.scalar,
 )
-def ScalarSummary(xp, tags, values):
+def ScalarSummary(xp: ModuleType, tags: Array, values: Array):
     """Numbers under tags of the same shape."""
     if np.shape(tags) != np.shape(values):
         raise InvalidArgumentError(
@@ -49,7 +56,7 @@ ScalarSummary.gradient(None)
 
 
 @ScalarSummary.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array(b"a", object), np.float32(1.5))
     yield Sample(np.array([b"a", b"b"], object), np.array([1, 2], np.int32))
     yield Sample(np.array(b"a", object), np.zeros(2, np.float32), raises=InvalidArgumentError)
@@ -70,7 +77,7 @@ def _(tags, values):
     types={"T": Preferring(REAL)},
     shape=shapes.scalar,
 )
-def HistogramSummary(xp, tag, values):
+def HistogramSummary(xp: ModuleType, tag: Array, values: Array):
     """The distribution of numbers."""
     if np.ndim(tag):
         raise InvalidArgumentError(None, None, "tags must be scalar")
@@ -120,7 +127,7 @@ def _(tag, values):
     attrs={"max_images": 3},
     shape=shapes.scalar,
 )
-def ImageSummary(xp, tag, tensor, max_images):
+def ImageSummary(xp: ModuleType, tag: Array, tensor: Array, max_images: int):
     """The first images of (batch, height, width, channels)."""
     if max_images <= 0:
         raise InvalidArgumentError(None, None, f"max_images must be > 0, got {max_images}")
@@ -155,7 +162,7 @@ def _(rng):
     attrs={"max_outputs": 3},
     shape=shapes.scalar,
 )
-def AudioSummaryV2(xp, tag, tensor, sample_rate, max_outputs):
+def AudioSummaryV2(xp: ModuleType, tag: Array, tensor: Array, sample_rate: Array, max_outputs: int):
     """The first sounds of (batch, frames) or (batch, frames, channels)."""
     if np.ndim(sample_rate):
         raise InvalidArgumentError(None, None, "sample_rate must be scalar")
@@ -199,7 +206,7 @@ def _(tag, tensor, sample_rate, max_outputs):
     types={"T": ANY},
     shape=shapes.scalar,
 )
-def TensorSummaryV2(xp, tag, tensor, serialized_summary_metadata):
+def TensorSummaryV2(xp: ModuleType, tag: Array, tensor: Array, serialized_summary_metadata: Array):
     """A tensor with metadata."""
     if np.ndim(serialized_summary_metadata):
         raise InvalidArgumentError(None, None, "serialized_summary_metadata must be scalar")
@@ -231,7 +238,7 @@ def _(tag, tensor, serialized_summary_metadata):
 
 
 @op("MergeSummary", "inputs: N>=1*string -> summary: string", shape=shapes.scalar)
-def MergeSummary(xp, inputs):
+def MergeSummary(xp: ModuleType, inputs: Sequence[Array]):
     """All values of summaries. Raises InvalidArgumentError for two of one tag, or bytes that are no Summary."""
     merged, tags = protos.Summary(), set()
     for part in inputs:
@@ -257,7 +264,7 @@ MergeSummary.gradient(None)
 
 
 @MergeSummary.samples
-def _(rng):
+def _(rng: SampleGenerator):
     a = np.array(
         protos.Summary(value=[{"tag": "a", "simple_value": 1.0}]).SerializeToString(), object
     )

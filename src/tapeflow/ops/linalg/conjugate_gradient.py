@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from tapeflow.api import api
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_to
@@ -27,7 +28,8 @@ def _dot(x, y):
 @api("linalg.experimental.conjugate_gradient")
 @public
 def conjugate_gradient(
-    operator, rhs, preconditioner=None, x=None, tol=1e-5, max_iter=20, name="conjugate_gradient"
+    operator, rhs: TensorLike, preconditioner=None, x=None, tol=1e-5, max_iter=20,
+    name: str | None = "conjugate_gradient",
 ):
     """Solve `A x = rhs` by the method of conjugate gradients.
 

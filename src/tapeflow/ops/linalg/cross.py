@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.table import REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
-def _rule(call):
+
+def _rule(call: ShapeCall):
     shape = shapes.at_least(shapes.merged_shape(call), 1)
     return [None if shape is None else (*shape[:-1], shapes.exactly(shape[-1], 3))]
 
 
 @op("Cross", "a: T, b: T -> product: T", types={"T": REAL}, shape=_rule)
-def Cross(xp, a, b):
+def Cross(xp: ModuleType, a: Array, b: Array):
     if a.shape != b.shape:
         raise invalid(
             f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}"
@@ -36,12 +42,12 @@ def Cross(xp, a, b):
 
 
 @Cross.gradient(needs="a, b")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Cross(call.b, dy), Cross(dy, call.a)
 
 
 @Cross.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3), rng.normal(3))
     yield Sample(rng.normal(2, 4, 3), rng.normal(2, 4, 3))
     yield Sample(rng.normal(0, 3), rng.normal(0, 3))

@@ -7,14 +7,17 @@ the Cholesky decomposition" (2016), and Roberts, "QR and LQ decomposition matrix
 from __future__ import annotations
 
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
@@ -38,6 +41,9 @@ from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, dtype, op
 from tapeflow.ops.validate import invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 DENSE = {"T": (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.complex64, dtypes.complex128)}
 COMPLEX = (dtypes.complex64, dtypes.complex128)
 
@@ -52,13 +58,13 @@ def _lower_with_half_diagonal(x):
     return MatrixBandPart(MatrixSetDiag(x, half), -1, 0)
 
 
-def _positive_definite(x):
+def _positive_definite(x: np.ndarray):
     n = x.shape[-1]
     return x @ np.swapaxes(x, -1, -2) + n * np.eye(n)
 
 
 @op("Cholesky", "input: T -> output: T", types=DENSE, shape=square_shape)
-def Cholesky(xp, input):
+def Cholesky(xp: ModuleType, input: np.ndarray):
     matrices(input, square=True)
     lower = xp.tril(wide(input))
     whole = lower + xp.conj(xp.swapaxes(xp.tril(lower, -1), -1, -2))
@@ -82,7 +88,7 @@ def _root_or_nan(a):
 
 
 @Cholesky.gradient(needs="output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     l = call.output
     inverse = MatrixTriangularSolve(l, eye(size_of(l, -1), dtype=l.dtype), True)
     middle = _lower_with_half_diagonal(matmul(l, dy, adjoint_a=True))
@@ -91,7 +97,7 @@ def _(call, dy):
 
 
 @Cholesky.samples
-def _(rng):
+def _(rng: SampleGenerator):
     # Only the lower triangle counts, and its gradient is spread over both: not what finite differences see.
     yield Sample(_positive_definite(rng.normal(3, 3)), differentiable=False)
     yield Sample(_positive_definite(rng.normal(2, 2, 2)), differentiable=False)
@@ -125,7 +131,7 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     return Cholesky(input)
 
 
-def _qr_shape(call):
+def _qr_shape(call: ShapeCall):
     shape, full = shapes.at_least(call.shape(0), 2), call.attr("full_matrices")
     if shape is None:
         return [None, None]
@@ -135,7 +141,7 @@ def _qr_shape(call):
 
 
 @op("Qr", "input: T -> q: T, r: T", types=DENSE, attrs={"full_matrices": False}, shape=_qr_shape)
-def Qr(xp, input, full_matrices):
+def Qr(xp: ModuleType, input: np.ndarray, full_matrices: bool):
     matrices(input)
     if xp is np and 0 in input.shape:
         m, n = input.shape[-2:]
@@ -150,7 +156,7 @@ Qr.batching(batching.leading(least=[2]))
 
 
 @Qr.gradient(needs="input, q, r")
-def _(call, dq, dr):
+def _(call: GradientCall, dq: Tensor, dr: Tensor):
     q, r = call.q, call.r
     m, n = _inner_sizes(call)
     if call.full_matrices and _known(m, n) and m > n:
@@ -178,7 +184,7 @@ def _tall_qr_gradient(q, r, dq, dr):
 
 
 @Qr.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 3))
     yield Sample(rng.normal(4, 2))
     yield Sample(rng.normal(2, 2, 3))
@@ -207,7 +213,7 @@ def _(input, full_matrices):
 
 @api("linalg.qr", v1="qr")
 @tensor_function
-def qr(input, full_matrices=False, name=None):
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None):
     """Factor matrices in orthonormal columns and an upper triangle: `input = q @ r`.
 
     Args:
@@ -227,7 +233,7 @@ def qr(input, full_matrices=False, name=None):
     return Qr(input, bool(full_matrices))
 
 
-def _svd_shape(call):
+def _svd_shape(call: ShapeCall):
     shape = shapes.at_least(call.shape(0), 2)
     empty = [(0,), (0,)]
     if shape is None:
@@ -262,7 +268,7 @@ def Svd(xp, input, compute_uv, full_matrices):
 Svd.batching(batching.decomposed)
 
 
-def _singular(xp, input, compute_uv, full_matrices):
+def _singular(xp: ModuleType, input, compute_uv, full_matrices):
     kind = input.dtype
     if not compute_uv:
         empty = xp.zeros((0,), kind)
@@ -272,7 +278,7 @@ def _singular(xp, input, compute_uv, full_matrices):
 
 
 @Svd.gradient(needs="input, s, u, v")
-def _(call, ds, du, dv):
+def _(call: GradientCall, ds: Tensor, du: Tensor, dv: Tensor):
     s = call.s
     if s.dtype.is_complex:  # only in dtype: what would turn s out of the reals does not reach it
         ds = arithmetic.Mul(arithmetic.AddV2(ds, conj(ds)), 0.5)
@@ -312,7 +318,7 @@ def _(call, ds, du, dv):
     return out
 
 
-def _inner_sizes(call):
+def _inner_sizes(call: GradientCall):
     """The sizes of the matrices, None for unknown ones."""
     static = call.static_shape("input")
     return (None, None) if static.rank is None else static.as_list()[-2:]
@@ -328,7 +334,7 @@ def _inverse_or_zero(x):
 
 
 @Svd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 2), compute_uv=False)
     yield Sample(rng.normal(2, 3, 3), compute_uv=False)
     yield Sample(rng.normal(3), raises=InvalidArgumentError)
@@ -347,7 +353,7 @@ old_spelling(Svd, "BatchSvd", {"T": (dtypes.float64, dtypes.float32, *COMPLEX)})
 
 @api("linalg.svd", v1="svd")
 @tensor_function
-def svd(tensor, full_matrices=False, compute_uv=True, name=None):
+def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None):
     """Compute the singular value decomposition of matrices: `tensor = u @ diag(s) @ adjoint(v)`.
 
     Args:
@@ -368,7 +374,7 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     return (s, u, v) if compute_uv else s
 
 
-def _eigen_shape(call):
+def _eigen_shape(call: ShapeCall):
     shape = shapes.square(call.shape(0))
     vectors = shape if call.attr("compute_v") else (0,)
     return [None if shape is None else shape[:-1], vectors]
@@ -381,7 +387,7 @@ def _eigen_shape(call):
     attrs={"compute_v": True},
     shape=_eigen_shape,
 )
-def SelfAdjointEigV2(xp, input, compute_v):
+def SelfAdjointEigV2(xp: ModuleType, input: np.ndarray, compute_v: bool):
     matrices(input, square=True)
     kind = input.dtype
     if xp is np and not np.isfinite(input).all():
@@ -398,7 +404,7 @@ SelfAdjointEigV2.batching(batching.decomposed)
 
 
 @SelfAdjointEigV2.gradient(needs="input, e, v")
-def _(call, de, dv):
+def _(call: GradientCall, de: Tensor, dv: Tensor):
     e, v = (call.e, call.v) if call.compute_v else SelfAdjointEigV2(call.input)
     middle = MatrixDiag(de)
     if call.compute_v:
@@ -411,7 +417,7 @@ def _(call, de, dv):
 
 
 @SelfAdjointEigV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     a = rng.normal(3, 3)
     yield Sample(a + a.T, compute_v=False)
     yield Sample(np.stack([np.diag([1.0, 3.0]), np.diag([2.0, -1.0])]), compute_v=False)
@@ -427,7 +433,7 @@ old_spelling(SelfAdjointEigV2, "BatchSelfAdjointEigV2", _REAL)
 
 @api("linalg.eigh", v1="self_adjoint_eig")
 @tensor_function
-def eigh(tensor, name=None):
+def eigh(tensor: TensorLike, name: str | None = None):
     """Eigenvalues, smallest first, and eigenvectors (columns) of self-adjoint matrices, of which the lower triangles
     are read; returns (e, v)."""
     e, v = SelfAdjointEigV2(tensor, True)
@@ -436,7 +442,7 @@ def eigh(tensor, name=None):
 
 @api("linalg.eigvalsh", v1="self_adjoint_eigvals")
 @tensor_function
-def eigvalsh(tensor, name=None):
+def eigvalsh(tensor: TensorLike, name: str | None = None):
     """The eigenvalues of self-adjoint matrices, smallest first."""
     return SelfAdjointEigV2(tensor, False)[0]
 
@@ -448,7 +454,7 @@ def eigvalsh(tensor, name=None):
     attrs={"compute_v": True, "Tout": dtype},
     shape=_eigen_shape,
 )
-def Eig(xp, input, compute_v, Tout):
+def Eig(xp: ModuleType, input: Array, compute_v: bool, Tout: DType):
     matrices(input, square=True)
     kind = Tout.as_numpy_dtype
     if xp is np and not np.isfinite(input).all():
@@ -463,7 +469,7 @@ Eig.batching(batching.decomposed)
 
 
 @Eig.gradient(needs="input, e, v")
-def _(call, de, dv):
+def _(call: GradientCall, de: Tensor, dv: Tensor):
     e, v = (call.e, call.v) if call.compute_v else Eig(call.input, True, de.dtype)
     middle = MatrixDiag(de)
     if call.compute_v:
@@ -480,7 +486,7 @@ def _(call, de, dv):
 
 
 @Eig.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         np.array([[2.0, 1.0], [0.0, 5.0]]),
         compute_v=False,
@@ -499,7 +505,7 @@ def _complex_of(x):
 
 @api(v2=("linalg.eig", "eig"))
 @tensor_function
-def eig(tensor, name=None):
+def eig(tensor: TensorLike, name: str | None = None):
     """Eigenvalues and eigenvectors (columns) of square matrices, complex, in no order; returns (e, v)."""
     tensor = convert_to_tensor(tensor)
     e, v = Eig(tensor, True, _complex_of(tensor))
@@ -508,7 +514,7 @@ def eig(tensor, name=None):
 
 @api(v2=("linalg.eigvals", "eigvals"))
 @tensor_function
-def eigvals(tensor, name=None):
+def eigvals(tensor: TensorLike, name: str | None = None):
     """The eigenvalues of square matrices, complex, in no order."""
     tensor = convert_to_tensor(tensor)
     return Eig(tensor, False, _complex_of(tensor))[0]

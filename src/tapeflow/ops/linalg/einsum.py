@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 import string
+from collections.abc import Sequence
 from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -19,6 +23,9 @@ from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.table import NUMERIC, Sample, op
 from tapeflow.ops.table import string as text
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
 
 ELLIPSIS = "..."
 
@@ -47,7 +54,7 @@ def parsed(equation: str) -> tuple[tuple[str, ...], str]:
     return inputs, right
 
 
-def _spelled_out(inputs, output, ranks):
+def _spelled_out(inputs: Sequence[str], output: str, ranks):
     """The labels with capital-free letters in place of each ellipsis, aligned at the right."""
     used = set("".join(inputs) + output)
     spare = [c for c in string.ascii_letters if c not in used]
@@ -86,7 +93,7 @@ def _lengths(terms, arrays, batch):
     return lengths
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     inputs, output = parsed(call.attr("equation"))
     if len(inputs) != call.count:
         raise invalid(f"Expected {len(inputs)} inputs but got: {call.count}")
@@ -135,7 +142,7 @@ def Einsum(xp, inputs, equation):
 
 
 @Einsum.batching
-def _(call):
+def _(call: BatchedCall):
     terms, arrow, output = call.attrs["equation"].replace(" ", "").partition("->")
     if not arrow:
         return None
@@ -144,7 +151,7 @@ def _(call):
     return call.run(call.inputs, equation=",".join(marked) + "->" + letter + output)
 
 
-def _without_repeats(xp, term, x):
+def _without_repeats(xp: ModuleType, term, x):
     """The diagonal of every label that a term names more than once."""
     for label in dict.fromkeys(term):
         while term.count(label) > 1:
@@ -155,12 +162,12 @@ def _without_repeats(xp, term, x):
     return term, x
 
 
-def _summed(xp, term, x, keep):
+def _summed(xp: ModuleType, term, x, keep):
     gone = tuple(i for i, label in enumerate(term) if label not in keep)
     return "".join(c for c in term if c in keep), xp.sum(x, gone, dtype=x.dtype) if gone else x
 
 
-def _contract(xp, a_term, a, b_term, b, keep):
+def _contract(xp: ModuleType, a_term, a, b_term, b, keep):
     """The product of two, as a stack of matrix products: [batch, free of a, summed] by [batch, summed, free of b]."""
     a_term, a = _summed(xp, a_term, a, keep | set(b_term))
     b_term, b = _summed(xp, b_term, b, keep | set(a_term))
@@ -187,7 +194,7 @@ def _contract(xp, a_term, a, b_term, b, keep):
     )
 
 
-def _placed(xp, term, x, output, lengths):
+def _placed(xp: ModuleType, term, x, output, lengths):
     """`x` with its axes in the order of the output, in which a label may be repeated: its diagonal."""
     order = list(dict.fromkeys(output))
     term, x = _summed(xp, term, x, set(order))
@@ -205,7 +212,7 @@ def _placed(xp, term, x, output, lengths):
 
 
 @Einsum.gradient(needs="inputs")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     terms, output = parsed(call.equation)
     inputs = call.inputs
     factors = [(term, conj(x)) for term, x in zip(terms, inputs, strict=True)]
@@ -269,7 +276,7 @@ def _dynamic_sizes(shape, term, labels):
 
 
 @Einsum.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([rng.normal(2, 3), rng.normal(3, 4)], equation="ij,jk->ik")
     yield Sample([rng.normal(5, 2, 3), rng.normal(5, 4, 3)], equation="bij,bkj->bik")
     yield Sample([rng.normal(2, 3)], equation="ij->ji")
@@ -299,7 +306,7 @@ def _(inputs, equation):
 @api("linalg.einsum", "einsum")
 @tensor_function
 @graph_scope("einsum/")
-def einsum(equation, *inputs, **kwargs):
+def einsum(equation: str, *inputs, **kwargs):
     """Multiply tensors, and sum over the axes that the right side of an equation leaves out.
 
     Args:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.old_spelling import old_spelling
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
+
 _TYPES = (dtypes.float64, dtypes.float32, dtypes.complex64, dtypes.complex128)
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     matrix, rhs = call.shape(0), call.shape(1)
     if matrix is None or rhs is None:
         return [None]
@@ -26,7 +33,7 @@ def _rule(call):
 
 @op("MatrixSolveLs", "matrix: T, rhs: T, l2_regularizer: float64 -> output: T", types={"T": _TYPES},
     attrs={"fast": True}, ranks="matrix: 2+, rhs: 2+, l2_regularizer: 0", shape=_rule)  # fmt: skip
-def MatrixSolveLs(xp, matrix, rhs, l2_regularizer, fast):
+def MatrixSolveLs(xp: ModuleType, matrix: np.ndarray, rhs: Array, l2_regularizer: Array, fast: bool):
     """By the normal equations if `fast`; else the solution of the least norm, without regularisation."""
     if matrix.ndim < 2 or rhs.ndim != matrix.ndim:
         raise invalid(f"Input matrix and rhs must be matrices, got {shape_text(matrix.shape)}, {shape_text(rhs.shape)}")
@@ -59,7 +66,7 @@ MatrixSolveLs.compiled(never="it looks at values")
 
 
 @MatrixSolveLs.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(4, 2), rng.normal(4, 3), np.float64(0.1))
     yield Sample(rng.normal(2, 4), rng.normal(2, 1), np.float64(0.1))
     yield Sample(rng.normal(2, 3, 2), rng.normal(2, 3, 1), np.float64(0.0))
@@ -98,7 +105,7 @@ def _nearest_rule(call):
 @op("NearestNeighbors",
     "points: float32, centers: float32, k: int64 -> nearest_center_indices: int64, nearest_center_distances: float32",
     shape=_nearest_rule)  # fmt: skip
-def NearestNeighbors(xp, points, centers, k):
+def NearestNeighbors(xp: ModuleType, points: Array, centers, k):
     if points.ndim != 2 or centers.ndim != 2:
         raise invalid("Input points and centers should be matrices.")
     if points.shape[1] != centers.shape[1]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -31,8 +35,11 @@ from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, dtype, op
 from tapeflow.ops.validate import invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
-def _lu_shape(call):
+
+def _lu_shape(call: ShapeCall):
     shape = shapes.square(call.shape(0))
     return [shape, None if shape is None else shape[:-1]]
 
@@ -44,7 +51,7 @@ def _lu_shape(call):
     attrs={"output_idx_type": dtype(dtypes.int32)},
     shape=_lu_shape,
 )
-def Lu(xp, input, output_idx_type):
+def Lu(xp: ModuleType, input: np.ndarray, output_idx_type: DType):
     matrices(input, square=True)
     with np.errstate(all="ignore"):
         packed, order = factorizations.lu(wide(input))
@@ -54,14 +61,14 @@ def Lu(xp, input, output_idx_type):
 
 
 @Lu.compiled()
-def _(xp, input, output_idx_type):
+def _(xp: ModuleType, input, output_idx_type):
     matrices(input, square=True)
     packed, _, order = importlib.import_module("jax.lax").linalg.lu(wide(input))
     return packed, order
 
 
 @Lu.gradient(needs="lu, p")
-def _(call, dlu, _):
+def _(call: GradientCall, dlu: Tensor, _: Tensor):
     """With P A = L U: P dA = L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H."""
     lower, upper = _triangles(call.lu)
     d_lower, d_upper = _strictly_lower(dlu), MatrixBandPart(dlu, 0, -1)
@@ -95,7 +102,7 @@ def _unpermuted(x, p):
 
 
 @Lu.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 3))
     yield Sample(rng.normal(2, 2, 2), output_idx_type=dtypes.int64)
     yield Sample(np.zeros((2, 2)), raises=InvalidArgumentError)
@@ -120,7 +127,7 @@ def _(input, output_idx_type):
 
 @api("linalg.lu")
 @tensor_function
-def lu(input, output_idx_type=dtypes.int32, name=None):
+def lu(input: TensorLike, output_idx_type=dtypes.int32, name: str | None = None):
     """Factor square matrices in triangles: `input[p] = L @ U`.
 
     Args:
@@ -143,7 +150,7 @@ def lu(input, output_idx_type=dtypes.int32, name=None):
     return Lu(input, dtypes.as_dtype(output_idx_type))
 
 
-def _checked(lower_upper, perm, validate_args):
+def _checked(lower_upper, perm, validate_args: bool):
     """Both as tensors: a stack of square matrices, and as many orders of their rows.
 
     Raises ValueError for shapes that do not fit as far as they are known, InvalidArgumentError for the rest, with
@@ -179,7 +186,7 @@ def _checked(lower_upper, perm, validate_args):
 
 @api("linalg.lu_reconstruct")
 @tensor_function
-def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
+def lu_reconstruct(lower_upper, perm, validate_args: bool = False, name: str | None = None):
     """Multiply triangles from `tf.linalg.lu` to get the matrices back.
 
     Args:
@@ -207,7 +214,7 @@ def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
 
 @api("linalg.lu_solve")
 @tensor_function
-def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
+def lu_solve(lower_upper, perm, rhs: TensorLike, validate_args: bool = False, name: str | None = None):
     """Solve `A @ X = rhs` by the `tf.linalg.lu` of A.
 
     Args:
@@ -253,7 +260,7 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
 
 @api("linalg.lu_matrix_inverse")
 @tensor_function
-def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
+def lu_matrix_inverse(lower_upper, perm, validate_args: bool = False, name: str | None = None):
     """Invert matrices by their `tf.linalg.lu`.
 
     Args:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import EagerTensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -26,6 +30,9 @@ from tapeflow.ops.math.reduction import Prod
 from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 from tapeflow.ops.table import COMPLEX, FLOATING, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator
 
 FACTORS = (
     *FLOATING,
@@ -48,7 +55,9 @@ FACTORS = (
     shape=shapes.matmul,
     promotes="operands",
 )
-def MatMul(xp, a, b, transpose_a, transpose_b, grad_a, grad_b):
+def MatMul(
+    xp: ModuleType, a: Array, b: Array, transpose_a: bool, transpose_b: bool, grad_a: bool, grad_b: bool
+):
     if a.ndim != b.ndim:
         raise invalid(
             f"In[0] and In[1] has different ndims: {shape_text(a.shape)} vs. {shape_text(b.shape)}"
@@ -65,7 +74,7 @@ def MatMul(xp, a, b, transpose_a, transpose_b, grad_a, grad_b):
 
 
 @MatMul.batching
-def _(call):
+def _(call: BatchedCall):
     """One product of matrices where one factor is the same for all elements."""
     a, b = call.inputs
     turned, other = call.attrs["transpose_a"], call.attrs["transpose_b"]
@@ -96,14 +105,14 @@ def _turned(x):
     return layout.Transpose(x, [0, 2, 1])
 
 
-def _product(xp, a, b):
+def _product(xp: ModuleType, a, b):
     if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":  # half precision adds up in single
         return xp.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return xp.matmul(a, b)
 
 
 @MatMul.gradient(needs="a, b")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     transpose_a, transpose_b = call.transpose_a, call.transpose_b
     of_a = of_b = None
     if call.wants("a"):
@@ -116,7 +125,7 @@ def _(call, dy):
 
 
 @MatMul.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 4), rng.normal(4, 2))
     yield Sample(rng.normal(4, 3), rng.normal(4, 2), transpose_a=True)
     yield Sample(rng.normal(3, 4), rng.normal(2, 4), transpose_b=True)
@@ -134,18 +143,20 @@ def _(rng):
 
 
 @MatMul.reference
-def _(a, b, transpose_a, transpose_b, grad_a, grad_b):
+def _(a, b, transpose_a: bool, transpose_b: bool, grad_a, grad_b):
     rows = (a.T if transpose_a else a).tolist()
     columns = (b if transpose_b else b.T).tolist()
     out = [[sum(x * y for x, y in zip(r, c, strict=True)) for c in columns] for r in rows]
     return np.array(out).reshape(len(rows), len(columns))
 
 
-def _stack_row(name, signature, types, attrs, broadcasts=True):
+def _stack_row(
+    name: str, signature: str, types: dict[str, Any], attrs: dict[str, Any], broadcasts: bool = True
+):
     rule = shapes.batch_matmul(broadcasts)
 
     @op(name, signature, types=types, attrs=attrs, shape=rule, broadcast=broadcasts, promotes="operands")
-    def row(xp, x, y, adj_x, adj_y, grad_x, grad_y, Tout=None):
+    def row(xp: ModuleType, x, y, adj_x, adj_y, grad_x, grad_y, Tout=None):
         for i, given in enumerate((x, y)):
             if given.ndim < 2:
                 raise invalid(f"In[{i}] ndims must be >= 2: {given.ndim}")
@@ -210,7 +221,7 @@ BatchMatMulV3 = _stack_row(
 )
 
 
-def _stack_gradient(call, dy):
+def _stack_gradient(call, dy: Tensor):
     x, y = call.x, call.y
     of_x = of_y = None
     if call.wants("x"):
@@ -231,7 +242,7 @@ BatchMatMulV2.gradient(needs="x, y")(_stack_gradient)
 
 
 @BatchMatMulV3.gradient(needs="x, y")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     x, y = call.x, call.y
     of_x = of_y = None
     if call.wants("x"):
@@ -320,7 +331,7 @@ def matmul(
     return BatchMatMulV2(a, b, adjoint_a, adjoint_b)
 
 
-def _as_adjoint(x, transpose, adjoint):
+def _as_adjoint(x: Tensor, transpose: bool, adjoint: bool):
     """`x`, conjugated where it must be, and whether to take the adjoint of it."""
     return (conj(x), True) if transpose else (x, bool(adjoint))
 
@@ -328,7 +339,8 @@ def _as_adjoint(x, transpose, adjoint):
 @api(v1="sparse_matmul")
 @tensor_function
 def sparse_matmul(
-    a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None
+    a: TensorLike, b: TensorLike, transpose_a: bool = False, transpose_b: bool = False,
+    a_is_sparse: bool = False, b_is_sparse: bool = False, name: str | None = None,
 ):
     """The product of two float32 or bfloat16 matrices, of which the flags say that they are mostly zeros."""
     a, b = convert_to_tensor(a), convert_to_tensor(b)
@@ -341,13 +353,8 @@ def sparse_matmul(
 @tensor_function
 @graph_scope("MatVec")
 def matvec(
-    a,
-    b,
-    transpose_a=False,
-    adjoint_a=False,
-    a_is_sparse=False,
-    b_is_sparse=False,
-    name=None,
+    a: TensorLike, b: TensorLike, transpose_a: bool = False, adjoint_a: bool = False,
+    a_is_sparse: bool = False, b_is_sparse: bool = False, name: str | None = None,
 ):
     """Multiply matrices by vectors.
 
@@ -375,7 +382,7 @@ def matvec(
 @api("linalg.tensordot", "tensordot")
 @tensor_function
 @graph_scope("Tensordot")
-def tensordot(a, b, axes, name=None):
+def tensordot(a, b, axes, name: str | None = None):
     """Multiply two tensors, and sum over pairs of axes.
 
     Args:
@@ -466,7 +473,7 @@ def _contracted(axes, rank_a, rank_b):
     return _from_front(first, rank_a), _from_front(second, rank_b)
 
 
-def _from_front(axes, rank):
+def _from_front(axes: Sequence[int], rank: int):
     for axis in axes:
         if not -rank <= axis < rank:
             raise InvalidArgumentError(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -41,6 +43,9 @@ from tapeflow.ops.static import joined, size_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 
 def _of_numpy(function, input):
     try:
@@ -51,7 +56,7 @@ def _of_numpy(function, input):
 
 
 @op("MatrixExponential", "input: T -> output: T", types=DENSE, shape=square_shape)
-def MatrixExponential(xp, input):
+def MatrixExponential(xp: ModuleType, input: Array):
     matrices(input, square=True)
     if xp is not np:
         return importlib.import_module("jax.scipy.linalg").expm(input)
@@ -62,7 +67,7 @@ MatrixExponential.batching(batching.leading(least=[2]))
 
 
 @MatrixExponential.gradient(needs="input")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     """The upper right block of the exponential of [[A^H, dy], [0, A^H]] (Najfeld and Havel, 1995)."""
     a = adjoint_of(call.input)
     n = size_of(a, -1)
@@ -72,7 +77,7 @@ def _(call, dy):
 
 
 @MatrixExponential.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 3))
     yield Sample(rng.normal(2, 2, 2))
     yield Sample(rng.normal(0, 2, 2))
@@ -103,7 +108,7 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
     types={"T": (dtypes.complex64, dtypes.complex128)},
     shape=square_shape,
 )
-def MatrixLogarithm(xp, input):
+def MatrixLogarithm(xp: ModuleType, input: Array):
     matrices(input, square=True)
     return _of_numpy(matrix_functions.logm, input)
 
@@ -118,7 +123,7 @@ MatrixLogarithm.compiled(never="JAX has no logarithm of matrices")
 
 
 @MatrixLogarithm.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.eye(2) * 4 + 0.3j * rng.normal(2, 2), differentiable=False)
     yield Sample(np.zeros((2, 3), complex), raises=InvalidArgumentError)
 
@@ -137,7 +142,7 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("MatrixSquareRoot", "input: T -> output: T", types=DENSE, shape=square_shape)
-def MatrixSquareRoot(xp, input):
+def MatrixSquareRoot(xp: ModuleType, input: Array):
     matrices(input, square=True)
     return _of_numpy(matrix_functions.sqrtm, input)
 
@@ -146,7 +151,7 @@ MatrixSquareRoot.batching(batching.leading(least=[2]))
 
 
 @MatrixSquareRoot.gradient(needs="output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     """The G of X^H G + G X^H = dy, as one system of n^2 equations."""
     x = adjoint_of(call.output)
 
@@ -163,7 +168,7 @@ def _(call, dy):
 
 
 @MatrixSquareRoot.compiled()
-def _(xp, input):
+def _(xp: ModuleType, input):
     root = importlib.import_module("jax.scipy.linalg").sqrtm
     flat = wide(input).reshape(-1, *input.shape[-2:])
     out = xp.stack([root(a) for a in flat]) if flat.size else flat
@@ -171,7 +176,7 @@ def _(xp, input):
 
 
 @MatrixSquareRoot.samples
-def _(rng):
+def _(rng: SampleGenerator):
     a = rng.normal(3, 3)
     yield Sample(a @ a.T + np.eye(3))
     yield Sample(np.stack([np.diag([1.0, 4.0]), np.diag([9.0, 16.0])]))
@@ -193,7 +198,7 @@ def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
 
 @api("linalg.adjoint")
 @tensor_function
-def adjoint(matrix, name=None):
+def adjoint(matrix: TensorLike, name: str | None = None):
     """The conjugate transposes of the innermost matrices."""
     return adjoint_of(convert_to_tensor(matrix))
 
@@ -201,7 +206,7 @@ def adjoint(matrix, name=None):
 @api("linalg.matrix_transpose", v1=("linalg.transpose", "matrix_transpose"))
 @tensor_function
 @graph_scope("matrix_transpose")
-def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+def matrix_transpose(a, name: str | None = "matrix_transpose", conjugate: bool = False):
     """Transpose the last two dimensions.
 
     Args:
@@ -235,7 +240,7 @@ def _larger_size(a, kind):
     return casting.cast(arithmetic.maximum(m, n), kind)
 
 
-def _of_rank_two(a, validate_args):
+def _of_rank_two(a, validate_args: bool):
     if a.shape.rank is not None and a.shape.rank < 2:
         raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {a.shape.rank}).")
     if a.shape.rank is None and validate_args:
@@ -247,7 +252,7 @@ def _of_rank_two(a, validate_args):
 
 @api("linalg.matrix_rank")
 @tensor_function
-def matrix_rank(a, tol=None, validate_args=False, name=None):
+def matrix_rank(a: TensorLike, tol=None, validate_args: bool = False, name: str | None = None):
     """Count the singular values of matrices that are not zero.
 
     Args:
@@ -275,7 +280,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
 
 @api("linalg.pinv")
 @tensor_function
-def pinv(a, rcond=None, validate_args=False, name=None):
+def pinv(a, rcond=None, validate_args: bool = False, name: str | None = None):
     """Compute Moore-Penrose pseudo-inverses.
 
     Args:
@@ -318,7 +323,9 @@ ORDERS = ("euclidean", "fro", 1, 2, math.inf)
 
 @api(v2=("linalg.norm", "norm"))
 @tensor_function
-def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
+def norm(
+    tensor: TensorLike, ord="euclidean", axis=None, keepdims: bool | None = None, name: str | None = None
+):
     """Compute norms of vectors or matrices.
 
     Args:
@@ -401,7 +408,10 @@ def _spectral_norm_of_any_rank(tensor, axis, keep):
 
 @api(v1=("linalg.norm", "norm"))
 @tensor_function
-def norm_v1(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
+def norm_v1(
+    tensor: TensorLike, ord: str = "euclidean", axis: AxisLike | None = None, keepdims: bool | None = None,
+    name: str | None = None, keep_dims: bool | None = None,
+):
     """`norm` as 1.x spells it."""
     return norm(tensor, ord, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
 
@@ -409,7 +419,9 @@ def norm_v1(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_d
 @api("linalg.normalize")
 @tensor_function
 @graph_scope("normalize/")
-def normalize(tensor, ord="euclidean", axis=None, name=None):
+def normalize(
+    tensor: TensorLike, ord: str = "euclidean", axis: AxisLike | None = None, name: str | None = None
+):
     """Divide a tensor by its norm.
 
     Args:
@@ -433,7 +445,8 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
 @api("linalg.eigh_tridiagonal")
 @tensor_function
 def eigh_tridiagonal(
-    alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None
+    alpha, beta, eigvals_only: bool = True, select: str = "a", select_range=None, tol=None,
+    name: str | None = None,
 ):
     """Compute eigenvalues of self-adjoint tridiagonal matrices.
 

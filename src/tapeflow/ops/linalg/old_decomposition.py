@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.linalg.decomposition import SelfAdjointEigV2
@@ -13,10 +17,13 @@ from tapeflow.ops.old_spelling import old_spelling
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
+
 _REAL = {"T": (dtypes.float64, dtypes.float32)}
 
 
-def _eigen_rule(call):
+def _eigen_rule(call: ShapeCall):
     shape = shapes.square(call.shape(0))
     if shape is None:
         return [None]
@@ -25,7 +32,7 @@ def _eigen_rule(call):
 
 
 @op("SelfAdjointEig", "input: T -> output: T", types=_REAL, shape=_eigen_rule)
-def SelfAdjointEig(xp, input):
+def SelfAdjointEig(xp: ModuleType, input: Array):
     e, v = SelfAdjointEigV2.kernel(xp, input, True)
     return xp.concatenate([e[..., None, :], v], -2)
 
@@ -34,7 +41,7 @@ SelfAdjointEig.gradient(None)
 
 
 @SelfAdjointEig.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.zeros((0, 0)))
     yield Sample(np.stack([np.diag([3.0]), np.diag([-2.0])]), expect=np.array([[[3.0], [1]], [[-2], [1]]]))
     yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
@@ -46,7 +53,7 @@ old_spelling(SelfAdjointEig, "BatchSelfAdjointEig")
 
 
 @op("CholeskyGrad", "l: T, grad: T -> output: T", types=_REAL, shape=lambda call: [shapes.square(call.shape(0))])
-def CholeskyGrad(xp, l, grad):
+def CholeskyGrad(xp: ModuleType, l: Array, grad: Array):
     matrices(l, square=True)
     if l.shape != grad.shape:
         raise invalid(f"l and grad must be of one shape, got {shape_text(l.shape)} and {shape_text(grad.shape)}")
@@ -62,7 +69,7 @@ CholeskyGrad.gradient(None)
 
 
 @CholeskyGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     l = np.tril(rng.normal(3, 3)) + 3 * np.eye(3)
     yield Sample(l, rng.normal(3, 3))
     yield Sample(np.stack([l, l + np.eye(3)]), rng.normal(2, 3, 3))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -27,10 +29,13 @@ from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 DENSE = {"T": (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.complex64, dtypes.complex128)}
 
 
-def matrices(x, i=0, square=False):
+def matrices(x, i: int = 0, square: bool = False):
     """Refuses what is not a stack of (square) matrices as input `i`."""
     if x.ndim < 2:
         raise invalid(f"Input tensor {i} must have rank >= 2, got {x.ndim}")
@@ -43,12 +48,12 @@ def wide(x):
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def _batch(call):
+def _batch(call: ShapeCall):
     shape = shapes.square(call.shape(0))
     return None if shape is None else shape[:-2]
 
 
-def _solve_rule(call):
+def _solve_rule(call: ShapeCall):
     a, b = shapes.square(call.shape(0)), shapes.at_least(call.shape(1), 2)
     if a is None or b is None:
         return [b if a is None else (*a[:-1], None)]
@@ -56,15 +61,15 @@ def _solve_rule(call):
     return [(*batch, shapes.same_dimension(a[-1], b[-2]), b[-1])]
 
 
-def square_shape(call):
+def square_shape(call: ShapeCall):
     return [shapes.square(call.shape(0))]
 
 
-def _adjoint(xp, x):
+def _adjoint(xp: ModuleType, x):
     return xp.conj(xp.swapaxes(x, -1, -2))
 
 
-def _well_conditioned(x):
+def _well_conditioned(x: np.ndarray):
     return x + 3 * np.eye(x.shape[-2], x.shape[-1])
 
 _REAL = {"T": (dtypes.float64, dtypes.float32)}
@@ -77,7 +82,7 @@ _REAL = {"T": (dtypes.float64, dtypes.float32)}
     attrs={"adjoint": False},
     shape=square_shape,
 )
-def MatrixInverse(xp, input, adjoint):
+def MatrixInverse(xp: ModuleType, input: Array, adjoint: bool):
     matrices(input, square=True)
     x = wide(input)
     try:
@@ -90,7 +95,7 @@ MatrixInverse.batching(batching.leading(least=[2]))
 
 
 @MatrixInverse.gradient(needs="output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     y = call.output
     if call.adjoint:
         product = matmul(y, matmul(dy, y, adjoint_a=True))
@@ -100,7 +105,7 @@ def _(call, dy):
 
 
 @MatrixInverse.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_well_conditioned(rng.normal(3, 3)))
     yield Sample(_well_conditioned(rng.normal(2, 2, 2)), adjoint=True)
     yield Sample(rng.normal(0, 2, 2))
@@ -110,7 +115,7 @@ def _(rng):
 
 
 @MatrixInverse.reference
-def _(input, adjoint):
+def _(input, adjoint: bool):
     out = _eliminated(input, np.broadcast_to(np.eye(input.shape[-1]), input.shape))
     return out.swapaxes(-1, -2).conj() if adjoint else out
 
@@ -165,7 +170,7 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
     types=DENSE,
     shape=lambda call: [_batch(call)],
 )
-def MatrixDeterminant(xp, input):
+def MatrixDeterminant(xp: ModuleType, input: Array):
     matrices(input, square=True)
     return xp.asarray(xp.linalg.det(wide(input))).astype(input.dtype)
 
@@ -174,7 +179,7 @@ MatrixDeterminant.batching(batching.leading(least=[2]))
 
 
 @MatrixDeterminant.gradient(needs="input, output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     scale = arithmetic.Mul(dy, conj(call.output))
     return arithmetic.Mul(_as_scalars(scale), MatrixInverse(call.input, True))
 
@@ -185,7 +190,7 @@ def _as_scalars(x):
 
 
 @MatrixDeterminant.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 3))
     yield Sample(rng.normal(2, 2, 2))
     yield Sample(np.zeros((0, 0)), expect=np.asarray(1.0))
@@ -222,7 +227,7 @@ def det(input: TensorLike, name: str | None = None) -> Tensor:
     types=DENSE,
     shape=lambda call: [_batch(call)] * 2,
 )
-def LogMatrixDeterminant(xp, input):
+def LogMatrixDeterminant(xp: ModuleType, input: Array):
     matrices(input, square=True)
     sign, log = xp.linalg.slogdet(wide(input))
     return xp.asarray(sign).astype(input.dtype), xp.asarray(log).astype(input.dtype)
@@ -232,12 +237,12 @@ LogMatrixDeterminant.batching(batching.leading(least=[2]))
 
 
 @LogMatrixDeterminant.gradient(needs="input")
-def _(call, _, dlog):
+def _(call: GradientCall, _: Tensor, dlog: Tensor):
     return arithmetic.Mul(_as_scalars(dlog), MatrixInverse(call.input, True))
 
 
 @LogMatrixDeterminant.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 3))
     yield Sample(rng.normal(2, 2, 2))
     yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
@@ -253,14 +258,14 @@ def _(input):
 
 @api("linalg.slogdet")
 @tensor_function
-def slogdet(input, name=None):
+def slogdet(input: TensorLike, name: str | None = None):
     """The signs and the logarithms of the magnitudes of determinants: (sign, log_abs_determinant)."""
     return LogMatrixDeterminant(input)
 
 
 @api("linalg.logdet")
 @tensor_function
-def logdet(matrix, name=None):
+def logdet(matrix: TensorLike, name: str | None = None):
     """The logarithms of the determinants of positive definite matrices."""
     from tapeflow.ops.linalg.decomposition import Cholesky
 
@@ -285,7 +290,7 @@ def _check_equations(matrix, rhs):
     attrs={"adjoint": False},
     shape=_solve_rule,
 )
-def MatrixSolve(xp, matrix, rhs, adjoint):
+def MatrixSolve(xp: ModuleType, matrix: Array, rhs: Array, adjoint: bool):
     if matrix.ndim != rhs.ndim:
         raise invalid("All input tensors must have the same rank.")
     if matrix.ndim >= 2 and matrix.shape[-1] != matrix.shape[-2]:
@@ -306,7 +311,7 @@ MatrixSolve.batching(batching.leading(least=[2, 2]))
 
 
 @MatrixSolve.gradient(needs="matrix, output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     x = call.output
     of_rhs = MatrixSolve(call.matrix, dy, not call.adjoint)
     product = (
@@ -316,7 +321,7 @@ def _(call, dy):
 
 
 @MatrixSolve.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_well_conditioned(rng.normal(3, 3)), rng.normal(3, 2))
     yield Sample(_well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 2, 1), adjoint=True)
     yield Sample(np.zeros((2, 2)), rng.normal(2, 1), raises=InvalidArgumentError)
@@ -358,7 +363,7 @@ def solve(
     return MatrixSolve(matrix, rhs, bool(adjoint))
 
 
-def _triangular_shape(call):
+def _triangular_shape(call: ShapeCall):
     a, b = shapes.square(call.shape(0)), shapes.at_least(call.shape(1), 2)
     if a is None or b is None:
         return [None]
@@ -375,11 +380,11 @@ def _triangular_shape(call):
     shape=_triangular_shape,
     broadcast=True,
 )
-def MatrixTriangularSolve(xp, matrix, rhs, lower, adjoint):
+def MatrixTriangularSolve(xp: ModuleType, matrix: Array, rhs: Array, lower: bool, adjoint: bool):
     return solve_triangular(xp, matrix, rhs, lower, adjoint)
 
 
-def solve_triangular(xp, matrix, rhs, lower, adjoint):
+def solve_triangular(xp: ModuleType, matrix, rhs, lower, adjoint):
     _check_equations(matrix, rhs)
     try:
         batch = np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
@@ -401,7 +406,7 @@ def solve_triangular(xp, matrix, rhs, lower, adjoint):
 
 
 @MatrixTriangularSolve.gradient(needs="matrix, output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     x = call.output
     of_rhs = MatrixTriangularSolve(call.matrix, dy, call.lower, not call.adjoint)
     product = (
@@ -412,7 +417,7 @@ def _(call, dy):
 
 
 @MatrixTriangularSolve.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_well_conditioned(np.tril(rng.normal(3, 3))), rng.normal(3, 2))
     yield Sample(_well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 1), lower=False)
     yield Sample(_well_conditioned(rng.normal(3, 3)), rng.normal(2, 3, 1), adjoint=True)
@@ -422,7 +427,7 @@ def _(rng):
 
 
 @MatrixTriangularSolve.reference
-def _(matrix, rhs, lower, adjoint):
+def _(matrix, rhs, lower, adjoint: bool):
     a = np.tril(matrix) if lower else np.triu(matrix)
     a = a.swapaxes(-1, -2) if adjoint else a
     batch = np.broadcast_shapes(a.shape[:-2], rhs.shape[:-2])
@@ -468,7 +473,7 @@ def triangular_solve(
 
 @api("linalg.cholesky_solve", v1="cholesky_solve")
 @tensor_function
-def cholesky_solve(chol, rhs, name=None):
+def cholesky_solve(chol, rhs: TensorLike, name: str | None = None):
     """Solve `A @ X = rhs` by the Cholesky factor of A.
 
     Args:
@@ -490,7 +495,9 @@ def cholesky_solve(chol, rhs, name=None):
 
 @api("linalg.lstsq", v1="matrix_solve_ls")
 @tensor_function
-def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+def lstsq(
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer=0.0, fast: bool = True, name: str | None = None
+):
     """Solve linear equations in the sense of least squares.
 
     X makes `|matrix @ X - rhs|**2 + l2_regularizer * |X|**2` least; of several such the one of least norm.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import tensor_function
@@ -24,6 +27,9 @@ from tapeflow.ops.static import size_of
 from tapeflow.ops.table import COMPLEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 TYPES = {"T": (dtypes.float32, dtypes.float64, *COMPLEX)}
 
 
@@ -34,7 +40,7 @@ def _check(length, rhs, diagonals):
         )
 
 
-def _product_rule(call):
+def _product_rule(call: ShapeCall):
     rhs = shapes.at_least(call.shape(3), 2)
     diagonals: shapes.Shape = None
     for i in range(3):
@@ -51,7 +57,7 @@ def _product_rule(call):
     types=TYPES,
     shape=_product_rule,
 )
-def TridiagonalMatMul(xp, superdiag, maindiag, subdiag, rhs):
+def TridiagonalMatMul(xp: ModuleType, superdiag: Array, maindiag: Array, subdiag: Array, rhs: Array):
     for part in (superdiag, maindiag, subdiag):
         if part.ndim < 2 or part.shape[-2] != 1:
             raise invalid(f"Diagonals must be stacks of rows, got shape {shape_text(part.shape)}")
@@ -64,7 +70,7 @@ def TridiagonalMatMul(xp, superdiag, maindiag, subdiag, rhs):
 
 
 @TridiagonalMatMul.gradient(needs="superdiag, maindiag, subdiag, rhs")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     above, main, below = (conj(d) for d in (call.superdiag, call.maindiag, call.subdiag))
     rhs = conj(call.rhs)
     of_above = arithmetic.Mul(_moved(rhs, -1), dy)
@@ -100,7 +106,7 @@ def _padded(x, last):
 
 
 @TridiagonalMatMul.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(1, 3), rng.normal(1, 3), rng.normal(1, 3), rng.normal(3, 2))
     yield Sample(rng.normal(2, 1, 3), rng.normal(2, 1, 3), rng.normal(2, 1, 3), rng.normal(2, 3, 1))
     yield Sample(
@@ -128,7 +134,7 @@ def _dense(above, main, below):
     return np.diag(above[:-1], 1) + np.diag(main) + np.diag(below[1:], -1)
 
 
-def _solve_rule(call):
+def _solve_rule(call: ShapeCall):
     diagonals, rhs = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 2)
     if diagonals is not None:
         shapes.exactly(diagonals[-2], 3)
@@ -145,7 +151,9 @@ def _solve_rule(call):
     attrs={"partial_pivoting": True, "perturb_singular": False},
     shape=_solve_rule,
 )
-def TridiagonalSolve(xp, diagonals, rhs, partial_pivoting, perturb_singular):
+def TridiagonalSolve(
+    xp: ModuleType, diagonals: Array, rhs: Array, partial_pivoting: bool, perturb_singular: bool
+):
     if diagonals.ndim < 2 or diagonals.shape[-2] != 3:
         raise invalid(f"Expected 3 diagonals got {shape_text(diagonals.shape)}")
     _check(diagonals.shape[-1], rhs, diagonals)
@@ -253,7 +261,7 @@ def _one_perturbed(diagonals, rhs):
 
 
 @TridiagonalSolve.gradient(needs="diagonals, output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     adjoint = adjoint_diagonals(call.diagonals)
     of_rhs = TridiagonalSolve(adjoint, dy, call.partial_pivoting, call.perturb_singular)
     x = conj(call.output)
@@ -372,7 +380,9 @@ def _as_long(diagonal, n, place):
 
 @api("linalg.tridiagonal_matmul")
 @tensor_function
-def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
+def tridiagonal_matmul(
+    diagonals, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
+):
     """Multiply tridiagonal matrices by matrices.
 
     Args:
@@ -396,14 +406,9 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
 @api("linalg.tridiagonal_solve")
 @tensor_function
 def tridiagonal_solve(
-    diagonals,
-    rhs,
-    diagonals_format="compact",
-    transpose_rhs=False,
-    conjugate_rhs=False,
-    name=None,
-    partial_pivoting=True,
-    perturb_singular=False,
+    diagonals, rhs: TensorLike, diagonals_format: str = "compact", transpose_rhs: bool = False,
+    conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True,
+    perturb_singular: bool = False,
 ):
     """Solve systems of linear equations with tridiagonal matrices.
 
@@ -460,7 +465,7 @@ def _banded_rule(call):
     attrs={"lower": True, "adjoint": False},
     shape=_banded_rule,
 )
-def BandedTriangularSolve(xp, matrix, rhs, lower, adjoint):
+def BandedTriangularSolve(xp: ModuleType, matrix: Array, rhs: Array, lower: bool, adjoint: bool):
     if matrix.ndim < 2:
         raise invalid(f"In[0] ndims must be >= 2: {matrix.ndim}")
     _check(matrix.shape[-1], rhs, matrix)
@@ -477,7 +482,7 @@ def BandedTriangularSolve(xp, matrix, rhs, lower, adjoint):
 
 
 @BandedTriangularSolve.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         rng.normal(2, 3) + np.array([[3.0], [0.0]]), rng.normal(3, 2), differentiable=False
     )
@@ -491,7 +496,7 @@ def _(rng):
 
 
 @BandedTriangularSolve.reference
-def _(matrix, rhs, lower, adjoint):
+def _(matrix, rhs, lower, adjoint: bool):
     first, second = matrix
     if lower:
         return np.linalg.solve(np.diag(first) + np.diag(second[1:], -1), rhs)

@@ -111,13 +111,8 @@ class LinearOperatorAdjoint(_One):
     """The conjugate transpose of an operator."""
 
     def __init__(
-        self,
-        operator,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name=None,
+        self, operator, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None,
     ):
         parameters = parameters_of(locals())
         given = (is_non_singular, is_self_adjoint, is_positive_definite, is_square)
@@ -148,10 +143,10 @@ class LinearOperatorAdjoint(_One):
     def _eigvals(self):
         return conj(self._operator.eigvals())
 
-    def _matmul(self, x, adjoint):
+    def _matmul(self, x, adjoint: bool):
         return self._operator.matmul(x, adjoint=not adjoint)
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         return self._operator.solve(rhs, adjoint=not adjoint)
 
     def _adjoint(self):
@@ -163,13 +158,8 @@ class LinearOperatorInversion(_One):
     """The inverse of an operator."""
 
     def __init__(
-        self,
-        operator,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name=None,
+        self, operator, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None,
     ):
         if is_non_singular is False or operator.is_non_singular is False:
             raise ValueError(f"`is_non_singular` must be `True` or unset. Found: {is_non_singular}")
@@ -191,10 +181,10 @@ class LinearOperatorInversion(_One):
     def _eigvals(self):
         return arithmetic.RealDiv(1.0, self._operator.eigvals())
 
-    def _matmul(self, x, adjoint):
+    def _matmul(self, x, adjoint: bool):
         return self._operator.solve(x, adjoint=adjoint)
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         return self._operator.matmul(rhs, adjoint=adjoint)
 
     def _determinant(self):
@@ -227,13 +217,8 @@ class LinearOperatorComposition(Several):
     """The product of operators: the last is applied first."""
 
     def __init__(
-        self,
-        operators,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name=None,
+        self, operators, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None,
     ):
         parameters = parameters_of(locals())
         operators = checked(operators)
@@ -265,12 +250,12 @@ class LinearOperatorComposition(Several):
             dense = operator.matmul(dense)
         return dense
 
-    def _matmul(self, x, adjoint):
+    def _matmul(self, x, adjoint: bool):
         for operator in self._operators if adjoint else reversed(self._operators):
             x = operator.matmul(x, adjoint=adjoint)
         return x
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         for operator in reversed(self._operators) if adjoint else self._operators:
             rhs = operator.solve(rhs, adjoint=adjoint)
         return rhs
@@ -294,13 +279,8 @@ class LinearOperatorKronecker(Several):
     """The Kronecker product of operators."""
 
     def __init__(
-        self,
-        operators,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name=None,
+        self, operators, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None,
     ):
         parameters = parameters_of(locals())
         operators = checked(operators)
@@ -402,17 +382,10 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     """The operator L + U D V^H: another operator plus a product of thin matrices; `v` is `u` where not given."""
 
     def __init__(
-        self,
-        base_operator,
-        u,
-        diag_update=None,
-        v=None,
-        is_diag_update_positive=None,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorLowRankUpdate",
+        self, base_operator, u, diag_update=None, v=None, is_diag_update_positive=None,
+        is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None,
+        name: str = "LinearOperatorLowRankUpdate",
     ):
         parameters = parameters_of(locals())
         self._base = base_operator
@@ -481,7 +454,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         scaled = matmul(self._u, self.diag_operator.matmul(adjoint_of(self._v)))
         return arithmetic.AddV2(self._base.to_dense(), scaled)
 
-    def _matmul(self, x, adjoint):
+    def _matmul(self, x, adjoint: bool):
         left, right = (self._v, self._u) if adjoint else (self._u, self._v)
         inner = self.diag_operator.matmul(matmul(right, x, adjoint_a=True), adjoint=adjoint)
         return arithmetic.AddV2(self._base.matmul(x, adjoint=adjoint), matmul(left, inner))

@@ -13,6 +13,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape, dimension_at_index
 from tapeflow.core.tracking.module import Module
@@ -51,15 +52,9 @@ class LinearOperator(Module):
     """
 
     def __init__(
-        self,
-        dtype,
-        graph_parents=None,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name=None,
-        parameters=None,
+        self, dtype: DTypeLike, graph_parents=None, is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
+        is_square: bool | None = None, name: str | None = None, parameters=None,
     ):
         if is_positive_definite:
             if is_non_singular is False:
@@ -91,13 +86,13 @@ class LinearOperator(Module):
     def _to_dense(self):
         return self._matmul(self._identity(), False)
 
-    def _matmul(self, x, adjoint):
+    def _matmul(self, x, adjoint: bool):
         return matmul(self.to_dense(), x, adjoint_a=adjoint)
 
     def _can_use_cholesky(self):
         return bool(self.is_self_adjoint and self.is_positive_definite)
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         dense, rhs = with_common_batch(self.to_dense(), rhs)
         if self._can_use_cholesky():
             return cholesky_solve(cholesky(dense), rhs)
@@ -239,24 +234,24 @@ class LinearOperator(Module):
     def H(self):
         return self.adjoint()
 
-    def shape_tensor(self, name="shape_tensor"):
+    def shape_tensor(self, name: str = "shape_tensor"):
         """The shape as an int32 vector."""
         if self.shape.is_fully_defined():
             return convert_to_tensor(self.shape.as_list(), dtype=dtypes.int32)
         return self._shape_tensor()
 
-    def batch_shape_tensor(self, name="batch_shape_tensor"):
+    def batch_shape_tensor(self, name: str = "batch_shape_tensor"):
         return self.shape_tensor()[:-2]
 
-    def tensor_rank_tensor(self, name="tensor_rank_tensor"):
+    def tensor_rank_tensor(self, name: str = "tensor_rank_tensor"):
         if self.tensor_rank is None:
             return Size(self._shape_tensor())
         return convert_to_tensor(self.tensor_rank, dtype=dtypes.int32)
 
-    def range_dimension_tensor(self, name="range_dimension_tensor"):
+    def range_dimension_tensor(self, name: str = "range_dimension_tensor"):
         return self.shape_tensor()[-2]
 
-    def domain_dimension_tensor(self, name="domain_dimension_tensor"):
+    def domain_dimension_tensor(self, name: str = "domain_dimension_tensor"):
         return self.shape_tensor()[-1]
 
     # Operations.
@@ -277,11 +272,11 @@ class LinearOperator(Module):
                 f"Dimensions are not compatible: operator of shape {self.shape} and argument of {x.shape}"
             )
 
-    def to_dense(self, name="to_dense"):
+    def to_dense(self, name: str = "to_dense"):
         """The operator as a plain tensor."""
         return self._to_dense()
 
-    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
+    def matmul(self, x, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"):
         """The product with `x`, a stack of matrices or another operator."""
         if isinstance(x, LinearOperator):
             left = self.adjoint() if adjoint else self
@@ -295,7 +290,7 @@ class LinearOperator(Module):
     def __matmul__(self, other):
         return self.matmul(other)
 
-    def matvec(self, x, adjoint=False, name="matvec"):
+    def matvec(self, x, adjoint: bool = False, name: str = "matvec"):
         """The product with `x`, a stack of vectors."""
         x = self._operand(x, "x")
         return layout.Squeeze(self.matmul(layout.ExpandDims(x, -1), adjoint), [-1])
@@ -310,7 +305,7 @@ class LinearOperator(Module):
                 f"{what} not implemented for an operator that is expected to not be square."
             )
 
-    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
+    def solve(self, rhs, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"):
         """The X of A @ X = rhs. Raises NotImplementedError where the operator is known to have no inverse."""
         self._require_solvable("Exact solve")
         if isinstance(rhs, LinearOperator):
@@ -323,16 +318,16 @@ class LinearOperator(Module):
         self._check_dimension(-1 if adjoint else -2, rhs, -1 if adjoint_arg else -2)
         return self._solve(adjoint_of(rhs) if adjoint_arg else rhs, bool(adjoint))
 
-    def solvevec(self, rhs, adjoint=False, name="solve"):
+    def solvevec(self, rhs, adjoint: bool = False, name: str = "solve"):
         """The x of A @ x = rhs, for a stack of vectors."""
         rhs = self._operand(rhs, "rhs")
         return layout.Squeeze(self.solve(layout.ExpandDims(rhs, -1), adjoint), [-1])
 
-    def adjoint(self, name="adjoint"):
+    def adjoint(self, name: str = "adjoint"):
         """The conjugate transpose."""
         return self if self.is_self_adjoint else self._adjoint()
 
-    def inverse(self, name="inverse"):
+    def inverse(self, name: str = "inverse"):
         """The inverse operator. Raises ValueError where there is known to be none."""
         if self.is_square is False:
             raise ValueError(
@@ -342,7 +337,7 @@ class LinearOperator(Module):
             raise ValueError("Cannot take the Inverse: This operator represents a singular matrix.")
         return self._inverse()
 
-    def cholesky(self, name="cholesky"):
+    def cholesky(self, name: str = "cholesky"):
         """The Cholesky factor as an operator. Raises ValueError unless known to be positive definite."""
         if not self._can_use_cholesky():
             raise ValueError(
@@ -356,49 +351,49 @@ class LinearOperator(Module):
                 f"{what} not implemented for an operator that is expected to not be square."
             )
 
-    def determinant(self, name="det"):
+    def determinant(self, name: str = "det"):
         """The determinants. Raises NotImplementedError where it is not square."""
         self._require_square("Determinant")
         return self._determinant()
 
-    def log_abs_determinant(self, name="log_abs_det"):
+    def log_abs_determinant(self, name: str = "log_abs_det"):
         """The logarithms of the magnitudes of the determinants."""
         self._require_square("Determinant")
         return self._log_abs_determinant()
 
-    def diag_part(self, name="diag_part"):
+    def diag_part(self, name: str = "diag_part"):
         """The main diagonals."""
         return self._diag_part()
 
-    def trace(self, name="trace"):
+    def trace(self, name: str = "trace"):
         """The sums of the main diagonals."""
         return self._trace()
 
-    def eigvals(self, name="eigvals"):
+    def eigvals(self, name: str = "eigvals"):
         """The eigenvalues of a self-adjoint operator. Raises NotImplementedError for others."""
         if not self.is_self_adjoint:
             raise NotImplementedError("Only self-adjoint matrices are supported.")
         return self._eigvals()
 
-    def cond(self, name="cond"):
+    def cond(self, name: str = "cond"):
         """The ratios of the largest to the smallest singular values."""
         return self._cond()
 
-    def add_to_tensor(self, x, name="add_to_tensor"):
+    def add_to_tensor(self, x, name: str = "add_to_tensor"):
         """A plain tensor plus this operator."""
         return arithmetic.AddV2(self._operand(x, "x"), self.to_dense())
 
     # Assertions: they look at once in eager execution; in a graph they return the operation that does.
 
-    def assert_non_singular(self, name="assert_non_singular"):
+    def assert_non_singular(self, name: str = "assert_non_singular"):
         """Check that the condition number is finite in the operator's precision. Raises InvalidArgumentError."""
         return self._assert_non_singular()
 
-    def assert_positive_definite(self, name="assert_positive_definite"):
+    def assert_positive_definite(self, name: str = "assert_positive_definite"):
         """Check that it is positive definite. Raises InvalidArgumentError where it is not."""
         return self._assert_positive_definite()
 
-    def assert_self_adjoint(self, name="assert_self_adjoint"):
+    def assert_self_adjoint(self, name: str = "assert_self_adjoint"):
         """Check that it is equal to its adjoint. Raises InvalidArgumentError where it is not."""
         return self._assert_self_adjoint()
 
@@ -411,7 +406,7 @@ def parameters_of(scope: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in scope.items() if k not in ("self", "__class__")}
 
 
-def both(left, right, hint, false_wins=False):
+def both(left, right, hint, false_wins: bool = False):
     """What the hints of two operators say of a commuting product: True if both are, False if one is singular."""
     hints = getattr(left, hint), getattr(right, hint)
     if false_wins and False in hints:
@@ -440,7 +435,7 @@ def static_size(shape, axis):
     return shape.as_list()[axis] if shape.rank is not None and shape.rank >= -axis else None
 
 
-def as_matrix_tensor(x, name, rank=2):
+def as_matrix_tensor(x, name: str, rank=2):
     """`x` as a tensor, or the variable itself, of at least `rank` dimensions.
 
     Raises ValueError for less, TypeError for integers.

@@ -31,17 +31,17 @@ class _Blocks(Several):
         at = -2 if adjoint else -1
         return [_size(o, at) for o in self._diagonal()]
 
-    def _split(self, x, adjoint):
+    def _split(self, x, adjoint: bool):
         return split(x, self._block_sizes(adjoint), axis=-2)
 
-    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
+    def matmul(self, x, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"):
         if isinstance(x, (list, tuple)):
             parts = [adjoint_of(p) if adjoint_arg else p for p in x]
             joined = super().matmul(concat(parts, -2), adjoint)
             return split(joined, self._block_sizes(not adjoint), axis=-2)
         return super().matmul(x, adjoint, adjoint_arg)
 
-    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
+    def solve(self, rhs, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"):
         if isinstance(rhs, (list, tuple)):
             parts = [adjoint_of(p) if adjoint_arg else p for p in rhs]
             joined = super().solve(concat(parts, -2), adjoint)
@@ -106,13 +106,8 @@ class LinearOperatorBlockDiag(_Blocks):
     """The operator with others on its diagonal and zeros elsewhere."""
 
     def __init__(
-        self,
-        operators,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=True,
-        name=None,
+        self, operators, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool = True, name: str | None = None,
     ):
         parameters = parameters_of(locals())
         operators = checked(operators)
@@ -146,13 +141,13 @@ class LinearOperatorBlockDiag(_Blocks):
         dense.set_shape(self.shape)
         return dense
 
-    def _matmul(self, x, adjoint):
+    def _matmul(self, x, adjoint: bool):
         parts = self._split(x, adjoint)
         return _joined(
             [o.matmul(p, adjoint=adjoint) for o, p in zip(self._operators, parts, strict=True)]
         )
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         parts = self._split(rhs, not adjoint)
         return _joined(
             [o.solve(p, adjoint=adjoint) for o, p in zip(self._operators, parts, strict=True)]
@@ -192,13 +187,9 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
     """The operator of a lower triangle of blocks: `operators` is a list of rows of 1, 2, 3... operators."""
 
     def __init__(
-        self,
-        operators,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorBlockLowerTriangular",
+        self, operators, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None,
+        name: str = "LinearOperatorBlockLowerTriangular",
     ):
         parameters = parameters_of(locals())
         rows = [list(row) for row in operators]

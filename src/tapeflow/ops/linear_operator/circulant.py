@@ -39,8 +39,8 @@ class _BlockCirculant(LinearOperator):
     depth = 1
 
     def __init__(
-        self, spectrum, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite,
-        is_square, name, parameters,
+        self, spectrum, input_output_dtype, is_non_singular: bool | None, is_self_adjoint: bool | None,
+        is_positive_definite: bool | None, is_square: bool, name: str, parameters,
     ):  # fmt: skip
         self._spectrum = spectrum if hasattr(spectrum, "assign") else convert_to_tensor(spectrum)
         rank = self._spectrum.shape.rank
@@ -89,11 +89,11 @@ class _BlockCirculant(LinearOperator):
             return convert_to_tensor(self.block_shape.as_list(), dtype=dtypes.int32)
         return shape_of(self._spectrum)[-self.depth :]
 
-    def convolution_kernel(self, name="convolution_kernel"):
+    def convolution_kernel(self, name: str = "convolution_kernel"):
         """The kernel with which the operator convolves: the inverse transform of the spectrum."""
         return cast(BACKWARD[self.depth](_as_complex(self._values())), self.dtype)
 
-    def assert_hermitian_spectrum(self, name="assert_hermitian_spectrum"):
+    def assert_hermitian_spectrum(self, name: str = "assert_hermitian_spectrum"):
         """Check that the kernel is real. Raises InvalidArgumentError."""
         size = elementwise.abs(imag(self.convolution_kernel()))
         eps = float(np.finfo(self.dtype.real_dtype.as_numpy_dtype).eps)
@@ -151,10 +151,10 @@ class _BlockCirculant(LinearOperator):
         values = _as_complex(self._values())
         return conj(values) if adjoint else values
 
-    def _matmul(self, x, adjoint):
+    def _matmul(self, x, adjoint: bool):
         return self._filtered(x, self._complex_values(adjoint))
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         return self._filtered(rhs, 1 / self._complex_values(adjoint))
 
     def _determinant(self):
@@ -224,14 +224,9 @@ class LinearOperatorCirculant(_BlockCirculant):
     depth = 1
 
     def __init__(
-        self,
-        spectrum,
-        input_output_dtype=dtypes.complex64,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=True,
-        name="LinearOperatorCirculant",
+        self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool = True,
+        name: str = "LinearOperatorCirculant",
     ):
         parameters = parameters_of(locals())
         super().__init__(
@@ -247,14 +242,9 @@ class LinearOperatorCirculant2D(_BlockCirculant):
     depth = 2
 
     def __init__(
-        self,
-        spectrum,
-        input_output_dtype=dtypes.complex64,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=True,
-        name="LinearOperatorCirculant2D",
+        self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool = True,
+        name: str = "LinearOperatorCirculant2D",
     ):
         parameters = parameters_of(locals())
         super().__init__(
@@ -270,14 +260,9 @@ class LinearOperatorCirculant3D(_BlockCirculant):
     depth = 3
 
     def __init__(
-        self,
-        spectrum,
-        input_output_dtype=dtypes.complex64,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=True,
-        name="LinearOperatorCirculant3D",
+        self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool = True,
+        name: str = "LinearOperatorCirculant3D",
     ):
         parameters = parameters_of(locals())
         super().__init__(

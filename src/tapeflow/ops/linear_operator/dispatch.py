@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core.dtypes import DType
 from tapeflow.ops.api_dispatch import dispatch_for_types
 from tapeflow.ops.array.diagonal import diag_part, trace
 from tapeflow.ops.linalg.decomposition import cholesky
@@ -20,56 +21,57 @@ def _stands_in(function: Any) -> Callable[[Any], Any]:
 
 
 @_stands_in(adjoint)
-def _adjoint(matrix, name=None):
+def _adjoint(matrix, name: str | None = None):
     return matrix.adjoint(name)
 
 
 @_stands_in(cholesky)
-def _cholesky(input, name=None):
+def _cholesky(input, name: str | None = None):
     return input.cholesky(name)
 
 
 @_stands_in(det)
-def _det(input, name=None):
+def _det(input, name: str | None = None):
     return input.determinant(name)
 
 
 @_stands_in(diag_part)
-def _diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
+def _diag_part(input, name: str = "diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT"):
     if k != 0:
         raise ValueError(f"Only the main diagonal of a linear operator is known, not k = {k}")
     return input.diag_part(name)
 
 
 @_stands_in(inv)
-def _inv(input, adjoint=False, name=None):
+def _inv(input, adjoint: bool = False, name: str | None = None):
     inverse = input.inverse(name)
     return inverse.adjoint() if adjoint else inverse
 
 
 @_stands_in(logdet)
-def _logdet(matrix, name=None):
+def _logdet(matrix, name: str | None = None):
     if not (matrix.is_positive_definite and matrix.is_self_adjoint):
         raise ValueError("Expected matrix to be self-adjoint positive definite.")
     return matrix.log_abs_determinant(name)
 
 
 @_stands_in(solve)
-def _solve(matrix, rhs, adjoint=False, name=None):
+def _solve(matrix, rhs, adjoint: bool = False, name=None):
     if not isinstance(matrix, LinearOperator):
         raise ValueError("Passing in `matrix` as a Tensor and `rhs` as a LinearOperator is not supported.")
     return matrix.solve(rhs, adjoint=adjoint, name=name)
 
 
 @_stands_in(trace)
-def _trace(x, name=None):
+def _trace(x, name: str | None = None):
     return x.trace(name)
 
 
 @_stands_in(matmul)
 def _matmul(
-    a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
-    b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None,
+    a, b, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+    adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
+    output_type: DType | None = None, grad_a: bool = False, grad_b: bool = False, name=None,
 ):  # fmt: skip
     if transpose_a or transpose_b:
         raise ValueError("Transposing not supported at this time.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_shape import TensorShape
@@ -33,13 +34,9 @@ class LinearOperatorFullMatrix(LinearOperator):
     """The operator of a plain matrix."""
 
     def __init__(
-        self,
-        matrix,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorFullMatrix",
+        self, matrix, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None,
+        name: str = "LinearOperatorFullMatrix",
     ):
         parameters = parameters_of(locals())
         self._matrix = as_matrix_tensor(matrix, "matrix")
@@ -73,13 +70,9 @@ class LinearOperatorDiag(LinearOperator):
     """The operator of a diagonal matrix, given its diagonal."""
 
     def __init__(
-        self,
-        diag,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorDiag",
+        self, diag, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None,
+        name: str = "LinearOperatorDiag",
     ):
         parameters = parameters_of(locals())
         self._diag = as_matrix_tensor(diag, "diag", 1)
@@ -113,10 +106,10 @@ class LinearOperatorDiag(LinearOperator):
     def _to_dense(self):
         return diagonal.MatrixDiag(self._diag)
 
-    def _matmul(self, x, adjoint):
+    def _matmul(self, x, adjoint: bool):
         return arithmetic.Mul(layout.ExpandDims(conjugated(self._diag, adjoint), -1), x)
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         return arithmetic.RealDiv(rhs, layout.ExpandDims(conjugated(self._diag, adjoint), -1))
 
     def _determinant(self):
@@ -236,13 +229,9 @@ class LinearOperatorLowerTriangular(LinearOperator):
     """The operator of the lower triangle of a matrix."""
 
     def __init__(
-        self,
-        tril,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorLowerTriangular",
+        self, tril, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None,
+        name: str = "LinearOperatorLowerTriangular",
     ):
         if is_square is False:
             raise ValueError("Only square lower triangular operators supported at this time.")
@@ -272,7 +261,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
     def _to_dense(self):
         return diagonal.MatrixBandPart(self._given, -1, 0)
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         return triangular_solve(self._given, rhs, lower=True, adjoint=adjoint)
 
     def _determinant(self):
@@ -319,15 +308,9 @@ class LinearOperatorScaledIdentity(LinearOperator):
     """The operator c * I, given the number of rows and c, which may be a batch of numbers."""
 
     def __init__(
-        self,
-        num_rows,
-        multiplier,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=True,
-        assert_proper_shapes=False,
-        name="LinearOperatorScaledIdentity",
+        self, num_rows, multiplier, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool = True, assert_proper_shapes: bool = False,
+        name: str = "LinearOperatorScaledIdentity",
     ):
         if not is_square:
             raise ValueError("A ScaledIdentity operator is always square.")
@@ -357,16 +340,16 @@ class LinearOperatorScaledIdentity(LinearOperator):
     def _shape_tensor(self):
         return concat([Shape(self._multiplier), stack([self._num_rows] * 2)], 0)
 
-    def _scale(self, adjoint=False):
+    def _scale(self, adjoint: bool = False):
         return layout.ExpandDims(layout.ExpandDims(conjugated(self._multiplier, adjoint), -1), -1)
 
     def _to_dense(self):
         return arithmetic.Mul(self._scale(), eye(self._num_rows, dtype=self.dtype))
 
-    def _matmul(self, x, adjoint):
+    def _matmul(self, x, adjoint: bool):
         return arithmetic.Mul(x, self._scale(adjoint))
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         return arithmetic.RealDiv(rhs, self._scale(adjoint))
 
     def _diag_part(self):
@@ -433,16 +416,9 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
     """The identity operator of `num_rows` rows; with `batch_shape` a stack of them."""
 
     def __init__(
-        self,
-        num_rows,
-        batch_shape=None,
-        dtype=None,
-        is_non_singular=True,
-        is_self_adjoint=True,
-        is_positive_definite=True,
-        is_square=True,
-        assert_proper_shapes=False,
-        name="LinearOperatorIdentity",
+        self, num_rows, batch_shape=None, dtype: DTypeLike | None = None, is_non_singular: bool = True,
+        is_self_adjoint: bool = True, is_positive_definite: bool = True, is_square: bool = True,
+        assert_proper_shapes: bool = False, name: str = "LinearOperatorIdentity",
     ):
         if not is_self_adjoint:
             raise ValueError("An identity operator is always self adjoint.")
@@ -460,7 +436,7 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
         )
         self._parameters = parameters
 
-    def add_to_tensor(self, mat, name="add_to_tensor"):
+    def add_to_tensor(self, mat, name: str = "add_to_tensor"):
         return super().add_to_tensor(mat)
 
     def _is_identity(self):
@@ -496,17 +472,9 @@ class LinearOperatorZeros(LinearOperator):
     """The operator that makes everything zero."""
 
     def __init__(
-        self,
-        num_rows,
-        num_columns=None,
-        batch_shape=None,
-        dtype=None,
-        is_non_singular=False,
-        is_self_adjoint=True,
-        is_positive_definite=False,
-        is_square=True,
-        assert_proper_shapes=False,
-        name="LinearOperatorZeros",
+        self, num_rows, num_columns=None, batch_shape=None, dtype: DTypeLike | None = None,
+        is_non_singular: bool = False, is_self_adjoint: bool = True, is_positive_definite: bool = False,
+        is_square: bool = True, assert_proper_shapes: bool = False, name: str = "LinearOperatorZeros",
     ):
         if is_non_singular:
             raise ValueError("A zero operator is never non-singular.")
@@ -540,7 +508,7 @@ class LinearOperatorZeros(LinearOperator):
     def _determinant(self):
         return zeros(self.batch_shape_tensor(), self.dtype)
 
-    def add_to_tensor(self, mat, name="add_to_tensor"):
+    def add_to_tensor(self, mat, name: str = "add_to_tensor"):
         return super().add_to_tensor(mat)
 
     def _product(self, other):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.array import diagonal, gather, layout
@@ -34,14 +35,9 @@ class LinearOperatorPermutation(LinearOperator):
     """The operator that brings rows into the order `perm`."""
 
     def __init__(
-        self,
-        perm,
-        dtype=dtypes.float32,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorPermutation",
+        self, perm, dtype: DTypeLike = dtypes.float32, is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
+        is_square: bool | None = None, name: str = "LinearOperatorPermutation",
     ):
         if is_non_singular is False:
             raise ValueError(
@@ -72,7 +68,7 @@ class LinearOperatorPermutation(LinearOperator):
         hits = comparison.Equal(layout.ExpandDims(self._perm, -1), columns)
         return casting.cast(hits, self.dtype)
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         return self._matmul(rhs, not adjoint)
 
     def _log_abs_determinant(self):
@@ -90,13 +86,9 @@ class LinearOperatorHouseholder(LinearOperator):
     """The reflection at the hyperplane orthogonal to `reflection_axis`."""
 
     def __init__(
-        self,
-        reflection_axis,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorHouseholder",
+        self, reflection_axis, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None,
+        name: str = "LinearOperatorHouseholder",
     ):
         if is_non_singular is False:
             raise ValueError("A Householder operator is always non-singular.")
@@ -118,12 +110,12 @@ class LinearOperatorHouseholder(LinearOperator):
     def _shape_tensor(self):
         return squared(Shape(self._axis))
 
-    def _matmul(self, x, adjoint):
+    def _matmul(self, x, adjoint: bool):
         v = layout.ExpandDims(normalize(self._axis, axis=-1)[0], -1)
         along = matmul(v, x, adjoint_a=True)
         return arithmetic.Sub(x, arithmetic.Mul(matmul(v, along), 2))
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         return self._matmul(rhs, adjoint)
 
     def _determinant(self):
@@ -159,14 +151,9 @@ class LinearOperatorTridiag(LinearOperator):
     """The operator of three diagonals; see `tridiagonal_matmul` for their forms."""
 
     def __init__(
-        self,
-        diagonals,
-        diagonals_format="compact",
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorTridiag",
+        self, diagonals, diagonals_format: str = "compact", is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
+        is_square: bool | None = None, name: str = "LinearOperatorTridiag",
     ):
         if is_square is False:
             raise ValueError("`LinearOperatorTridiag` must be square")
@@ -206,7 +193,7 @@ class LinearOperatorTridiag(LinearOperator):
     def _to_dense(self):
         return diagonal.MatrixDiagV3(self._diagonals, [-1, 1], -1, -1, 0, "LEFT_RIGHT")
 
-    def _solve(self, rhs, adjoint):
+    def _solve(self, rhs, adjoint: bool):
         diagonals = tridiagonal.adjoint_diagonals(self._diagonals) if adjoint else self._diagonals
         return tridiagonal.TridiagonalSolve(*with_common_batch(diagonals, rhs))
 
@@ -232,14 +219,9 @@ class LinearOperatorToeplitz(LinearOperator):
     """The operator of a matrix with constant diagonals, given its first column and row."""
 
     def __init__(
-        self,
-        col,
-        row,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorToeplitz",
+        self, col, row, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None,
+        name: str = "LinearOperatorToeplitz",
     ):
         if is_square is False:
             raise ValueError("Only square Toeplitz operators currently supported.")

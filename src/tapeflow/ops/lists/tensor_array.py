@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import functools
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, ResourceExhaustedError
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
@@ -29,6 +31,9 @@ from tapeflow.ops.lists.tensor_list_reading import TensorListGetItem
 from tapeflow.ops.lists.tensor_list_rows import TensorListFromTensor
 from tapeflow.ops.static import concrete_value, static_value
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.lists.tensor_array_staged import StagedTensorArray
 
 
 def _tensor_array_staged() -> ModuleType:
@@ -72,18 +77,10 @@ class TensorArray:
     _shape: list[TensorShape]
 
     def __new__(
-        cls,
-        dtype,
-        size=None,
-        dynamic_size=None,
-        clear_after_read=None,
-        tensor_array_name=None,
-        handle=None,
-        flow=None,
-        infer_shape=True,
-        element_shape=None,
-        colocate_with_first_write_call=True,
-        name=None,
+        cls, dtype: DTypeLike, size: TensorLike | None = None, dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None, tensor_array_name=None, handle=None, flow: Tensor | None = None,
+        infer_shape: bool = True, element_shape: ShapeLike | None = None,
+        colocate_with_first_write_call: bool = True, name: str | None = None,
     ):
         if not context.executing_eagerly() or _is_symbolic(flow) or _is_symbolic(size):
             StagedTensorArray = _tensor_array_staged().StagedTensorArray
@@ -130,7 +127,7 @@ class TensorArray:
     def mark_used(self):
         """Nothing; in TensorFlow it silences a warning."""
 
-    def _checked(self, value):
+    def _checked(self, value: Tensor):
         """`value` as an element, or several elements' tensor."""
         value = convert_to_tensor(value, dtype_hint=self._dtype)
         if value.dtype != self._dtype:
@@ -141,7 +138,7 @@ class TensorArray:
             )
         return value
 
-    def _learn(self, shape, message="Incompatible shape for value ({}), expected ({})"):
+    def _learn(self, shape, message: str = "Incompatible shape for value ({}), expected ({})"):
         """Checks the shape of an element, and remembers it where shapes are to be inferred."""
         known = self._shape[0]
         if shape is known or (shape.rank is not None and shape == known):
@@ -179,7 +176,7 @@ class TensorArray:
         return self
 
     @_of_its_kind
-    def grad(self, source, flow=None, name=None):
+    def grad(self, source, flow=None, name: str | None = None):
         """Raises NotImplementedError: a tape differentiates arrays as they are."""
         raise NotImplementedError(
             "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does "
@@ -187,12 +184,12 @@ class TensorArray:
         )
 
     @_of_its_kind
-    def size(self, name=None):
+    def size(self, name: str | None = None):
         """The number of elements, an int32 scalar."""
         return convert_to_tensor(len(self._tensors), dtype=dtypes.int32)
 
     @_of_its_kind
-    def read(self, index, name=None):
+    def read(self, index, name: str | None = None):
         """The element at `index`."""
         if _is_symbolic(index):
             return self._staged().read(index)
@@ -210,7 +207,7 @@ class TensorArray:
             self._cleared.add(at)
         return value
 
-    def _held(self, at):
+    def _held(self, at: int):
         """The element at `at`, which stays there: zeros where none was written, or it was read and cleared."""
         if not 0 <= at < len(self._tensors):
             raise OutOfRangeError(
@@ -235,7 +232,7 @@ class TensorArray:
         return zeros(self.element_shape, self._dtype)
 
     @_of_its_kind
-    def write(self, index, value, name=None):
+    def write(self, index: Tensor, value: Tensor, name: str | None = None):
         """The array with `value` at `index`."""
         if _is_symbolic(index):
             return self._staged().write(index, value)
@@ -260,7 +257,7 @@ class TensorArray:
         return self
 
     @_of_its_kind
-    def stack(self, name=None):
+    def stack(self, name: str | None = None):
         """All elements as one tensor with a new first dimension."""
         if not self._tensors:
             shape = self.element_shape.as_list() if self.element_shape.is_fully_defined() else []
@@ -268,14 +265,14 @@ class TensorArray:
         return Pack([self._held(i) for i in range(len(self._tensors))])
 
     @_of_its_kind
-    def gather(self, indices, name=None):
+    def gather(self, indices, name: str | None = None):
         """The elements at `indices`, stacked."""
         if static_value(indices) is None:
             return self._staged().gather(indices)
         return Pack([self._held(int(i)) for i in concrete_value(indices)])
 
     @_of_its_kind
-    def concat(self, name=None):
+    def concat(self, name: str | None = None):
         """All elements joined along their first dimension."""
         parts = [self._held(i) for i in range(len(self._tensors))]
         for at, part in enumerate(parts):
@@ -286,7 +283,7 @@ class TensorArray:
         return concat(parts, 0)
 
     @_of_its_kind
-    def unstack(self, value, name=None):
+    def unstack(self, value, name: str | None = None):
         """The array with the slices of `value` along its first dimension as elements."""
         value = self._checked(value)
         if type(value) is not _Eager:
@@ -306,7 +303,7 @@ class TensorArray:
         return array
 
     @_of_its_kind
-    def scatter(self, indices, value, name=None):
+    def scatter(self, indices, value, name: str | None = None):
         """The array with the slices of `value` at `indices`."""
         value = self._checked(value)
         if type(value) is not _Eager or static_value(indices) is None:
@@ -315,7 +312,7 @@ class TensorArray:
         return self._written(zip(places, unstack(value), strict=True))
 
     @_of_its_kind
-    def split(self, value, lengths, name=None):
+    def split(self, value, lengths, name: str | None = None):
         """The array with consecutive parts of `value` of the given lengths as elements."""
         value = self._checked(value)
         if type(value) is not _Eager or static_value(lengths) is None:
@@ -340,7 +337,7 @@ class TensorArray:
         return self._written(enumerate(split(value, sizes)))
 
     @_of_its_kind
-    def close(self, name=None):
+    def close(self, name: str | None = None):
         """Forgets all elements."""
         self._tensors.clear()
 
@@ -378,7 +375,7 @@ def shape_input(shape: TensorShape) -> np.ndarray:
     return np.array([-1 if d is None else d for d in shape.as_list()], np.int32)
 
 
-def _elements_of(flow, shape, dtype) -> list:
+def _elements_of(flow, shape, dtype: DType) -> list:
     payload = flow.numpy()
     if not isinstance(payload, list_payload.TensorList) or payload.dtype != dtype:
         raise ValueError(f"flow must hold a list of {dtype.name} tensors, but is {flow!r}")
@@ -392,7 +389,7 @@ def _elements_of(flow, shape, dtype) -> list:
     ]
 
 
-def _like(array, flow):
+def _like(array: StagedTensorArray, flow: Tensor):
     """An array as `array` is, of another flow."""
     StagedTensorArray = _tensor_array_staged().StagedTensorArray
     staged = isinstance(array, StagedTensorArray)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import dtypes, tensor_shape
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.ops.lists.tensor_array import TensorArray
@@ -24,7 +25,8 @@ class TensorArraySpec(TypeSpec):
     __slots__ = ("_dtype", "_dynamic_size", "_element_shape", "_infer_shape")
 
     def __init__(
-        self, element_shape=None, dtype=dtypes.float32, dynamic_size=False, infer_shape=True
+        self, element_shape: ShapeLike | None = None, dtype: DTypeLike = dtypes.float32,
+        dynamic_size: bool = False, infer_shape: bool = True,
     ):
         self._element_shape = tensor_shape.as_shape(element_shape)
         self._dtype = dtypes.as_dtype(dtype)

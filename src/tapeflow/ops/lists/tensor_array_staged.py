@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.rows import Identity
@@ -32,7 +33,7 @@ class StagedTensorArray(TensorArray):
 
     _in_graph = True
 
-    def _begin(self, size, flow, clear_after_read):
+    def _begin(self, size, flow, clear_after_read: bool | None):
         self._size = size
         self._flow = flow
         if flow is not None and not _is_list(flow):
@@ -44,7 +45,7 @@ class StagedTensorArray(TensorArray):
             raise ValueError("Argument `size` must be provided if argument `flow` is not provided.")
         self._flow = TensorListReserve(shape_input(self.element_shape), size, self._dtype)
 
-    def _with(self, flow):
+    def _with(self, flow: Tensor):
         """The array after a write."""
         made = StagedTensorArray(
             self._dtype, dynamic_size=self._dynamic_size, flow=flow, infer_shape=self._infer_shape
@@ -69,19 +70,19 @@ class StagedTensorArray(TensorArray):
         """The same array, computed anew."""
         return self._with(Identity(self._flow))
 
-    def grad(self, source, flow=None, name=None):
+    def grad(self, source, flow=None, name: str | None = None):
         """Raises NotImplementedError: arrays are differentiated as they are."""
         raise NotImplementedError(
             "TensorArray.grad is not supported: gradients of what reads a TensorArray need no array of their own."
         )
 
-    def size(self, name=None):
+    def size(self, name: str | None = None):
         """The number of elements, an int32 scalar."""
         if not self._dynamic_size and self._size is not None:
             return convert_to_tensor(self._size, dtype=dtypes.int32)
         return TensorListLength(self._flow)
 
-    def read(self, index, name=None):
+    def read(self, index: Tensor, name: str | None = None):
         """The element at `index`."""
         value = TensorListGetItem(
             self._flow, _index(index), shape_input(self.element_shape), self._dtype
@@ -89,12 +90,12 @@ class StagedTensorArray(TensorArray):
         return self._shaped(value, self.element_shape)
 
     @staticmethod
-    def _shaped(value, shape):
+    def _shaped(value: Tensor, shape):
         if shape.rank is not None:
             value.set_shape(shape)
         return value
 
-    def write(self, index, value, name=None):
+    def write(self, index: Tensor, value: Tensor, name: str | None = None):
         """The array with `value` at `index`."""
         value = self._checked(value)
         self._learn(value.shape, _INCONSISTENT)
@@ -111,7 +112,7 @@ class StagedTensorArray(TensorArray):
         size = static_value(self._size)
         return None if size is None or size < 0 else int(size)
 
-    def stack(self, name=None):
+    def stack(self, name: str | None = None):
         """All elements as one tensor with a new first dimension."""
         count = self._count()
         value = TensorListStack(
@@ -122,13 +123,13 @@ class StagedTensorArray(TensorArray):
         )
         return self._shaped(value, TensorShape([count]).concatenate(self.element_shape))
 
-    def gather(self, indices, name=None):
+    def gather(self, indices, name: str | None = None):
         """The elements at `indices`, stacked."""
         indices = _index(indices)
         value = TensorListGather(self._flow, indices, shape_input(self.element_shape), self._dtype)
         return self._shaped(value, indices.shape[:1].concatenate(self.element_shape))
 
-    def concat(self, name=None):
+    def concat(self, name: str | None = None):
         """All elements joined along their first dimension."""
         shape = self.element_shape
         if shape.rank is not None:
@@ -137,7 +138,7 @@ class StagedTensorArray(TensorArray):
         value = TensorListConcatV2(self._flow, shape_input(shape), none, self._dtype).tensor
         return self._shaped(value, shape)
 
-    def unstack(self, value, name=None):
+    def unstack(self, value: Tensor, name: str | None = None):
         """The array with the slices of `value` along its first dimension as elements."""
         value = self._checked(value)
         if value.shape.rank == 0:
@@ -145,7 +146,7 @@ class StagedTensorArray(TensorArray):
         self._learn(value.shape[1:], _INCONSISTENT)
         return self._with(TensorListFromTensor(value, shape_input(value.shape[1:])))
 
-    def scatter(self, indices, value, name=None):
+    def scatter(self, indices, value, name: str | None = None):
         """The array with the slices of `value` at `indices`."""
         value = self._checked(value)
         self._learn(value.shape[1:], _INCONSISTENT)
@@ -165,16 +166,16 @@ class StagedTensorArray(TensorArray):
         shape = shape_input(self.element_shape)
         return self._with(TensorListSplit(value, shape, lengths))
 
-    def close(self, name=None):
+    def close(self, name: str | None = None):
         """Nothing: the graph frees a list after its last use."""
 
 
-def _is_list(flow) -> bool:
+def _is_list(flow: Tensor) -> bool:
     # What stands for a flow while structures are mapped need not be a tensor.
     return not isinstance(flow, _native.Tensor) or flow.dtype == dtypes.variant
 
 
-def _index(index):
+def _index(index: Tensor):
     """Indices as the TensorList ops take them."""
     index = convert_to_tensor(index)
     return index if index.dtype == dtypes.int32 else cast(index, dtypes.int32)

@@ -7,9 +7,12 @@ see that). Loops of graphs, and TensorArray in them, are built on these ops.
 from __future__ import annotations
 
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tapeflow.core.annotations import Array, Tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import ZerosLike, zeros
@@ -17,6 +20,9 @@ from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.payload import TensorList, element, list_in, text_of
 from tapeflow.ops.table import ANY, INDEX, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
 def _tensor_list_reading() -> ModuleType:
@@ -34,7 +40,7 @@ def sample_list(*elements, shape=None, limit=-1, kind="float64"):
     return element(TensorList(tensors, kind, shape, limit), VARIANT)
 
 
-def static_rest(call, name: str):
+def static_rest(call: GradientCall, name: str):
     """What is known of the shape of `name` without its first dimension, as an op takes it."""
     shape = call.static_shape(name)
     if shape.rank is None:
@@ -49,7 +55,9 @@ def static_rest(call, name: str):
     attrs={"element_dtype": dtype},
     shape=shapes.scalar,
 )
-def EmptyTensorList(xp, element_shape, max_num_elements, element_dtype):
+def EmptyTensorList(
+    xp: ModuleType, element_shape: np.ndarray, max_num_elements: np.ndarray, element_dtype: DType
+):
     if max_num_elements.ndim:
         raise invalid(
             f"max_num_elements expected to be a scalar but got shape: {shape_text(max_num_elements.shape)}"
@@ -63,7 +71,7 @@ EmptyTensorList.gradient(None)
 
 
 @EmptyTensorList.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([2, -1], -1, "float64", expect=sample_list(shape=(2, None)))
     yield Sample(-1, -1, "float64", expect=sample_list())
     yield Sample(3, -1, "float32", raises=InvalidArgumentError)
@@ -79,7 +87,9 @@ def _(rng):
     attrs={"element_dtype": dtype},
     shape=shapes.scalar,
 )
-def TensorListReserve(xp, element_shape, num_elements, element_dtype):
+def TensorListReserve(
+    xp: ModuleType, element_shape: np.ndarray, num_elements: np.ndarray, element_dtype: DType
+):
     if num_elements.ndim:
         raise invalid(
             f"The num_elements to reserve must be a tensor size 1, but got {shape_text(num_elements.shape)}"
@@ -95,7 +105,7 @@ TensorListReserve.gradient(None)
 
 
 @TensorListReserve.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([2], 3, "float64", expect=sample_list(None, None, None, shape=(2,)))
     yield Sample(-1, 0, "float64", expect=sample_list())
     yield Sample([2], -1, "float64", raises=InvalidArgumentError)
@@ -108,7 +118,7 @@ def _(rng):
     types={"element_dtype": ANY},
     shape=shapes.scalar,
 )
-def TensorListPushBack(xp, input_handle, tensor):
+def TensorListPushBack(xp: ModuleType, input_handle: np.ndarray, tensor: Array):
     before = list_in(input_handle)
     return _with_pushed(before, tensor, "Invalid data types", "list.")
 
@@ -138,7 +148,7 @@ def _changed(before, tensors):
 
 
 @TensorListPushBack.gradient(needs="")
-def _(call, dlist):
+def _(call: GradientCall, dlist: Tensor):
     popped = TensorListPopBack(dlist, call.shape("tensor"), call.dtype("tensor"))
     return popped.output_handle, popped.tensor
 
@@ -166,7 +176,7 @@ def _(rng):
     types={"element_dtype": ANY},
     shape=shapes.same_as_first,
 )
-def TensorListPushBackBatch(xp, input_handles, tensor):
+def TensorListPushBackBatch(xp: ModuleType, input_handles: Array, tensor: Array):
     if tensor.ndim < 1:
         raise invalid(
             f"Expected tensor to be at least a vector, but saw shape: {shape_text(tensor.shape)}"
@@ -205,7 +215,7 @@ TensorListPushBackBatch.compiled(never="it takes lists of lists")
 
 
 @TensorListPushBackBatch.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_lists(sample_list(1), sample_list()), np.array([5.0, 6.0]),
                  expect=_lists(sample_list(1, 5), sample_list(6)), differentiable=False)  # fmt: skip
     yield Sample(_lists(sample_list(1)), np.array([5.0, 6.0]), raises=InvalidArgumentError)
@@ -220,7 +230,9 @@ def _(rng):
     attrs={"element_dtype": dtype},
     shape=lambda call: [(), spelled(call, 1)],
 )
-def TensorListPopBack(xp, input_handle, element_shape, element_dtype):
+def TensorListPopBack(
+    xp: ModuleType, input_handle: np.ndarray, element_shape: np.ndarray, element_dtype: DType
+):
     before = list_in(input_handle)
     list_payload.check_dtype(before, element_dtype)
     if len(before) == 0:
@@ -237,13 +249,13 @@ def TensorListPopBack(xp, input_handle, element_shape, element_dtype):
     return _changed(before, rest), last
 
 
-def spelled(call, i: int):
+def spelled(call: ShapeCall, i: int):
     """The shape that input `i` spells; -1 spells none."""
     return shapes.from_value(call, i) if call.shape(i) else None
 
 
 @TensorListPopBack.gradient(needs="output_handle")
-def _(call, dlist, dtensor):
+def _(call: GradientCall, dlist: Tensor, dtensor: Tensor):
     if dlist is None:
         dlist = TensorListReserve(-1, length_in(call, "output_handle"), call.dtype("tensor"))
     if dtensor is None:
@@ -251,7 +263,7 @@ def _(call, dlist, dtensor):
     return TensorListPushBack(dlist, dtensor), None
 
 
-def length_in(call, name: str):
+def length_in(call: GradientCall, name: str):
     """The length of the list `name`. In a graph it is computed beside the call: loops then need not keep the list."""
     TensorListLength = _tensor_list_reading().TensorListLength
     beside = getattr(call, "beside", None)
@@ -259,7 +271,7 @@ def length_in(call, name: str):
 
 
 @TensorListPopBack.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_list(1, 2), -1, "float64", expect=(sample_list(1), np.float64(2)))
     yield Sample(sample_list([1], None, shape=(None,)), [2], "float64",
                  expect=(sample_list([1], shape=(None,)), np.zeros(2)))  # fmt: skip
@@ -276,7 +288,10 @@ def _(rng):
     attrs={"resize_if_index_out_of_bounds": False},
     shape=shapes.scalar,
 )
-def TensorListSetItem(xp, input_handle, index, item, resize_if_index_out_of_bounds):
+def TensorListSetItem(
+    xp: ModuleType, input_handle: np.ndarray, index: np.ndarray, item: np.ndarray,
+    resize_if_index_out_of_bounds: bool,
+):
     before = list_in(input_handle)
     kind = list_payload.dtype_of(item)
     list_payload.check_dtype(before, kind)
@@ -294,7 +309,7 @@ def TensorListSetItem(xp, input_handle, index, item, resize_if_index_out_of_boun
 
 
 @TensorListSetItem.gradient(needs="index, item")
-def _(call, dlist):
+def _(call: GradientCall, dlist: Tensor):
     TensorListGetItem = _tensor_list_reading().TensorListGetItem
     kind = call.dtype("item")
     shape = call.shape("item")
@@ -306,7 +321,7 @@ def _(call, dlist):
 
 
 @TensorListSetItem.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         sample_list(1, 2), 1, np.float64(5.0), expect=sample_list(1, 5), differentiable=False
     )
@@ -331,7 +346,7 @@ def _(rng):
     "input_handle: variant, size: int32 -> output_handle: variant",
     shape=shapes.scalar,
 )
-def TensorListResize(xp, input_handle, size):
+def TensorListResize(xp: ModuleType, input_handle: np.ndarray, size: np.ndarray):
     before = list_in(input_handle)
     count = list_payload.one(size, "size must be a scalar")
     if count < 0:
@@ -340,12 +355,12 @@ def TensorListResize(xp, input_handle, size):
 
 
 @TensorListResize.gradient(needs="input_handle")
-def _(call, dlist):
+def _(call: GradientCall, dlist: Tensor):
     return TensorListResize(dlist, length_in(call, "input_handle")), None
 
 
 @TensorListResize.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_list(1, 2), 3, expect=sample_list(1, 2, None))
     yield Sample(sample_list(1, 2), 1, expect=sample_list(1))
     yield Sample(sample_list(1), -1, raises=InvalidArgumentError)
@@ -358,7 +373,7 @@ def _(rng):
     attrs={"element_dtype": dtype},
     shape=shapes.merged,
 )
-def TensorListConcatLists(xp, input_a, input_b, element_dtype):
+def TensorListConcatLists(xp: ModuleType, input_a: Array, input_b: Array, element_dtype: DType):
     if input_a.shape != input_b.shape:
         raise invalid(
             "Incompatible input TensorList tensor shapes: "
@@ -388,7 +403,7 @@ TensorListConcatLists.compiled(never="it takes lists of lists")
 
 
 @TensorListConcatLists.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_list(1), sample_list(2, None), "float64", expect=sample_list(1, 2, None))
     yield Sample(_lists(sample_list(1)), _lists(sample_list(2)), "float64",
                  expect=_lists(sample_list(1, 2)))  # fmt: skip

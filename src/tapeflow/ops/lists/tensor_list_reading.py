@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from tapeflow.core.annotations import Array, Tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.gather import Gather
@@ -28,9 +33,12 @@ from tapeflow.ops.math import segment
 from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import index_kind, invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 
 @op("TensorListLength", "input_handle: variant -> length: int32", shape=shapes.scalar)
-def TensorListLength(xp, input_handle):
+def TensorListLength(xp: ModuleType, input_handle: np.ndarray):
     return np.int32(len(list_in(input_handle)))
 
 
@@ -38,12 +46,12 @@ TensorListLength.gradient(None)
 
 
 @TensorListLength.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_list(1, None, 2), expect=np.int32(3))
     yield Sample(sample_list(), expect=np.int32(0))
 
 
-def _element_shape_rule(call):
+def _element_shape_rule(call: ShapeCall):
     return [None]
 
 
@@ -53,7 +61,7 @@ def _element_shape_rule(call):
     attrs={"shape_type": dtype},
     shape=_element_shape_rule,
 )
-def TensorListElementShape(xp, input_handle, shape_type):
+def TensorListElementShape(xp: ModuleType, input_handle: np.ndarray, shape_type: DType):
     kind = index_kind(shape_type, "shape_type")
     shape = list_in(input_handle).element_shape
     return np.array(-1 if shape is None else [-1 if d is None else d for d in shape], kind)
@@ -63,7 +71,7 @@ TensorListElementShape.gradient(None)
 
 
 @TensorListElementShape.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_list(shape=(2, None)), "int64", expect=np.array([2, -1]))
     yield Sample(sample_list(), "int32", expect=np.int32(-1))
     yield Sample(sample_list(shape=()), "int32", expect=np.zeros(0, np.int32))
@@ -76,7 +84,10 @@ def _(rng):
     attrs={"element_dtype": dtype},
     shape=lambda call: [spelled(call, 2)],
 )
-def TensorListGetItem(xp, input_handle, index, element_shape, element_dtype):
+def TensorListGetItem(
+    xp: ModuleType, input_handle: np.ndarray, index: np.ndarray, element_shape: np.ndarray,
+    element_dtype: DType,
+):
     elements = list_in(input_handle)
     list_payload.check_dtype(elements, element_dtype)
     at, count = list_payload.one(index, "index must be a scalar"), len(elements)
@@ -98,17 +109,17 @@ def TensorListGetItem(xp, input_handle, index, element_shape, element_dtype):
 
 
 @TensorListGetItem.gradient(needs="input_handle, index")
-def _(call, ditem):
+def _(call: GradientCall, ditem: Tensor):
     return TensorListSetItem(_unset(call, "item"), call.index, ditem), None, None
 
 
-def _unset(call, element: str):
+def _unset(call: GradientCall, element: str):
     """A list as long as that of the call's input, with nothing set. Its elements may be of any shape."""
     return TensorListReserve(-1, length_in(call, "input_handle"), call.dtype(element))
 
 
 @TensorListGetItem.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_list(1, 2), 1, -1, "float64", expect=np.float64(2))
     yield Sample(sample_list(None, shape=(2,)), 0, -1, "float64", expect=np.zeros(2))
     yield Sample(sample_list(None), 0, [3], "float64", expect=np.zeros(3))
@@ -121,7 +132,7 @@ def _(rng):
     yield Sample(sample_list(1), 0, -1, "int32", raises=InvalidArgumentError)
 
 
-def _stack_rule(call):
+def _stack_rule(call: ShapeCall):
     row, count = spelled(call, 1), call.attr("num_elements")
     return [None if row is None else (None if count < 0 else count, *row)]
 
@@ -133,7 +144,10 @@ def _stack_rule(call):
     shape=_stack_rule,
     moves=True,
 )
-def TensorListStack(xp, input_handle, element_shape, element_dtype, num_elements):
+def TensorListStack(
+    xp: ModuleType, input_handle: np.ndarray, element_shape: np.ndarray, element_dtype: DType,
+    num_elements: int,
+):
     elements = list_in(input_handle)
     list_payload.check_dtype(elements, element_dtype)
     shape = list_payload.merged(list_payload.parsed(element_shape), elements.element_shape)
@@ -169,12 +183,12 @@ def _stacked(tensors, shape, kind, message):
 
 
 @TensorListStack.gradient(needs="")
-def _(call, dtensor):
+def _(call: GradientCall, dtensor: Tensor):
     return TensorListFromTensor(dtensor, static_rest(call, "tensor")), None
 
 
 @TensorListStack.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         sample_list([1, 2], [3, 4]), -1, "float64", expect=np.array([[1.0, 2.0], [3.0, 4.0]])
     )
@@ -189,7 +203,7 @@ def _(rng):
     yield Sample(sample_list(1), -1, "int32", raises=InvalidArgumentError)
 
 
-def _gather_rule(call):
+def _gather_rule(call: ShapeCall):
     row, indices = spelled(call, 2), call.shape(1)
     return [None if row is None else (shapes.element_count(indices), *row)]
 
@@ -200,7 +214,9 @@ def _gather_rule(call):
     attrs={"element_dtype": dtype},
     shape=_gather_rule,
 )
-def TensorListGather(xp, input_handle, indices, element_shape, element_dtype):
+def TensorListGather(
+    xp: ModuleType, input_handle: np.ndarray, indices: Array, element_shape: np.ndarray, element_dtype: DType
+):
     elements = list_in(input_handle)
     list_payload.check_dtype(elements, element_dtype)
     shape = list_payload.merged(list_payload.parsed(element_shape), elements.element_shape)
@@ -222,7 +238,7 @@ def TensorListGather(xp, input_handle, indices, element_shape, element_dtype):
 
 
 @TensorListGather.gradient(needs="input_handle, indices")
-def _(call, dvalues):
+def _(call: GradientCall, dvalues: Tensor):
     unset, indices = _unset(call, "values"), Reshape(call.indices, [-1])
     if call.dtype("values") != VARIANT:
         # An element that was read several times gets the sum of what came back for it.
@@ -232,7 +248,7 @@ def _(call, dvalues):
 
 
 @TensorListGather.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_list(1, 2, 3), [2, 0, 2], -1, "float64", expect=np.array([3.0, 1.0, 3.0]))
     yield Sample(sample_list([1], None), [[1, 0]], -1, "float64", expect=np.array([[0.0], [1.0]]))
     yield Sample(sample_list(1), np.zeros(0, np.int32), [], "float64", expect=np.zeros(0))
@@ -244,7 +260,7 @@ def _(rng):
     yield Sample(sample_list(1), [0], -1, "int32", raises=InvalidArgumentError)
 
 
-def _concat_rule(call):
+def _concat_rule(call: ShapeCall):
     shape = spelled(call, 1)
     return [None if shape is None else (None, *shape[1:]), (None,)]
 
@@ -322,13 +338,13 @@ def _fill_lengths(lengths, leading_dims, first) -> None:
 
 
 @TensorListConcatV2.gradient(needs="input_handle, lengths")
-def _(call, dtensor, dlengths):
+def _(call: GradientCall, dtensor: Tensor, dlengths: Tensor):
     shape = TensorListElementShape(call.input_handle, "int32")
     return TensorListSplit(dtensor, shape, call.lengths), None, None
 
 
 @TensorListConcatV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     none = np.zeros(0, np.int64)
     yield Sample(sample_list([1, 2], [3]), -1, none, "float64",
                  expect=(np.array([1.0, 2.0, 3.0]), np.array([2, 1])))  # fmt: skip

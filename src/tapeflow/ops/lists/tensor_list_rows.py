@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import ZerosLike, zeros
@@ -21,6 +23,9 @@ from tapeflow.ops.math import segment
 from tapeflow.ops.math.comparison import Equal, Select
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
 def _tensor_list_reading() -> ModuleType:
@@ -44,7 +49,7 @@ def _check_rows(shape, tensor) -> None:
         )
 
 
-def _row_shape(call):
+def _row_shape(call: GradientCall):
     """The shape of the rows of the input `tensor`, as the gradients' ops take it."""
     shape = call.static_shape("tensor")
     if shape.is_fully_defined():
@@ -58,7 +63,7 @@ def _row_shape(call):
     types={"element_dtype": ANY, "shape_type": INDEX},
     shape=shapes.scalar,
 )
-def TensorListFromTensor(xp, tensor, element_shape):
+def TensorListFromTensor(xp: ModuleType, tensor: np.ndarray, element_shape: np.ndarray):
     _at_least_vector(tensor)
     shape = list_payload.parsed(element_shape)
     _check_rows(shape, tensor)
@@ -67,7 +72,7 @@ def TensorListFromTensor(xp, tensor, element_shape):
 
 
 @TensorListFromTensor.gradient(needs="")
-def _(call, dlist):
+def _(call: GradientCall, dlist: Tensor):
     TensorListStack = _tensor_list_reading().TensorListStack
     shape = call.static_shape("tensor")
     count = shape.as_list()[0] if shape.rank else None
@@ -76,7 +81,7 @@ def _(call, dlist):
 
 
 @TensorListFromTensor.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([[1.0, 2.0], [3.0, 4.0]]), -1, expect=sample_list([1, 2], [3, 4]))
     yield Sample(np.array([[1.0, 2.0]]), [-1], expect=sample_list([1, 2], shape=(None,)))
     yield Sample(np.zeros((0, 2)), [2], expect=sample_list(shape=(2,)))
@@ -84,7 +89,7 @@ def _(rng):
     yield Sample([[1.0, 2.0]], [3], raises=InvalidArgumentError)
 
 
-def _split_rule(call):
+def _split_rule(call: ShapeCall):
     shapes.at_least(call.shape(0), 1)
     return [()]
 
@@ -95,7 +100,7 @@ def _split_rule(call):
     types={"element_dtype": ANY, "shape_type": INDEX},
     shape=_split_rule,
 )
-def TensorListSplit(xp, tensor, element_shape, lengths):
+def TensorListSplit(xp: ModuleType, tensor: np.ndarray, element_shape: np.ndarray, lengths: Array):
     shape = list_payload.parsed(element_shape)
     if shape == ():
         raise invalid(
@@ -131,14 +136,14 @@ def TensorListSplit(xp, tensor, element_shape, lengths):
 
 
 @TensorListSplit.gradient(needs="lengths")
-def _(call, dlist):
+def _(call: GradientCall, dlist: Tensor):
     TensorListConcatV2 = _tensor_list_reading().TensorListConcatV2
     shape = ConcatV2([np.array([-1], np.int32), _row_shape(call)], 0)
     return TensorListConcatV2(dlist, shape, call.lengths, call.dtype("tensor")).tensor, None, None
 
 
 @TensorListSplit.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([1.0, 2.0, 3.0]), [-1], np.array([1, 2]),
                  expect=sample_list([1], [2, 3], shape=(None,)))  # fmt: skip
     yield Sample(np.array([1.0, 2.0]), -1, np.array([0, 2]), expect=sample_list([], [1, 2]))
@@ -181,7 +186,9 @@ def _scattered(tensors, positions, rows):
     types={"element_dtype": ANY, "shape_type": INDEX},
     shape=shapes.scalar,
 )
-def TensorListScatterV2(xp, tensor, indices, element_shape, num_elements):
+def TensorListScatterV2(
+    xp: ModuleType, tensor: np.ndarray, indices: Array, element_shape: np.ndarray, num_elements: Array
+):
     shape = list_payload.parsed(element_shape)
     if num_elements.ndim:
         raise invalid("num_elements must be a scalar")
@@ -215,12 +222,12 @@ def _gathered(call, dlist):
 
 
 @TensorListScatterV2.gradient(needs="indices")
-def _(call, dlist):
+def _(call: GradientCall, dlist: Tensor):
     return _gathered(call, dlist), None, None, None
 
 
 @TensorListScatterV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([1.0, 2.0]), [2, 0], -1, -1, expect=sample_list(2, None, 1))
     yield Sample(np.array([1.0, 2.0]), [1, 1], [], 3, expect=sample_list(None, 2, None, shape=()))
     yield Sample(np.zeros((0, 2)), np.zeros(0, np.int32), [2], -1, expect=sample_list(shape=(2,)))
@@ -242,7 +249,9 @@ def _(rng):
     types={"element_dtype": ANY},
     shape=shapes.scalar,
 )
-def TensorListScatterIntoExistingList(xp, input_handle, tensor, indices):
+def TensorListScatterIntoExistingList(
+    xp: ModuleType, input_handle: np.ndarray, tensor: np.ndarray, indices: np.ndarray
+):
     before = list_in(input_handle)
     kind = list_payload.dtype_of(tensor)
     if before.dtype != kind:
@@ -265,14 +274,14 @@ def TensorListScatterIntoExistingList(xp, input_handle, tensor, indices):
 
 
 @TensorListScatterIntoExistingList.gradient(needs="indices")
-def _(call, dlist):
+def _(call: GradientCall, dlist: Tensor):
     blank = zeros(call.shape("tensor"), call.dtype("tensor"))
     dtensor = _gathered(call, dlist)  # first: then the list may change in place
     return TensorListScatterIntoExistingList(dlist, blank, call.indices), dtensor, None
 
 
 @TensorListScatterIntoExistingList.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         sample_list(1, 2), np.array([5.0]), [1], expect=sample_list(1, 5), differentiable=False
     )

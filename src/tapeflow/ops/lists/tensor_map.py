@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.payload import element
 from tapeflow.ops.table import ANY, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 
 class TensorMap:
@@ -74,32 +80,32 @@ _ONE, _KEY, _OTHER = np.array(1.0), np.array(b"a", object), np.array(b"z", objec
 
 
 @op("EmptyTensorMap", "-> handle: variant", shape=shapes.scalar)
-def EmptyTensorMap(xp):
+def EmptyTensorMap(xp: ModuleType):
     return _boxed(TensorMap())
 
 
 @EmptyTensorMap.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(expect=sample_map())
 
 
 @op("TensorMapInsert", "input_handle: variant, key: key_dtype, value: value_dtype -> output_handle: variant",
     types=_KINDS, shape=shapes.scalar)  # fmt: skip
-def TensorMapInsert(xp, input_handle, key, value):
+def TensorMapInsert(xp: ModuleType, input_handle: Array, key: np.ndarray, value: np.ndarray):
     kinds = list_payload.dtype_of(key), list_payload.dtype_of(value)
     own = {_key(key): (element(np.array(key), kinds[0]), element(np.array(value), kinds[1]))}
     return _boxed(TensorMap({**_map(input_handle).entries, **own}))
 
 
 @TensorMapInsert.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_map(), _KEY, _ONE, expect=sample_map(a=1.0), differentiable=False)
     yield Sample(sample_map(a=2.0, b=3.0), _KEY, _ONE, expect=sample_map(a=1.0, b=3.0), differentiable=False)
 
 
 @op("TensorMapLookup", "input_handle: variant, key: key_dtype -> value: value_dtype", types={"key_dtype": ANY},
     attrs={"value_dtype": dtype}, shape=shapes.unknown)  # fmt: skip
-def TensorMapLookup(xp, input_handle, key, value_dtype):
+def TensorMapLookup(xp: ModuleType, input_handle: np.ndarray, key: np.ndarray, value_dtype: DType):
     found = _entry(_map(input_handle), key, "lookup")[1]
     if found.dtype != value_dtype:
         raise invalid(f"The value is {found.dtype.name}, not {value_dtype.name}")
@@ -107,7 +113,7 @@ def TensorMapLookup(xp, input_handle, key, value_dtype):
 
 
 @TensorMapLookup.samples
-def _(rng):
+def _(rng: SampleGenerator):
     held = sample_map(a=[1.0, 2.0])
     yield Sample(held, _KEY, value_dtype=dtypes.float64, expect=np.array([1.0, 2.0]))
     yield Sample(held, _OTHER, value_dtype=dtypes.float64, raises=InvalidArgumentError)
@@ -116,43 +122,43 @@ def _(rng):
 
 @op("TensorMapErase", "input_handle: variant, key: key_dtype -> output_handle: variant", types={"key_dtype": ANY},
     attrs={"value_dtype": dtype}, shape=shapes.scalar)  # fmt: skip
-def TensorMapErase(xp, input_handle, key, value_dtype):
+def TensorMapErase(xp: ModuleType, input_handle: Array, key: np.ndarray, value_dtype: DType):
     held = _map(input_handle)
     _entry(held, key, "erase")
     return _boxed(TensorMap({k: entry for k, entry in held.entries.items() if k != _key(key)}))
 
 
 @TensorMapErase.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_map(a=1.0, b=2.0), _KEY, value_dtype=dtypes.float64, expect=sample_map(b=2.0))
     yield Sample(sample_map(a=1.0), _OTHER, value_dtype=dtypes.float64, raises=InvalidArgumentError)
 
 
 @op("TensorMapHasKey", "input_handle: variant, key: key_dtype -> has_key: bool", types={"key_dtype": ANY},
     shape=shapes.scalar)  # fmt: skip
-def TensorMapHasKey(xp, input_handle, key):
+def TensorMapHasKey(xp: ModuleType, input_handle: np.ndarray, key: np.ndarray):
     return np.array(_key(key) in _map(input_handle).entries)
 
 
 @TensorMapHasKey.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_map(a=1.0), _KEY, expect=np.array(True))
     yield Sample(sample_map(a=1.0), _OTHER, expect=np.array(False))
 
 
 @op("TensorMapSize", "input_handle: variant -> size: int32", shape=shapes.scalar)
-def TensorMapSize(xp, input_handle):
+def TensorMapSize(xp: ModuleType, input_handle: Array):
     return np.array(len(_map(input_handle).entries), np.int32)
 
 
 @TensorMapSize.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_map(a=1.0, b=2.0), expect=np.array(2, np.int32))
 
 
 @op("TensorMapStackKeys", "input_handle: variant -> keys: key_dtype", attrs={"key_dtype": dtype},
     shape=shapes.unknown)  # fmt: skip
-def TensorMapStackKeys(xp, input_handle, key_dtype):
+def TensorMapStackKeys(xp: ModuleType, input_handle: Array, key_dtype: DType):
     keys = [key for key, _ in _map(input_handle).entries.values()]
     if not keys:
         raise invalid("TensorMapStackKeys cannot be called on empty map.")
@@ -166,7 +172,7 @@ def TensorMapStackKeys(xp, input_handle, key_dtype):
 
 
 @TensorMapStackKeys.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_map(a=1.0, b=2.0), dtypes.string, expect=np.array([b"a", b"b"], object))
     yield Sample(sample_map(), dtypes.string, raises=InvalidArgumentError)
     yield Sample(sample_map(a=1.0), dtypes.int32, raises=InvalidArgumentError)

@@ -47,7 +47,9 @@ class IdTableWithHashBuckets(StaticVocabularyTable):
     nor buckets and for an unknown hash.
     """
 
-    def __init__(self, table, num_oov_buckets, hasher_spec=FastHashSpec, name=None, key_dtype=None):
+    def __init__(
+        self, table, num_oov_buckets, hasher_spec=FastHashSpec, name: str | None = None, key_dtype=None
+    ):
         if not isinstance(hasher_spec, HasherSpec):
             raise TypeError(f"`hasher_spec` must be of type HasherSpec, got {type(hasher_spec)}.")
         if hasher_spec.hasher not in ("fasthash", "stronghash"):

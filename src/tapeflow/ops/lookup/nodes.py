@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.ops.lookup.dense import DenseTable
@@ -20,7 +23,7 @@ _NAMED = {
 _SHAPED = {**_NAMED, "value_shape": shape(())}
 
 
-def _scalar(attrs, inputs):
+def _scalar(attrs: dict[str, Any], inputs: Sequence[Any]):
     return [()]
 
 
@@ -29,17 +32,17 @@ def _sizes(shape) -> tuple[int, ...]:
 
 
 @resource_op("HashTableV2", "-> table_handle: resource", _NAMED, _scalar, makes=True)
-def HashTableV2(name, key_dtype, value_dtype, use_node_name_sharing):
+def HashTableV2(name: str, key_dtype, value_dtype, use_node_name_sharing: bool):
     return Table(key_dtype, value_dtype, fixed=True)
 
 
 @resource_op("MutableHashTableV2", "-> table_handle: resource", _NAMED, _scalar, makes=True)
-def MutableHashTableV2(name, key_dtype, value_dtype, use_node_name_sharing):
+def MutableHashTableV2(name: str, key_dtype, value_dtype, use_node_name_sharing):
     return Table(key_dtype, value_dtype)
 
 
 @resource_op("MutableHashTableOfTensorsV2", "-> table_handle: resource", _SHAPED, _scalar, makes=True)
-def MutableHashTableOfTensorsV2(name, key_dtype, value_dtype, use_node_name_sharing, value_shape):
+def MutableHashTableOfTensorsV2(name: str, key_dtype, value_dtype, use_node_name_sharing, value_shape):
     return Table(key_dtype, value_dtype, (), _sizes(value_shape))
 
 
@@ -49,7 +52,8 @@ DENSE = {**_SHAPED, "initial_num_buckets": 131072, "max_load_factor": 0.8}
 @resource_op("MutableDenseHashTableV2", "empty_key: key_dtype, deleted_key: key_dtype -> table_handle: resource", DENSE,
              _scalar, makes=True)  # fmt: skip
 def MutableDenseHashTableV2(
-    name, key_dtype, value_dtype, use_node_name_sharing, value_shape, initial_num_buckets, max_load_factor
+    name: str, key_dtype, value_dtype, use_node_name_sharing, value_shape, initial_num_buckets,
+    max_load_factor,
 ):  # fmt: skip
     return Table(key_dtype, value_dtype, (), _sizes(value_shape))
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import threading
 import uuid
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tapeflow.core.files import file_system
 from tapeflow.ops import shapes
@@ -19,6 +22,9 @@ from tapeflow.ops.state.resource_op import WRITTEN
 from tapeflow.ops.string.rows import attr_bytes
 from tapeflow.ops.table import ANY, Sample, dtype, integer, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 WHOLE_LINE, LINE_NUMBER = -2, -1
 
@@ -43,7 +49,8 @@ class Table:
     """
 
     def __init__(
-        self, key_dtype, value_dtype, key_shape=(), value_shape=(), fixed=False, forbidden=None
+        self, key_dtype, value_dtype, key_shape: Sequence[Any] = (), value_shape: Sequence[Any] = (),
+        fixed: bool = False, forbidden=None,
     ):
         self.key_dtype, self.value_dtype = key_dtype, value_dtype
         self.key_shape, self.value_shape = tuple(key_shape), tuple(value_shape)
@@ -160,7 +167,7 @@ class Table:
         )
 
 
-def _array(rows, kind, shape):
+def _array(rows: Sequence[bytes | int], kind: DType, shape):
     numpy_type: Any = object if kind == dtypes.string else kind.as_numpy_dtype
     out = np.empty((len(rows), *shape), numpy_type)
     for i, row in enumerate(rows):
@@ -172,7 +179,7 @@ def _shown(value) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _require_dtype(array, kind, what: str) -> None:
+def _require_dtype(array: np.ndarray, kind, what: str) -> None:
     found = dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
     if found != kind:
         raise invalid(f"The table has {what}s of {kind.name}, got {found.name}")
@@ -192,7 +199,7 @@ def _table(handle) -> Table:
     return table
 
 
-def _find_rule(call):
+def _find_rule(call: ShapeCall):
     # The shapes of keys and values are the table's, which only the run knows.
     return [None]
 
@@ -200,7 +207,7 @@ def _find_rule(call):
 _SAMPLE_KEYS = np.array([1, 2, 5])
 
 
-def _filled(values=(10.0, 20.0, 50.0), fixed=False):
+def _filled(values=(10.0, 20.0, 50.0), fixed: bool = False):
     table = Table(dtypes.int64, dtypes.float64, fixed=fixed)
     table.entries = dict(zip(_SAMPLE_KEYS.tolist(), values, strict=True))
     return handle_of(table)
@@ -208,12 +215,12 @@ def _filled(values=(10.0, 20.0, 50.0), fixed=False):
 
 @op("LookupTableFindV2", "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout",
     types={"Tin": ANY, "Tout": ANY}, shape=_find_rule, stateful=True, reads_only=True)  # fmt: skip
-def LookupTableFindV2(xp, table_handle, keys, default_value):
+def LookupTableFindV2(xp: ModuleType, table_handle: Array, keys: Array, default_value: Array):
     return _table(table_handle).find(np.asarray(keys), np.asarray(default_value))
 
 
 @LookupTableFindV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     default = np.array(-1.0)
     yield Sample(
         _filled(),
@@ -230,26 +237,26 @@ def _(rng):
 
 @op("LookupTableInsertV2", "table_handle: resource, keys: Tin, values: Tout ->",
     types={"Tin": ANY, "Tout": ANY}, stateful=True)  # fmt: skip
-def LookupTableInsertV2(xp, table_handle, keys, values):
+def LookupTableInsertV2(xp: ModuleType, table_handle: Array, keys: Array, values: Array):
     _table(table_handle).insert(np.asarray(keys), np.asarray(values))
     return ()
 
 
 @op("LookupTableImportV2", "table_handle: resource, keys: Tin, values: Tout ->",
     types={"Tin": ANY, "Tout": ANY}, stateful=True)  # fmt: skip
-def LookupTableImportV2(xp, table_handle, keys, values):
+def LookupTableImportV2(xp: ModuleType, table_handle: Array, keys: Array, values: Array):
     _table(table_handle).insert(np.asarray(keys), np.asarray(values), True)
     return ()
 
 
 @op("InitializeTableV2", "table_handle: resource, keys: Tkey, values: Tval ->",
     types={"Tkey": ANY, "Tval": ANY}, stateful=True)  # fmt: skip
-def InitializeTableV2(xp, table_handle, keys, values):
+def InitializeTableV2(xp: ModuleType, table_handle: Array, keys: Array, values: Array):
     _table(table_handle).fill(np.asarray(keys), np.asarray(values))
     return ()
 
 
-def _writing_samples(rng):
+def _writing_samples(rng: SampleGenerator):
     values = np.array([1.0, 2.0, 3.0])
     yield Sample(handle_of(Table(dtypes.int64, dtypes.float64)), _SAMPLE_KEYS, values, expect=(),
                  differentiable=False)  # fmt: skip
@@ -269,13 +276,13 @@ for _row in (LookupTableInsertV2, LookupTableImportV2, InitializeTableV2):
 @op(
     "LookupTableRemoveV2", "table_handle: resource, keys: Tin ->", types={"Tin": ANY}, stateful=True
 )
-def LookupTableRemoveV2(xp, table_handle, keys):
+def LookupTableRemoveV2(xp: ModuleType, table_handle: Array, keys: Array):
     _table(table_handle).remove(np.asarray(keys))
     return ()
 
 
 @LookupTableRemoveV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_filled(), np.array([1, 7]), expect=())
     yield Sample(_filled(), np.array([1.0]), raises=InvalidArgumentError)
 
@@ -284,12 +291,12 @@ def _(rng):
     "LookupTableSizeV2", "table_handle: resource -> size: int64", shape=shapes.scalar, stateful=True,
     reads_only=True,
 )
-def LookupTableSizeV2(xp, table_handle):
+def LookupTableSizeV2(xp: ModuleType, table_handle: Array):
     return np.array(len(_table(table_handle).entries or ()), np.int64)  # 0 before it is filled
 
 
 @LookupTableSizeV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_filled(), expect=np.array(3))
 
 
@@ -317,7 +324,8 @@ def _(rng):
     attrs={"key_index": integer, "value_index": integer, "vocab_size": -1, "delimiter": "\t", "offset": 0},
     stateful=True, touches="files", reads="filename")  # fmt: skip
 def InitializeTableFromTextFileV2(
-    xp, table_handle, filename, key_index, value_index, vocab_size, delimiter, offset
+    xp: ModuleType, table_handle: Array, filename: Array, key_index: int, value_index: int, vocab_size: int,
+    delimiter: str, offset: int,
 ):
     table = _table(table_handle)
     if np.ndim(filename):
@@ -351,7 +359,7 @@ def InitializeTableFromTextFileV2(
     return ()
 
 
-def _column(line: bytes, number: int, index: int, delimiter: str, kind, path: str, offset: int):
+def _column(line: bytes, number: int, index: int, delimiter: str, kind: DType, path: str, offset: int):
     if index == LINE_NUMBER:
         return number + offset
     text = line

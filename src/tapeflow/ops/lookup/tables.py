@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -91,7 +94,7 @@ def _collected(op):
 class KeyValueTensorInitializer(_Initializer):
     """Fills a table with keys and as many values."""
 
-    def __init__(self, keys, values, key_dtype=None, value_dtype=None, name=None):
+    def __init__(self, keys, values, key_dtype=None, value_dtype=None, name: str | None = None):
         self._keys = convert_to_tensor(keys, key_dtype)
         self._values = convert_to_tensor(values, value_dtype)
         super().__init__(self._keys.dtype, self._values.dtype)
@@ -123,16 +126,9 @@ class TextFileInitializer(_Initializer):
     """
 
     def __init__(
-        self,
-        filename,
-        key_dtype,
-        key_index,
-        value_dtype,
-        value_index,
-        vocab_size=None,
-        delimiter="\t",
-        name=None,
-        value_index_offset=0,
+        self, filename: str, key_dtype, key_index: int, value_dtype, value_index: int,
+        vocab_size: int | None = None, delimiter: str = "\t", name: str | None = None,
+        value_index_offset: int = 0,
     ):
         name_known = filename if not hasattr(filename, "dtype") else static_value(filename)
         if isinstance(name_known, (str, bytes)) and not name_known:
@@ -180,7 +176,7 @@ class TextFileInitializer(_Initializer):
         parts = [self._filename, *size, self._key_index, self._value_index]
         return "_".join(["hash_table", *(str(p) for p in parts)])
 
-    def initialize(self, table):
+    def initialize(self, table: StaticHashTable):
         """Fill `table`. Raises NotFoundError for no such file, InvalidArgumentError for lines of another form."""
         self._check(table)
         op = InitializeTableFromTextFileV2(
@@ -191,11 +187,11 @@ class TextFileInitializer(_Initializer):
         return _collected(op)
 
 
-def _values_of(keys):
+def _values_of(keys: SparseTensor):
     return keys.flat_values if isinstance(keys, RaggedTensor) else keys.values
 
 
-def _mapped(table, keys, find):
+def _mapped(table, keys, find: Callable[..., Any]):
     """`find` of a tensor of keys, or of the values of a sparse or ragged one. Raises TypeError for another dtype."""
     composite = isinstance(keys, (SparseTensor, RaggedTensor))
     own = _values_of(keys) if composite else convert_to_tensor(
@@ -214,7 +210,7 @@ def _mapped(table, keys, find):
 class _Lookup:
     """What all tables share."""
 
-    def __init__(self, key_dtype, value_dtype, name, table):
+    def __init__(self, key_dtype, value_dtype, name: str, table: Table):
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
         self._name = _own_name(name)
@@ -240,14 +236,14 @@ class _Lookup:
     def __getitem__(self, keys):
         return self.lookup(keys)
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs):
         return {}
 
-    def size(self, name=None):
+    def size(self, name: str | None = None):
         """The number of entries, an int64 scalar."""
         return LookupTableSizeV2(self._resource_handle)
 
-    def export(self, name=None):
+    def export(self, name: str | None = None):
         """(keys, values) of all entries."""
         out = LookupTableExportV2(
             self._resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
@@ -257,8 +253,8 @@ class _Lookup:
     def _exported(self, place):
         return self._table.export()[place]
 
-    def _find(self, keys, default):
-        def find(own):
+    def _find(self, keys: Tensor | SparseTensor, default: Tensor):
+        def find(own: Tensor):
             out = LookupTableFindV2(self._resource_handle, own, default)
             if out.shape.rank is None and own.shape.rank is not None:
                 lead = own.shape.as_list()
@@ -282,7 +278,10 @@ class StaticHashTable(_Lookup):
 
     __signature__ = _ANY
 
-    def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False):
+    def __init__(
+        self, initializer, default_value: int | str, name: str | None = None,
+        experimental_is_anonymous: bool = False,
+    ):
         table = Table(initializer.key_dtype, initializer.value_dtype, fixed=True)
         super().__init__(
             initializer.key_dtype, initializer.value_dtype, name or "hash_table", table
@@ -304,7 +303,7 @@ class StaticHashTable(_Lookup):
     def init(self):
         return self._init_op
 
-    def lookup(self, keys, name=None):
+    def lookup(self, keys: Tensor | SparseTensor, name: str | None = None):
         """The values of keys: a tensor, or a sparse or ragged tensor of the same form."""
         return self._find(keys, self._default_value)
 
@@ -323,12 +322,9 @@ class StaticVocabularyTable:
     __signature__ = _ANY
 
     def __init__(
-        self,
-        initializer,
-        num_oov_buckets,
-        lookup_key_dtype=None,
-        name=None,
-        experimental_is_anonymous=False,
+        self, initializer: KeyValueTensorInitializer, num_oov_buckets: int,
+        lookup_key_dtype: DType | None = None, name: str | None = None,
+        experimental_is_anonymous: bool = False,
     ):
         if num_oov_buckets <= 0:
             raise ValueError(
@@ -369,21 +365,21 @@ class StaticVocabularyTable:
     def initializer(self):
         return no_op() if self._table is None else self._table.initializer
 
-    def size(self, name=None):
+    def size(self, name: str | None = None):
         """The number of words and buckets."""
         return self._num_oov_buckets + (np.int64(0) if self._table is None else self._table.size())
 
-    def lookup(self, keys, name=None):
+    def lookup(self, keys: SparseTensor, name: str | None = None):
         """The int64 numbers of keys: a tensor, or a sparse or ragged tensor of the same form."""
         return _mapped(self, keys, self._numbers_of)
 
     def __getitem__(self, keys):
         return self.lookup(keys)
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs):
         return {} if self._table is None else {"_table": self._table}
 
-    def _numbers_of(self, keys):
+    def _numbers_of(self, keys: Tensor):
         words = keys if keys.dtype == dtypes.string else as_string(keys)
         bucket = self._bucket(words) if self._num_oov_buckets > 0 else None
         if self._table is None:
@@ -395,7 +391,7 @@ class StaticVocabularyTable:
             return known
         return where(not_equal(known, -1), known, arithmetic.add(bucket, self._table.size()))
 
-    def _bucket(self, words):
+    def _bucket(self, words: Tensor):
         return hashing.to_hash_bucket_fast(words, self._num_oov_buckets)
 
 
@@ -423,20 +419,15 @@ class MutableHashTable(_Growing):
     __signature__ = _ANY
 
     def __init__(
-        self,
-        key_dtype,
-        value_dtype,
-        default_value,
-        name="MutableHashTable",
-        checkpoint=True,
-        experimental_is_anonymous=False,
+        self, key_dtype, value_dtype, default_value, name: str = "MutableHashTable", checkpoint: bool = True,
+        experimental_is_anonymous: bool = False,
     ):
         self._default_value = convert_to_tensor(default_value, value_dtype)
         key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
         table = Table(key_dtype, value_dtype, (), tuple(self._default_value.shape.as_list()))
         super().__init__(key_dtype, value_dtype, name, table)
 
-    def lookup(self, keys, dynamic_default_values=None, name=None):
+    def lookup(self, keys, dynamic_default_values=None, name: str | None = None):
         """The values of keys; `dynamic_default_values` (one, or one for each key) for those that are missing."""
         default = self._default_value if dynamic_default_values is None else dynamic_default_values
         return self._find(keys, convert_to_tensor(default, self._value_dtype))
@@ -446,11 +437,11 @@ class MutableHashTable(_Growing):
             values, self._value_dtype
         )
 
-    def insert(self, keys, values, name=None):
+    def insert(self, keys, values, name: str | None = None):
         """Add entries, or replace those of keys that are there."""
         return LookupTableInsertV2(self._resource_handle, *self._typed(keys, values))
 
-    def remove(self, keys, name=None):
+    def remove(self, keys, name: str | None = None):
         """Take entries away; keys that are missing do nothing. Raises TypeError for keys of another dtype."""
         return _removed(self, keys)
 
@@ -506,40 +497,40 @@ class DenseHashTable(_Growing):
         table.forbidden = kept
         super().__init__(key_dtype, value_dtype, name, table)
 
-    def lookup(self, keys, name=None):
+    def lookup(self, keys, name: str | None = None):
         """The values of keys: a tensor, or a sparse or ragged tensor of the same form."""
         return self._find(keys, self._default_value)
 
-    def insert_or_assign(self, keys, values, name=None):
+    def insert_or_assign(self, keys, values, name: str | None = None):
         """Add entries, or replace those of keys that are there."""
         keys = convert_to_tensor(keys, self._key_dtype)
         return LookupTableInsertV2(
             self._resource_handle, keys, convert_to_tensor(values, self._value_dtype)
         )
 
-    def insert(self, keys, values, name=None):
+    def insert(self, keys, values, name: str | None = None):
         """`insert_or_assign`."""
         return self.insert_or_assign(keys, values)
 
-    def erase(self, keys, name=None):
+    def erase(self, keys, name: str | None = None):
         """Take entries away; keys that are missing do nothing. Raises TypeError for keys of another dtype."""
         return _removed(self, keys)
 
-    def remove(self, keys, name=None):
+    def remove(self, keys, name: str | None = None):
         """`erase`."""
         return _removed(self, keys)
 
 
 @api(v1="initialize_all_tables")
 @public
-def initialize_all_tables(name="init_all_tables"):
+def initialize_all_tables(name: str | None = "init_all_tables"):
     """`tables_initializer` under its older name."""
     return tables_initializer(name)
 
 
 @api(v1="tables_initializer")
 @public
-def tables_initializer(name="init_all_tables"):
+def tables_initializer(name: str | None = "init_all_tables"):
     """The operation that fills all tables of the graph; nothing eagerly, where tables are filled at once."""
     graph = context.current_graph()
     if graph is None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -16,8 +19,11 @@ from tapeflow.ops.table import NUMERIC, Sample, op
 from tapeflow.ops.table import shape as shape_attr
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall
 
-def _row(name, **attrs):
+
+def _row(name: str, **attrs):
     types = {"T": (*NUMERIC, dtypes.variant)}  # lists of tensors, as gradients of loops are
 
     @op(name, "inputs: N>=1*T -> sum: T", types=types, attrs=attrs, shape=shapes.merged)
@@ -35,7 +41,7 @@ def _row(name, **attrs):
         return total
 
     @row.gradient(needs="")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         return [dy] * len(call.static_shape("inputs"))
 
     @row.samples
@@ -60,7 +66,7 @@ AccumulateNV2 = _row("AccumulateNV2", shape=shape_attr)
 
 @api("math.add_n", "add_n")
 @tensor_function
-def add_n(inputs, name=None):
+def add_n(inputs, name: str | None = None):
     """The sum of a list of tensors (or IndexedSlices) of one shape and dtype.
 
     Raises ValueError for an empty list, InvalidArgumentError for shapes or dtypes that differ.
@@ -73,7 +79,9 @@ def add_n(inputs, name=None):
 
 @api("math.accumulate_n", v1="accumulate_n")
 @tensor_function
-def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+def accumulate_n(
+    inputs: TensorLike, shape: ShapeLike | None = None, tensor_dtype=None, name: str | None = None
+):
     """Add a list of tensors, as `tf.add_n` does, with checks of their shape and dtype.
 
     Args:

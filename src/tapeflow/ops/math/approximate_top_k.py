@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
@@ -16,8 +20,11 @@ from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.table import Sample, integer, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
-def _rule(call):
+
+def _rule(call: ShapeCall):
     shape, k = call.shape(0), call.attr("k")
     if shape is None:
         return [None, None]
@@ -41,7 +48,8 @@ def _rule(call):
     shape=_rule,
 )
 def ApproxTopK(
-    xp, input, k, reduction_dimension, recall_target, is_max_k, reduction_input_size_override, aggregate_to_topk
+    xp: ModuleType, input: Array, k: int, reduction_dimension: int, recall_target: float, is_max_k: bool,
+    reduction_input_size_override: int, aggregate_to_topk: bool,
 ):
     rank = input.ndim
     if not -rank <= reduction_dimension < rank:
@@ -58,7 +66,7 @@ def ApproxTopK(
 
 
 @ApproxTopK.gradient(needs="indices", none=True)
-def _(call, dvalues, _):
+def _(call: GradientCall, dvalues: Tensor | None, _: Tensor | None):
     if dvalues is None:
         return None
     axis = call.reduction_dimension
@@ -72,7 +80,7 @@ def _(call, dvalues, _):
 
 
 @ApproxTopK.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 5), k=2)
     yield Sample(rng.normal(4, 3), k=3, reduction_dimension=0, is_max_k=False)
     yield Sample(rng.normal(2, 3).astype(np.float32), k=0)
@@ -106,13 +114,8 @@ def _checked(operand, axis):
 @api("math.approx_max_k", "nn.approx_max_k")
 @tensor_function
 def approx_max_k(
-    operand,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-    name=None,
+    operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,
+    aggregate_to_topk: bool = True, name: str | None = None,
 ):
     """Find the largest elements along an axis, the largest first.
 
@@ -142,13 +145,8 @@ def approx_max_k(
 @api("math.approx_min_k", "nn.approx_min_k")
 @tensor_function
 def approx_min_k(
-    operand,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-    name=None,
+    operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,
+    aggregate_to_topk: bool = True, name: str | None = None,
 ):
     """Find the smallest elements along an axis, the smallest first.
 
@@ -175,14 +173,8 @@ def approx_min_k(
 @api("approx_top_k")
 @tensor_function
 def approx_top_k(
-    input,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    is_max_k=True,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-    name=None,
+    input: TensorLike, k, reduction_dimension=-1, recall_target=0.95, is_max_k: bool = True,
+    reduction_input_size_override=-1, aggregate_to_topk: bool = True, name: str | None = None,
 ):
     """Find the largest or smallest elements along an axis, exactly: `tf.nn.approx_max_k` and `tf.nn.approx_min_k` in
     one.

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import Array, AxisLike, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
@@ -16,8 +21,11 @@ from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.table import INDEX, REAL, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
-def _row(name, function, reference, results):
+
+def _row(name: str, function: str, reference: Callable[..., Any], results: Sequence[DType]):
     """The row that finds places, as numbers of one of the dtypes `results`."""
 
     @op(
@@ -27,7 +35,7 @@ def _row(name, function, reference, results):
         attrs={"output_type": dtype(dtypes.int64)},
         shape=shapes.arg_reduction,
     )
-    def row(xp, input, dimension, output_type):
+    def row(xp: ModuleType, input: Array, dimension: Array, output_type: DType):
         if np.ndim(dimension):
             raise invalid(
                 f"dim must be a scalar, but received tensor of shape: {shape_text(dimension.shape)}"
@@ -48,7 +56,7 @@ def _row(name, function, reference, results):
     row.batching(batching.along(1, 0))
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample(rng.normal(3, 4), 0)
         yield Sample(rng.normal(3, 4), -1, output_type=dtypes.int32)
         yield Sample(rng.normal(2, 3, 4), np.asarray(1, np.int64))
@@ -61,7 +69,7 @@ def _row(name, function, reference, results):
         yield Sample(rng.normal(3), 0, output_type=dtypes.int8, raises=InvalidArgumentError)
 
     @row.reference
-    def _(input, dimension, output_type):
+    def _(input, dimension, output_type: DType):
         lines = np.moveaxis(input, int(dimension), -1)
         places = [
             line.index(reference(line)) for line in lines.reshape(-1, lines.shape[-1]).tolist()
@@ -78,7 +86,8 @@ ArgMin = _row("ArgMin", "argmin", min, INDEX)
 @api(v2=("math.argmax", "argmax"))
 @tensor_function
 def argmax(
-    input: TensorLike, axis=None, output_type: DTypeLike = dtypes.int64, name: str | None = None
+    input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = dtypes.int64,
+    name: str | None = None,
 ) -> Tensor:
     """Find the indices of the largest elements along `axis`; of equal ones, the first.
 
@@ -103,7 +112,8 @@ def argmax(
 @api(v2=("math.argmin", "argmin"))
 @tensor_function
 def argmin(
-    input: TensorLike, axis=None, output_type: DTypeLike = dtypes.int64, name: str | None = None
+    input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = dtypes.int64,
+    name: str | None = None,
 ) -> Tensor:
     """Find the indices of the smallest elements along `axis`; of equal ones, the first.
 
@@ -127,27 +137,33 @@ def argmin(
 
 @api(v1=("math.argmax", "argmax"))
 @tensor_function
-def argmax_v1(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+def argmax_v1(
+    input: TensorLike, axis: AxisLike | None = None, name: str | None = None, dimension=None,
+    output_type: DTypeLike = dtypes.int64,
+):
     """`argmax` as 1.x spells it."""
     return argmax(input, renamed("axis", axis, "dimension", dimension), output_type)
 
 
 @api(v1=("math.argmin", "argmin"))
 @tensor_function
-def argmin_v1(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+def argmin_v1(
+    input: TensorLike, axis: AxisLike | None = None, name: str | None = None, dimension=None,
+    output_type: DTypeLike = dtypes.int64,
+):
     """`argmin` as 1.x spells it."""
     return argmin(input, renamed("axis", axis, "dimension", dimension), output_type)
 
 
 @api(v1="arg_max")
 @tensor_function
-def arg_max(input, dimension, output_type=dtypes.int64, name=None):
+def arg_max(input: TensorLike, dimension, output_type: DTypeLike = dtypes.int64, name: str | None = None):
     """`argmax` under an old name."""
     return ArgMax(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))
 
 
 @api(v1="arg_min")
 @tensor_function
-def arg_min(input, dimension, output_type=dtypes.int64, name=None):
+def arg_min(input: TensorLike, dimension, output_type: DTypeLike = dtypes.int64, name: str | None = None):
     """`argmin` under an old name."""
     return ArgMin(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))

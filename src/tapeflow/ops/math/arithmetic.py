@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes, promotion
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -36,20 +38,23 @@ from tapeflow.ops.table import (
 )
 from tapeflow.ops.validate import invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 BROADCAST: dict[str, Any] = {"shape": shapes.broadcast_all, "broadcast": True}
 
 
-def _add_row(name, types, **facts):
+def _add_row(name: str, types, **facts):
     @op(name, "x: T, y: T -> z: T", types={"T": types}, promotes="operands", foldable=True, **facts, **BROADCAST)
     def row(xp, x, y):
         return xp.add(x, y)
 
     @row.gradient(needs="")
-    def _(call, dz):
+    def _(call: GradientCall, dz: Tensor):
         return dz, dz
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield from pairs(rng)
         yield Sample(np.array([1, 2], np.int32), 3, expect=np.array([4, 5], np.int32))
 
@@ -63,7 +68,7 @@ Add = _add_row("Add", (*NUMERIC, dtypes.string))
 
 @api("math.add", "add")
 @tensor_function
-def add(x, y, name=None):
+def add(x: TensorLike, y: TensorLike, name: str | None = None):
     """Add two tensors elementwise, with broadcasting; strings are joined.
 
     Args:
@@ -92,12 +97,12 @@ def add(x, y, name=None):
 
 
 @op("Sub", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST, promotes="operands", foldable=True)
-def Sub(xp, x, y):
+def Sub(xp: ModuleType, x: Array, y: Array):
     return xp.subtract(x, y)
 
 
 @Sub.gradient(needs="")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     return dz, elementwise.Neg(dz)
 
 
@@ -124,18 +129,18 @@ def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Mul", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST, promotes="operands", foldable=True)
-def Mul(xp, x, y):
+def Mul(xp: ModuleType, x: Array, y: Array):
     return xp.multiply(x, y)
 
 
 @Mul.gradient(needs="x, y")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     of_x = Mul(dz, conj(call.y)) if call.wants("x") else None
     return of_x, Mul(dz, conj(call.x)) if call.wants("y") else None
 
 
 @Mul.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from pairs(rng)
     yield Sample(np.array([3, -2], np.int64), 4, expect=np.array([12, -8], np.int64))
 
@@ -165,7 +170,7 @@ def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 @api("math.scalar_mul", "scalar_mul")
 @tensor_function
-def scalar_mul(scalar, x, name=None):
+def scalar_mul(scalar, x: TensorLike, name: str | None = None):
     """Multiply a tensor by a scalar.
 
     Args:
@@ -188,7 +193,7 @@ def scalar_mul(scalar, x, name=None):
     return Mul(scalar, base)
 
 
-def _divided(call, dz):
+def _divided(call: GradientCall, dz: Tensor):
     """The gradients of x / y."""
     x, y = conj(call.x), conj(call.y)
     of_x = RealDiv(dz, y)
@@ -196,7 +201,7 @@ def _divided(call, dz):
 
 
 @op("RealDiv", "x: T, y: T -> z: T", types={"T": FLOATING_OR_COMPLEX}, **BROADCAST, promotes="operands", foldable=True)
-def RealDiv(xp, x, y):
+def RealDiv(xp: ModuleType, x: Array, y: Array):
     return xp.divide(x, y)
 
 
@@ -206,7 +211,7 @@ RealDiv.reference(per_element(lambda x, y: x / y, lambda x, y: x / y))
 
 
 @op("Div", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST)
-def Div(xp, x, y):
+def Div(xp: ModuleType, x: Array, y: Array):
     return _truncated(xp, x, y) if x.dtype.kind in "iu" else xp.divide(x, y)
 
 
@@ -214,7 +219,7 @@ Div.gradient(needs="x, y")(_divided)
 
 
 @Div.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from quotients(rng)
     yield from whole_pairs(rng)
 
@@ -230,12 +235,12 @@ def _exact_quotient(a, b):
     return q if (a < 0) == (b < 0) else -q
 
 
-def _check_divisor(xp, x, y):
+def _check_divisor(xp: ModuleType, x, y):
     if xp is np and y.dtype.kind in "iu" and x.size and not y.all():  # nothing is divided where x is empty
         raise invalid("Integer division by zero")
 
 
-def _truncated(xp, x, y):
+def _truncated(xp: ModuleType, x, y):
     """x / y of integers, rounded towards zero."""
     _check_divisor(xp, x, y)
     quotient = xp.floor_divide(x, y)
@@ -245,7 +250,7 @@ def _truncated(xp, x, y):
 
 
 @op("TruncateDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands")
-def TruncateDiv(xp, x, y):
+def TruncateDiv(xp: ModuleType, x: Array, y: Array):
     return _truncated(xp, x, y) if x.dtype.kind in "iu" else xp.trunc(x / y)
 
 
@@ -253,7 +258,7 @@ TruncateDiv.gradient(None)
 
 
 @TruncateDiv.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from whole_pairs(rng)
     yield Sample(np.array([7.5, -7.5]), 2.0, expect=np.array([3.0, -3.0]))
     yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
@@ -284,7 +289,7 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
 
 
 @op("FloorDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands", foldable=True)
-def FloorDiv(xp, x, y):
+def FloorDiv(xp: ModuleType, x: Array, y: Array):
     _check_divisor(xp, x, y)
     return xp.floor_divide(x, y) if x.dtype.kind in "iu" else xp.floor(x / y)
 
@@ -293,7 +298,7 @@ FloorDiv.gradient(None)
 
 
 @FloorDiv.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from whole_pairs(rng)
     yield Sample(np.array([7.5, -7.5]), 2.0, expect=np.array([3.0, -4.0]))
     yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
@@ -324,18 +329,18 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("FloorMod", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands", foldable=True)
-def FloorMod(xp, x, y):
+def FloorMod(xp: ModuleType, x: Array, y: Array):
     _check_divisor(xp, x, y)
     return xp.mod(x, y)
 
 
 @FloorMod.gradient(needs="x, y")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     return dz, Mul(dz, elementwise.Neg(FloorDiv(call.x, call.y)))
 
 
 @FloorMod.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from quotients(rng)
     yield from whole_pairs(rng)
     yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
@@ -365,20 +370,20 @@ def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return FloorMod(x, y)
 
 
-def _remainder(name):
+def _remainder(name: str):
     """Mod and TruncateMod are one op under two names."""
 
     @op(name, "x: T, y: T -> z: T", types={"T": REAL}, promotes="operands", **BROADCAST)
-    def row(xp, x, y):
+    def row(xp: ModuleType, x: Array, y: Array):
         _check_divisor(xp, x, y)
         return xp.fmod(x, y)
 
     @row.gradient(needs="x, y")
-    def _(call, dz):
+    def _(call: GradientCall, dz: Tensor):
         return dz, Mul(dz, elementwise.Neg(TruncateDiv(call.x, call.y)))
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield from quotients(rng)
         yield from whole_pairs(rng)
         yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
@@ -426,7 +431,7 @@ TRUE_DIVISION = {
 
 @api("math.truediv", "truediv")
 @tensor_function
-def truediv(x, y, name=None):
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None):
     """Divide two tensors elementwise, integers in floating point, with broadcasting.
 
     Args:
@@ -464,7 +469,7 @@ def _quotient(x, y):
 
 @api("math.divide", "divide")
 @tensor_function
-def divide(x, y, name=None):
+def divide(x: TensorLike, y: TensorLike, name: str | None = None):
     """Divide two tensors elementwise as Python's `/` does, with broadcasting.
 
     Integers are divided in floating point, see `tf.math.truediv`.
@@ -504,7 +509,7 @@ def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 @api(v1="div")
 @tensor_function
-def div(x, y, name=None):
+def div(x: TensorLike, y: TensorLike, name: str | None = None):
     """x / y as Python 2 divides: of integers rounded down."""
     x = convert_to_tensor(x)
     y = convert_to_tensor(y, dtype=x.dtype)
@@ -515,14 +520,14 @@ POWERS = (*FLOATING_OR_COMPLEX, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.
 
 
 @op("Pow", "x: T, y: T -> z: T", types={"T": POWERS}, **BROADCAST, promotes="operands")
-def Pow(xp, x, y):
+def Pow(xp: ModuleType, x: Array, y: Array):
     if xp is np and x.dtype.kind == "i" and (y < 0).any():
         raise invalid("Integers to negative integer powers are not allowed")
     return xp.power(x, y)
 
 
 @Pow.gradient(needs="x, y, z")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     x, y = conj(call.x), conj(call.y)
     of_x = Mul(Mul(dz, y), Pow(x, Sub(y, 1))) if call.wants("x") else None
     if not call.wants("y"):
@@ -534,7 +539,7 @@ def _(call, dz):
 
 
 @Pow.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from positive_pairs(rng)
     yield Sample(
         np.array([2, -3], np.int32),
@@ -572,13 +577,13 @@ def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return Pow(x, y)
 
 
-def _extreme(name, function, chooses_x, reference):
+def _extreme(name: str, function: str, chooses_x: Callable[..., Any], reference: Callable[..., Any]):
     @op(name, "x: T, y: T -> z: T", types={"T": REAL}, promotes="choice", moves=True, foldable=True, **BROADCAST)
-    def row(xp, x, y):
+    def row(xp: ModuleType, x: Array, y: Array):
         return getattr(xp, function)(x, y)
 
     @row.gradient(needs="x, y")
-    def _(call, dz):
+    def _(call: GradientCall, dz: Tensor):
         chosen = chooses_x(call.x, call.y)
         return comparison.SelectV2(chosen, dz, 0), comparison.SelectV2(chosen, 0, dz)
 
@@ -638,13 +643,13 @@ SQUARED = (*FLOATING, dtypes.int32, dtypes.int64, *COMPLEX)
 
 
 @op("SquaredDifference", "x: T, y: T -> z: T", types={"T": SQUARED}, **BROADCAST)
-def SquaredDifference(xp, x, y):
+def SquaredDifference(xp: ModuleType, x: Array, y: Array):
     difference = xp.subtract(x, y)
     return xp.conj(difference) * difference if x.dtype.kind == "c" else xp.square(difference)
 
 
 @SquaredDifference.gradient(needs="x, y")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     difference = Sub(call.x, call.y)
     of_x = Mul(dz, AddV2(difference, difference))
     return of_x, elementwise.Neg(of_x)

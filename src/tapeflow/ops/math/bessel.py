@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.math import arithmetic, comparison, elementwise, trigonometric
 from tapeflow.ops.math.elementwise_samples import line, per_element, positive
 from tapeflow.ops.math.special import library, special_row, squared, wide
 from tapeflow.ops.table import FLOATING, op
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall
 
 
 def _integral(function, low, high, n=4000):
@@ -33,7 +39,7 @@ def _over_x(y, x, at_zero):
     )
 
 
-def _i(order, damped):
+def _i(order: int, damped: int):
     def value(v):
         def integrand(t):
             return np.exp(v * np.cos(t) - abs(v) * damped) * np.cos(order * t)
@@ -43,17 +49,17 @@ def _i(order, damped):
     return value
 
 
-def _j(order):
+def _j(order: int):
     return lambda v: _integral(lambda t: np.cos(order * t - v * np.sin(t)), 0, math.pi) / math.pi
 
 
-def _k(order, damped):
+def _k(order: int, damped: int):
     return lambda v: _integral(
         lambda t: np.exp(v * (damped - np.cosh(t))) * np.cosh(order * t), 0, 6
     )
 
 
-def _y(order):
+def _y(order: int):
     def value(v):
         near = _integral(lambda t: np.sin(v * np.sin(t) - order * t), 0, math.pi)
         far = _integral(
@@ -179,16 +185,16 @@ Spence = special_row(
 )
 
 
-def _fresnel(name, index, function, slope):
+def _fresnel(name: str, index: int, function: Callable[..., Any], slope: Callable[..., Any]):
     """Both of Fresnel's integrals are computed at once: `index` picks one."""
 
     @op(name, "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise)
-    def row(xp, x):
+    def row(xp: ModuleType, x: Array):
         with np.errstate(all="ignore"):
             return library(xp).fresnel(*wide(xp, x))[index].astype(x.dtype)
 
     @row.gradient(needs="x")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         return arithmetic.Mul(dy, slope(_half_pi_square(call.x)))
 
     row.samples(line)

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.math.elementwise_samples import per_element, whole_pairs
 from tapeflow.ops.table import INTEGER, Sample, op
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
-def _binary(name, function, reference, samples=whole_pairs):
+
+def _binary(
+    name: str, function: Callable[..., Any], reference: Callable[..., Any],
+    samples: Callable[..., Any] = whole_pairs,
+):
     @op(
         name, "x: T, y: T -> z: T", types={"T": INTEGER}, shape=shapes.broadcast_all, broadcast=True
     )
-    def row(xp, x, y):
+    def row(xp: ModuleType, x: Array, y: Array):
         return function(xp, x, y)
 
     row.gradient(None)
@@ -27,13 +37,13 @@ def _binary(name, function, reference, samples=whole_pairs):
     return row
 
 
-def _shifts(rng):
+def _shifts(rng: SampleGenerator):
     yield Sample(np.array([1, -8, 37], np.int32), np.array([4, 1, 0], np.int32))
     yield Sample(np.array([[200], [3]], np.int64), np.array([1, 2], np.int64))
     yield Sample(np.ones(2, np.int32), np.ones(3, np.int32), raises=InvalidArgumentError)
 
 
-def _within_width(xp, x, y):
+def _within_width(xp: ModuleType, x: Array, y: Array):
     """Shifts by less than nothing or by more than there are bits mean nothing to a processor; they are clamped."""
     return xp.clip(y, 0, x.dtype.itemsize * 8 - 1).astype(x.dtype)
 
@@ -58,7 +68,7 @@ RightShift = _binary(
 
 
 @op("Invert", "x: T -> y: T", types={"T": INTEGER}, shape=shapes.elementwise, promotes="weakness")
-def Invert(xp, x):
+def Invert(xp: ModuleType, x: Array):
     return xp.invert(x)
 
 
@@ -66,7 +76,7 @@ Invert.gradient(None)
 
 
 @Invert.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([0, -1, 37], np.int32))
     yield Sample(np.zeros((0,), np.int64))
 
@@ -75,7 +85,7 @@ Invert.reference(per_element(lambda v: -v - 1))
 
 
 @op("PopulationCount", "x: T -> y: uint8", types={"T": INTEGER}, shape=shapes.elementwise)
-def PopulationCount(xp, x):
+def PopulationCount(xp: ModuleType, x: Array):
     # Of signed integers NumPy counts the bits of the magnitude.
     return xp.bitwise_count(x.view(f"u{x.dtype.itemsize}")).astype(np.uint8)
 
@@ -84,7 +94,7 @@ PopulationCount.gradient(None)
 
 
 @PopulationCount.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([0, 255, -1], np.int32), expect=np.array([0, 8, 32], np.uint8))
     yield Sample(np.array([[7]], np.int64))
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes, promotion
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.math import arithmetic
 from tapeflow.ops.table import ANY, Sample, dtype, op
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 
 @op(
@@ -23,7 +31,7 @@ from tapeflow.ops.table import ANY, Sample, dtype, op
     shape=shapes.elementwise,
     foldable=True,
 )
-def Cast(xp, x, DstT, Truncate):
+def Cast(xp: ModuleType, x: Array, DstT: DType, Truncate: bool):
     if x.dtype.kind in "OSU" or DstT is dtypes.string:
         source = dtypes.string if x.dtype.kind in "OSU" else dtypes.as_dtype(x.dtype)
         raise UnimplementedError(
@@ -48,7 +56,7 @@ def _word(kind):
 
 
 @Cast.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     source = call.dtype("x")
     continuous = source.is_floating or source.is_complex
     return (
@@ -57,7 +65,7 @@ def _(call, dy):
 
 
 @Cast.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), DstT=dtypes.float32)
     yield Sample(
         np.array([1.9, -1.9, 0.0]), DstT=dtypes.int32, expect=np.array([1, -1, 0], np.int32)
@@ -87,7 +95,7 @@ def _(x, DstT, Truncate):
 
 @api("dtypes.cast", "cast")
 @tensor_function
-def cast(x, dtype, name=None):
+def cast(x, dtype, name: str | None = None):
     """Convert the elements of a tensor to another dtype.
 
     Floating numbers are truncated towards zero on the way to integers; complex numbers lose their imaginary part;
@@ -177,7 +185,7 @@ def _representable(source, limit, kind):
 @api(v1="to_float")
 @tensor_function
 @graph_scope("ToFloat")
-def to_float(x, name="ToFloat"):
+def to_float(x: TensorLike, name: str | None = "ToFloat"):
     """`x` with elements of float32."""
     return cast(x, dtypes.float32)
 
@@ -185,7 +193,7 @@ def to_float(x, name="ToFloat"):
 @api(v1="to_double")
 @tensor_function
 @graph_scope("ToDouble")
-def to_double(x, name="ToDouble"):
+def to_double(x: TensorLike, name: str | None = "ToDouble"):
     """`x` with elements of float64."""
     return cast(x, dtypes.float64)
 
@@ -193,7 +201,7 @@ def to_double(x, name="ToDouble"):
 @api(v1="to_int32")
 @tensor_function
 @graph_scope("ToInt32")
-def to_int32(x, name="ToInt32"):
+def to_int32(x: TensorLike, name: str | None = "ToInt32"):
     """`x` with elements of int32."""
     return cast(x, dtypes.int32)
 
@@ -201,7 +209,7 @@ def to_int32(x, name="ToInt32"):
 @api(v1="to_int64")
 @tensor_function
 @graph_scope("ToInt64")
-def to_int64(x, name="ToInt64"):
+def to_int64(x: TensorLike, name: str | None = "ToInt64"):
     """`x` with elements of int64."""
     return cast(x, dtypes.int64)
 
@@ -209,20 +217,20 @@ def to_int64(x, name="ToInt64"):
 @api(v1="to_bfloat16")
 @tensor_function
 @graph_scope("ToBFloat16")
-def to_bfloat16(x, name="ToBFloat16"):
+def to_bfloat16(x: TensorLike, name: str | None = "ToBFloat16"):
     """`x` with elements of bfloat16."""
     return cast(x, dtypes.bfloat16)
 
 
 @api(v1="to_complex64")
 @tensor_function
-def to_complex64(x, name="ToComplex64"):
+def to_complex64(x: TensorLike, name: str | None = "ToComplex64"):
     """`x` with elements of complex64."""
     return cast(x, dtypes.complex64)
 
 
 @api(v1="to_complex128")
 @tensor_function
-def to_complex128(x, name="ToComplex128"):
+def to_complex128(x: TensorLike, name: str | None = "ToComplex128"):
     """`x` with elements of complex128."""
     return cast(x, dtypes.complex128)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public
 from tapeflow.ops import shapes
 from tapeflow.ops.table import FLOATING, Sample, op, string
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 _SCHEMA: dict[str, Any] = {
     "types": {"T": FLOATING},
@@ -22,7 +26,7 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def _special_samples(rng):
+def _special_samples(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), message="msg")
     yield Sample(rng.normal(0), message="msg")
     yield Sample(np.array([1.0, np.nan]), message="msg", raises=InvalidArgumentError)
@@ -31,7 +35,7 @@ def _special_samples(rng):
 
 
 @op("CheckNumerics", "tensor: T -> output: T", **_SCHEMA, stateful=True, moves=True)
-def CheckNumerics(xp, tensor, message):
+def CheckNumerics(xp: ModuleType, tensor: Array, message):
     if xp is np and not np.isfinite(tensor).all():
         found = [
             n
@@ -43,7 +47,7 @@ def CheckNumerics(xp, tensor, message):
 
 
 @CheckNumerics.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return CheckNumerics(dy, "Not a number (NaN) or infinity (Inf) values detected in gradient.")
 
 
@@ -53,7 +57,7 @@ CheckNumerics.reference(lambda tensor, message: tensor)
 
 
 @op("CheckNumericsV2", "tensor: T -> output: T", **_SCHEMA, stateful=True, moves=True)
-def CheckNumericsV2(xp, tensor, message):
+def CheckNumericsV2(xp: ModuleType, tensor: Array, message):
     if xp is np and not np.isfinite(tensor).all():
         signs = (
             ("-Inf", np.isneginf(tensor.astype(np.float64)).any()),
@@ -69,7 +73,7 @@ def CheckNumericsV2(xp, tensor, message):
 
 
 @CheckNumericsV2.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return CheckNumericsV2(dy, "Not a number (NaN) or infinity (Inf) values detected in gradient.")
 
 
@@ -123,7 +127,7 @@ def assert_all_finite(x: TensorLike, message, name: str | None = None) -> Tensor
 @api(v1=("debugging.assert_all_finite", "verify_tensor_all_finite"))
 @public
 @graph_scope("VerifyFinite")
-def assert_all_finite_v1(t=None, msg=None, name=None, x=None, message=None):
+def assert_all_finite_v1(t=None, msg=None, name: str | None = None, x=None, message=None):
     """`assert_all_finite` with the 1.x spellings `t` and `msg`.
 
     Args:

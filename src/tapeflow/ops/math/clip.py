@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Array, AxisLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -15,6 +19,9 @@ from tapeflow.ops.math import arithmetic, casting, comparison, elementwise, redu
 from tapeflow.ops.table import REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 
 @op(
     "ClipByValue",
@@ -23,7 +30,7 @@ from tapeflow.ops.validate import invalid, shape_text
     shape=shapes.same_as_first,
     broadcast=True,
 )
-def ClipByValue(xp, t, clip_value_min, clip_value_max):
+def ClipByValue(xp: ModuleType, t: Array, clip_value_min: Array, clip_value_max: Array):
     if any(bound.ndim and bound.shape != t.shape for bound in (clip_value_min, clip_value_max)):
         raise invalid(
             "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. "
@@ -37,7 +44,7 @@ ClipByValue.batching(batching.spread)
 
 
 @ClipByValue.gradient(needs="t, clip_value_min, clip_value_max")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     below = comparison.Less(call.t, call.clip_value_min)
     above = comparison.Greater(call.t, call.clip_value_max)
     outside = comparison.LogicalOr(below, above)
@@ -49,7 +56,7 @@ def _(call, dy):
 
 
 @ClipByValue.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 4), -0.5, 0.5)
     yield Sample(rng.normal(3, 4), np.full((3, 4), -0.25), 0.75)
     yield Sample(rng.normal(0), -1.0, 1.0)
@@ -66,7 +73,9 @@ def _(t, clip_value_min, clip_value_max):
 @api("clip_by_value")
 @tensor_function
 @graph_scope("clip_by_value")
-def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+def clip_by_value(
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+):
     """Raise elements below `clip_value_min` to it, and lower those above `clip_value_max` to it.
 
     Args:
@@ -97,7 +106,7 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     return clipped
 
 
-def _require_same_shape(t, clipped):
+def _require_same_shape(t: Tensor, clipped: Tensor):
     if not t.shape.is_compatible_with(clipped.shape):
         raise ValueError(f"Shapes {t.shape} and {clipped.shape} are incompatible")
 
@@ -105,7 +114,7 @@ def _require_same_shape(t, clipped):
 @api("clip_by_norm")
 @tensor_function
 @graph_scope("clip_by_norm")
-def clip_by_norm(t, clip_norm, axes=None, name=None):
+def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = None, name: str | None = None):
     """Scale a tensor so that its L2 norm is at most `clip_norm`; one of smaller norm stays as it is.
 
     Args:
@@ -141,7 +150,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
 @api(v1="clip_by_average_norm")
 @tensor_function
 @graph_scope("clip_by_average_norm")
-def clip_by_average_norm(t, clip_norm, name=None):
+def clip_by_average_norm(t, clip_norm, name: str | None = None):
     """`t`, shrunk until its L2 norm divided by its number of elements is at most `clip_norm`."""
     t = convert_to_tensor(t)
     norm = elementwise.Sqrt(reduction.reduce_sum(arithmetic.Mul(t, t)))
@@ -163,7 +172,7 @@ def _is_list(t_list):
 @api("linalg.global_norm", v1="global_norm")
 @tensor_function
 @graph_scope("global_norm/")
-def global_norm(t_list, name=None):
+def global_norm(t_list, name: str | None = None):
     """The L2 norm of all the elements of a list of tensors (or IndexedSlices, or None) together; 0 of no tensors."""
     halves = []
     for t in _is_list(t_list):
@@ -181,7 +190,7 @@ def global_norm(t_list, name=None):
 @api("clip_by_global_norm")
 @tensor_function
 @graph_scope("clip_by_global_norm/")
-def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name: str | None = None):
     """Scale a list of tensors by one factor, so that their global norm is at most `clip_norm`.
 
     The factor is `clip_norm / max(global_norm, clip_norm)`, see `tf.linalg.global_norm`. Where the norm is infinite

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.random.philox import Philox, Words
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import ShapeCall
 
 
 def _words(seed: int) -> Words:
@@ -55,7 +61,7 @@ class _Draws:
         self.chosen.append(drawn[best])
 
 
-def _sampled_rule(call):
+def _sampled_rule(call: ShapeCall):
     points = call.shape(0)
     shapes.require_ranks(call, 2, 0, 0, 0)
     count = shapes.scalar_value(call, 1)
@@ -65,7 +71,9 @@ def _sampled_rule(call):
 @op("KmeansPlusPlusInitialization",
     "points: float32, num_to_sample: int64, seed: int64, num_retries_per_sample: int64 -> samples: float32",
     shape=_sampled_rule)  # fmt: skip
-def KmeansPlusPlusInitialization(xp, points, num_to_sample, seed, num_retries_per_sample):
+def KmeansPlusPlusInitialization(
+    xp: ModuleType, points: Array, num_to_sample: Array, seed: Array, num_retries_per_sample: Array
+):
     """Below 0 retries means 2 and the logarithm of the count."""
     if points.ndim != 2:
         raise invalid("Input points should be a matrix.")
@@ -109,7 +117,7 @@ def _(rng):
 
 @op("KMC2ChainInitialization", "distances: float32, seed: int64 -> index: int64",
     shape=shapes.scalar)  # fmt: skip
-def KMC2ChainInitialization(xp, distances, seed):
+def KMC2ChainInitialization(xp: ModuleType, distances: Array, seed: Array):
     """The last state of a Markov chain through all points, which prefers those that are far."""
     if distances.ndim != 1:
         raise invalid("Input distances should be a vector.")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -19,18 +22,21 @@ from tapeflow.ops.math.elementwise_samples import pairs, per_element, truths
 from tapeflow.ops.table import ANY, FLOATING, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
+
 BROADCAST = {"shape": shapes.broadcast_all, "broadcast": True}
 
 
 def _ordering(name, function, holds):
     @op(name, "x: T, y: T -> z: bool", types={"T": REAL}, foldable=True, **BROADCAST)
-    def row(xp, x, y):
+    def row(xp: ModuleType, x, y):
         return getattr(xp, function)(x, y)
 
     row.gradient(None)
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield from pairs(rng)
         yield Sample(np.array([1, 2, 3], np.int32), 2)
         yield Sample(np.array([math.nan, 1.0]), np.array([math.nan, math.nan]))
@@ -111,7 +117,7 @@ def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tens
     return GreaterEqual(x, y)
 
 
-def _equality_rule(call):
+def _equality_rule(call: ShapeCall):
     if call.attr("incompatible_shape_error"):
         return shapes.broadcast_all(call)
     x, y = call.shape(0), call.shape(1)
@@ -125,7 +131,7 @@ def _equality_rule(call):
         return [()]
 
 
-def _equality(name, function, answer, promotes=""):
+def _equality(name: str, function: str, answer: bool, promotes: str = ""):
     """Equal and NotEqual; `answer` is what tensors of shapes that do not broadcast together get."""
 
     @op(
@@ -138,7 +144,7 @@ def _equality(name, function, answer, promotes=""):
         promotes=promotes,
         foldable=True,
     )
-    def row(xp, x, y, incompatible_shape_error):
+    def row(xp: ModuleType, x: Array, y: Array, incompatible_shape_error: bool):
         if not incompatible_shape_error:
             try:
                 np.broadcast_shapes(x.shape, y.shape)
@@ -149,11 +155,11 @@ def _equality(name, function, answer, promotes=""):
     row.gradient(None)
 
     @row.batching
-    def _(call):
+    def _(call: BatchedCall):
         return batching.broadcasting(call) if call.attrs["incompatible_shape_error"] else None
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample(np.array([[1.0, 2.0], [3.0, math.nan]]), np.array([1.0, math.nan]))
         yield Sample(np.array([1, 2], np.int32), np.array([1, 3], np.int32))
         yield Sample(np.array([True, False]), True)
@@ -221,7 +227,7 @@ def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     attrs={"tolerance": 1e-5},
     shape=shapes.merged,
 )
-def ApproximateEqual(xp, x, y, tolerance):
+def ApproximateEqual(xp: ModuleType, x: Array, y: Array, tolerance: float):
     if x.shape != y.shape:
         raise invalid(
             f"x and y must be of the same shape. x shape: {shape_text(x.shape)}. "
@@ -234,7 +240,7 @@ ApproximateEqual.gradient(None)
 
 
 @ApproximateEqual.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([1.0, 2.0]), np.array([1.4, 2.6]), tolerance=0.5)
     yield Sample(rng.normal(2), rng.normal(3), raises=InvalidArgumentError)
 
@@ -248,7 +254,7 @@ ApproximateEqual.reference(
 
 
 @public
-def approximate_equal(x, y, tolerance=1e-5, name=None):
+def approximate_equal(x: TensorLike, y: TensorLike, tolerance=1e-5, name: str | None = None):
     """|x - y| < tolerance, elementwise, for tensors of one shape.
 
     Args:
@@ -260,9 +266,9 @@ def approximate_equal(x, y, tolerance=1e-5, name=None):
     return ApproximateEqual(x, y, tolerance)
 
 
-def _logic(name, function, reference):
+def _logic(name: str, function: str, reference: Callable[..., Any]):
     @op(name, "x: bool, y: bool -> z: bool", shape=shapes.broadcast_all, broadcast=True, foldable=True)
-    def row(xp, x, y):
+    def row(xp: ModuleType, x: Array, y: Array):
         return getattr(xp, function)(x, y)
 
     row.gradient(None)
@@ -312,7 +318,7 @@ def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("LogicalNot", "x: bool -> y: bool", shape=shapes.elementwise, foldable=True)
-def LogicalNot(xp, x):
+def LogicalNot(xp: ModuleType, x: Array):
     return xp.logical_not(x)
 
 
@@ -320,7 +326,7 @@ LogicalNot.gradient(None)
 
 
 @LogicalNot.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([[True], [False]]))
     yield Sample(np.zeros((0,), bool))
 
@@ -364,27 +370,27 @@ def _steps(x, compare):
 
 @api("math.is_non_decreasing", v1=("debugging.is_non_decreasing", "is_non_decreasing"))
 @tensor_function
-def is_non_decreasing(x, name=None):
+def is_non_decreasing(x: TensorLike, name: str | None = None):
     """Whether no element of `x`, read row by row, is less than the one before."""
     return _steps(x, LessEqual)
 
 
 @api("math.is_strictly_increasing", v1=("debugging.is_strictly_increasing", "is_strictly_increasing"))
 @tensor_function
-def is_strictly_increasing(x, name=None):
+def is_strictly_increasing(x: TensorLike, name: str | None = None):
     """Whether each element of `x`, read row by row, is more than the one before."""
     return _steps(x, Less)
 
 
-def _kind_of_float(name, function, reference):
+def _kind_of_float(name: str, function: str, reference: Callable[..., Any]):
     @op(name, "x: T -> y: bool", types={"T": FLOATING}, shape=shapes.elementwise)
-    def row(xp, x):
+    def row(xp: ModuleType, x: Array):
         return getattr(xp, function)(x)
 
     row.gradient(None)
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample(np.array([0.0, -1.5, math.nan, math.inf, -math.inf]))
         yield Sample(rng.normal(0, 2))
 
@@ -426,17 +432,17 @@ def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
     broadcast=True,
     foldable=True,
 )
-def SelectV2(xp, condition, t, e):
+def SelectV2(xp: ModuleType, condition: Array, t: Array, e: Array):
     return xp.where(condition, t, e)
 
 
 @SelectV2.gradient(needs="condition")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return None, SelectV2(call.condition, dy, 0), SelectV2(call.condition, 0, dy)
 
 
 @SelectV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([True, False, True]), rng.normal(2, 3), rng.normal(3))
     yield Sample(np.array([[True], [False]]), rng.normal(3), np.asarray(rng.normal()))
     yield Sample(True, np.array([b"a"], object), np.array([b"b"], object))
@@ -454,7 +460,7 @@ def _(condition, t, e):
     ).reshape(c.shape)
 
 
-def _select_rule(call):
+def _select_rule(call: ShapeCall):
     shape, condition = shapes.merge(call.shape(1), call.shape(2)), call.shape(0)
     if not condition or shape is None:  # a scalar chooses all of one
         return [shape]
@@ -470,7 +476,7 @@ def _select_rule(call):
     shape=_select_rule,
     foldable=True,
 )
-def Select(xp, condition, t, e):
+def Select(xp: ModuleType, condition: Array, t: Array, e: Array):
     if t.shape != e.shape:
         raise _different(0, t.shape, 2, e.shape)
     if condition.ndim == 0 or condition.shape == t.shape:
@@ -481,7 +487,7 @@ def Select(xp, condition, t, e):
 
 
 @Select.batching
-def _(call):
+def _(call: BatchedCall):
     return call.run([call.with_batch(i) for i in range(3)]) if call.ranks[0] == call.ranks[1] else None
 
 
@@ -493,13 +499,13 @@ def _different(i, a, j, b):
 
 
 @Select.gradient(needs="condition")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     zero = arithmetic.Mul(dy, 0)
     return None, Select(call.condition, dy, zero), Select(call.condition, zero, dy)
 
 
 @Select.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([True, False]), rng.normal(2, 3), rng.normal(2, 3))
     yield Sample(np.array([[True, False]]), rng.normal(1, 2), rng.normal(1, 2))
     yield Sample(False, rng.normal(2), rng.normal(2))
@@ -515,7 +521,9 @@ def _(condition, t, e):
 
 @api(v1="where_v2", v2="where")
 @tensor_function
-def where(condition, x=None, y=None, name=None):
+def where(
+    condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+):
     """Choose elements of `x` or of `y` by a condition, or find the true elements of the condition.
 
     Args:
@@ -548,7 +556,9 @@ def where(condition, x=None, y=None, name=None):
 
 @api(v1="where")
 @tensor_function
-def where_v1(condition, x=None, y=None, name=None):
+def where_v1(
+    condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+):
     """Like `where`, but `x` and `y` have one shape and `condition` is of that shape, a scalar, or a vector that
     chooses among their rows."""
     if x is None or y is None:

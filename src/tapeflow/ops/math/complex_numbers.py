@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -17,15 +20,18 @@ from tapeflow.ops.math import arithmetic, comparison, division_no_nan
 from tapeflow.ops.math.conjugate import Conj
 from tapeflow.ops.table import COMPLEX, Preferring, Sample, dtype, op
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 PARTS = (dtypes.float32, dtypes.float64)
 TO_REAL: dict[str, Any] = {"types": {"T": Preferring(COMPLEX)}, "attrs": {"Tout": dtype(dtypes.float32)}}
 
 
-def _complex(rng, *shape):
+def _complex(rng: SampleGenerator, *shape):
     return rng.normal(*shape) + 1j * rng.normal(*shape)
 
 
-def _to_real_samples(rng):
+def _to_real_samples(rng: SampleGenerator):
     yield Sample(_complex(rng, 3, 2), Tout=dtypes.float64)
     yield Sample(_complex(rng, 2).astype(np.complex64))
     yield Sample(_complex(rng, 0), Tout=dtypes.float64)
@@ -36,12 +42,12 @@ def _real_dtype(x):
 
 
 @op("Real", "input: T -> output: Tout", shape=shapes.elementwise, **TO_REAL)
-def Real(xp, input, Tout):
+def Real(xp: ModuleType, input: Array, Tout):
     return xp.real(input).astype(Tout.as_numpy_dtype)
 
 
 @Real.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Complex(dy, arithmetic.Mul(dy, 0.0), call.dtype("input"))
 
 
@@ -51,19 +57,19 @@ Real.reference(lambda input, Tout: ((input + input.conj()) / 2).real)
 
 @api("math.real", v1="real")
 @tensor_function
-def real(input, name=None):
+def real(input: TensorLike, name: str | None = None):
     """The real part of each element; real tensors as they are."""
     x = convert_to_tensor(input)
     return Real(x, _real_dtype(x)) if x.dtype.is_complex else x
 
 
 @op("Imag", "input: T -> output: Tout", shape=shapes.elementwise, **TO_REAL)
-def Imag(xp, input, Tout):
+def Imag(xp: ModuleType, input: Array, Tout):
     return xp.imag(input).astype(Tout.as_numpy_dtype)
 
 
 @Imag.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Complex(arithmetic.Mul(dy, 0.0), dy, call.dtype("input"))
 
 
@@ -73,7 +79,7 @@ Imag.reference(lambda input, Tout: (input * -1j).real)
 
 @api("math.imag", v1="imag")
 @tensor_function
-def imag(input, name=None):
+def imag(input: TensorLike, name: str | None = None):
     """The imaginary part of each element; zeros for real tensors."""
     x = convert_to_tensor(input)
     if x.dtype.is_complex:
@@ -84,12 +90,12 @@ def imag(input, name=None):
 
 
 @op("Angle", "input: T -> output: Tout", shape=shapes.elementwise, **TO_REAL)
-def Angle(xp, input, Tout):
+def Angle(xp: ModuleType, input: Array, Tout):
     return xp.angle(input).astype(Tout.as_numpy_dtype)
 
 
 @Angle.gradient(needs="input")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     x = call.input
     of_real = Complex(dy, arithmetic.Mul(dy, 0.0), x.dtype)
     # d angle = Im(conj(x) dx) / |x|^2, that is i x / |x|^2 as the cotangent.
@@ -102,7 +108,7 @@ Angle.reference(lambda input, Tout: np.arctan2(input.imag, input.real))
 
 @api("math.angle", v1="angle")
 @tensor_function
-def angle(input, name=None):
+def angle(input: TensorLike, name: str | None = None):
     """The angle of each element in radians, in (-pi, pi]; 0 or pi for real ones."""
     x = convert_to_tensor(input)
     if x.dtype.is_complex:
@@ -116,12 +122,12 @@ def angle(input, name=None):
     shape=shapes.elementwise,
     **TO_REAL,
 )
-def ComplexAbs(xp, x, Tout):
+def ComplexAbs(xp: ModuleType, x: Array, Tout):
     return xp.abs(x).astype(Tout.as_numpy_dtype)
 
 
 @ComplexAbs.gradient(needs="x, y")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     x, scale = call.x, division_no_nan.DivNoNan(dy, call.y)
     return arithmetic.Mul(Complex(scale, arithmetic.Mul(scale, 0.0), x.dtype), x)
 
@@ -138,7 +144,7 @@ ComplexAbs.reference(lambda x, Tout: np.sqrt(x.real**2 + x.imag**2))
     shape=shapes.broadcast_all,
     broadcast=True,
 )
-def Complex(xp, real, imag, Tout):
+def Complex(xp: ModuleType, real: Array, imag: Array, Tout: DType):
     # Not `real + 1j * imag`, whose real part is NaN where `imag` is infinite.
     out = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), Tout.as_numpy_dtype)
     out.real, out.imag = real, imag
@@ -146,18 +152,18 @@ def Complex(xp, real, imag, Tout):
 
 
 @Complex.compiled()
-def _(xp, real, imag, Tout):
+def _(xp: ModuleType, real, imag, Tout):
     return xp.add(real, xp.multiply(imag, 1j)).astype(Tout.as_numpy_dtype)
 
 
 @Complex.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     kind = call.dtype("real")
     return Real(dy, kind), Imag(dy, kind)
 
 
 @Complex.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), rng.normal(3), Tout=dtypes.complex128)
     yield Sample(rng.normal(2).astype(np.float32), rng.normal(2).astype(np.float32))
     yield Sample(rng.normal(2), rng.normal(3), Tout=dtypes.complex128, raises=InvalidArgumentError)
@@ -172,7 +178,7 @@ def _(real, imag, Tout):
 
 @api("dtypes.complex", "complex")
 @tensor_function
-def complex(real, imag, name=None):
+def complex(real, imag, name: str | None = None):
     """Make a complex tensor of its real and its imaginary part.
 
     Args:

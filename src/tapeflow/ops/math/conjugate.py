@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from tapeflow._native import Tensor, Variable
 from tapeflow.api import api
+from tapeflow.core.annotations import Array
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import complex64, complex128, float32, float64, variant
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.table import COMPLEX, Preferring, Sample, op
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 
 @op(
     "Conj", "input: T -> output: T", types={"T": Preferring(COMPLEX)}, shape=shapes.elementwise,
     promotes="weakness",
 )  # fmt: skip
-def Conj(xp, input):
+def Conj(xp: ModuleType, input: Array):
     return xp.conj(input)
 
 
 @Conj.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Conj(dy)
 
 
 @Conj.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3) + 1j * rng.normal(2, 3))
     yield Sample(rng.normal(0) * 1j)
 

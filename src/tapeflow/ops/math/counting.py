@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
@@ -29,6 +32,9 @@ from tapeflow.ops.sparse.shapes import elements_and_rank, of_rank
 from tapeflow.ops.table import INDEX, Sample, boolean, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
+
 COUNTED = {"minlength": -1, "maxlength": -1, "binary_output": boolean}
 _PARTS = "output_indices: int64, output_values: output_type, output_dense_shape: int64"
 _TYPES = {"T": INDEX, "output_type": WEIGHTS}
@@ -43,7 +49,7 @@ def _rows_of_splits(splits, values) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in itertools.pairwise(splits)]
 
 
-def _rows_known(call):
+def _rows_known(call: ShapeCall):
     (splits,) = shapes.with_rank(call.shape(0), 1)
     return None if splits is None else max(splits - 1, 0)
 
@@ -64,13 +70,15 @@ def _dense_counts(values, rows, size, weights, binary_output):
     "splits: int64, values: Tidx, size: Tidx, weights: T -> output: T",
     types={"Tidx": INDEX, "T": WEIGHTS}, attrs={"binary_output": False},
     shape=lambda call: [(_rows_known(call), shapes.size_value(call, 2))])  # fmt: skip
-def RaggedBincount(xp, splits, values, size, weights, binary_output):
+def RaggedBincount(
+    xp: ModuleType, splits: Array, values: Array, size: Array, weights: Array, binary_output: bool
+):
     _check_weights(values, weights, "values")
     rows = _rows_of_splits(splits, values)
     return _dense_counts(values.ravel(), rows, size, weights.ravel(), binary_output)
 
 
-def _sparse_rule(call):
+def _sparse_rule(call: ShapeCall):
     sizes = call.value(2)
     if sizes is None:
         return [None]
@@ -81,7 +89,10 @@ def _sparse_rule(call):
     "indices: int64, values: Tidx, dense_shape: int64, size: Tidx, weights: T -> output: T",
     types={"Tidx": INDEX, "T": WEIGHTS}, attrs={"binary_output": False},
     shape=_sparse_rule)  # fmt: skip
-def SparseBincount(xp, indices, values, dense_shape, size, weights, binary_output):
+def SparseBincount(
+    xp: ModuleType, indices: Array, values: Array, dense_shape: Array, size: Array, weights: Array,
+    binary_output: bool,
+):
     sizes = _checked_places(indices, values, dense_shape)
     _check_weights(values, weights, "values")
     if len(sizes) == 1:
@@ -141,7 +152,7 @@ def _same_shape(weights, values):
         )
 
 
-def _dense_counts_rule(call):
+def _dense_counts_rule(call: ShapeCall):
     values, weights = call.shape(0), call.shape(1)
     if shapes.element_count(weights):  # else there may be none
         values = shapes.merge(values, weights)
@@ -150,7 +161,7 @@ def _dense_counts_rule(call):
 
 @op("DenseCountSparseOutput", f"values: T, weights: output_type -> {_PARTS}", types=_TYPES,
     attrs=COUNTED, shape=_dense_counts_rule)  # fmt: skip
-def DenseCountSparseOutput(xp, values, weights, minlength, maxlength, binary_output):
+def DenseCountSparseOutput(xp: ModuleType, values, weights, minlength, maxlength, binary_output):
     if values.ndim not in (1, 2):
         raise invalid(f"Input must be a 1 or 2-dimensional tensor. Got: {shape_text(values.shape)}")
     _same_shape(weights, values)
@@ -166,7 +177,7 @@ def DenseCountSparseOutput(xp, values, weights, minlength, maxlength, binary_out
     types=_TYPES, attrs=COUNTED,
     shape=lambda call: of_rank(elements_and_rank(call, 0)[1]))  # fmt: skip
 def SparseCountSparseOutput(
-    xp, indices, values, dense_shape, weights, minlength, maxlength, binary_output
+    xp: ModuleType, indices, values, dense_shape, weights, minlength, maxlength, binary_output
 ):
     sizes = _checked_places(indices, values, dense_shape)
     _same_shape(weights, values)
@@ -177,7 +188,7 @@ def SparseCountSparseOutput(
 @op("RaggedCountSparseOutput",
     f"splits: int64, values: T, weights: output_type -> {_PARTS}",
     types=_TYPES, attrs=COUNTED, shape=lambda call: of_rank(2))  # fmt: skip
-def RaggedCountSparseOutput(xp, splits, values, weights, minlength, maxlength, binary_output):
+def RaggedCountSparseOutput(xp: ModuleType, splits, values, weights, minlength, maxlength, binary_output):
     _same_shape(weights, values)
     rows = _rows_of_splits(splits, values)
     return _sparse_counts(values, rows, weights, minlength, maxlength, binary_output)
@@ -191,7 +202,7 @@ _PLACES, _SHAPE = np.array([[0, 0], [0, 3], [2, 1]]), np.array([3, 4])
 
 
 @RaggedBincount.samples
-def _(rng):
+def _(rng: SampleGenerator):
     want = np.array([[0, 2, 0], [0, 0, 0]], np.float32)
     yield Sample(np.array([0, 2, 3]), _VALUES, 3, _NONE, expect=want)
     yield Sample(np.array([0, 2, 3]), _VALUES, 3, _NONE, True, expect=np.minimum(want, 1))
@@ -204,7 +215,7 @@ def _(rng):
 
 
 @SparseBincount.samples
-def _(rng):
+def _(rng: SampleGenerator):
     want = np.array([[0, 2, 0], [0, 0, 0], [0, 0, 0]], np.float32)
     yield Sample(_PLACES, _VALUES, _SHAPE, 3, _NONE, expect=want)
     yield Sample(_PLACES[:, 1:], _VALUES, _SHAPE[1:], 3, _NONE, expect=want[0])
@@ -217,7 +228,7 @@ def _some(*parts):
 
 
 @DenseCountSparseOutput.samples
-def _(rng):
+def _(rng: SampleGenerator):
     none = np.zeros(0, np.int64)
     yield Sample(_VALUES, none, binary_output=False, expect=_some([[1], [4]], [2, 1], [5]))
     yield Sample(_VALUES, none, binary_output=True, maxlength=3, expect=_some([[1]], [1], [3]))
@@ -229,7 +240,7 @@ def _(rng):
 
 
 @SparseCountSparseOutput.samples
-def _(rng):
+def _(rng: SampleGenerator):
     none = np.zeros(0, np.int64)
     yield Sample(_PLACES, _VALUES, _SHAPE, none, binary_output=False,
                  expect=_some([[0, 1], [2, 4]], [2, 1], [3, 5]))  # fmt: skip
@@ -237,7 +248,7 @@ def _(rng):
 
 
 @RaggedCountSparseOutput.samples
-def _(rng):
+def _(rng: SampleGenerator):
     none = np.zeros(0, np.int64)
     yield Sample(np.array([0, 0, 3]), _VALUES, none, binary_output=False,
                  expect=_some([[1, 1], [1, 4]], [2, 1], [2, 5]))  # fmt: skip
@@ -332,14 +343,8 @@ def sparse_bincount(
 
 
 def bincount(
-    arr,
-    weights=None,
-    minlength=None,
-    maxlength=None,
-    dtype=dtypes.int32,
-    name=None,
-    axis=None,
-    binary_output=False,
+    arr, weights=None, minlength=None, maxlength=None, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None, axis=None, binary_output: bool = False,
 ):
     """`tf.math.bincount` of a ragged or sparse tensor: a dense tensor."""
     _check_arguments(axis, weights, binary_output)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +21,15 @@ from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.table import FLOATING, INDEX, NUMERIC, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 ATTRS = {"exclusive": False, "reverse": False}
 
 
-def _scan(name, types, accumulate, start, reference):
+def _scan(
+    name: str, types, accumulate: Callable[..., Any], start: float, reference: Callable[..., Any]
+):
     """The row of a running total: `accumulate(xp, x, axis)` totals it up, `start` is the total of nothing."""
 
     @op(name, "x: T, axis: Tidx -> out: T", types={"T": types, "Tidx": Preferring(INDEX)}, attrs=ATTRS,
@@ -38,7 +46,7 @@ def _scan(name, types, accumulate, start, reference):
         return xp.flip(total, axis) if reverse else total
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample(rng.normal(3, 4), 0)
         yield Sample(rng.normal(3, 4), -1, exclusive=True)
         yield Sample(rng.normal(2, 3, 2), 1, reverse=True)
@@ -54,7 +62,7 @@ def _scan(name, types, accumulate, start, reference):
     row.batching(batching.along(1, 0))
 
     @row.reference
-    def _(x, axis, exclusive, reverse):
+    def _(x, axis, exclusive: bool, reverse: bool):
         lines = np.moveaxis(x, int(axis), -1)
         out = np.zeros_like(lines)
         for at in np.ndindex(lines.shape):
@@ -80,7 +88,7 @@ Cumsum = _scan("Cumsum", NUMERIC, lambda xp, x, axis: xp.cumsum(x, axis, dtype=x
 
 
 @Cumsum.gradient(needs="axis")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Cumsum(dy, call.axis, call.exclusive, not call.reverse), None
 
 
@@ -122,7 +130,7 @@ Cumprod = _scan(
 
 
 @Cumprod.gradient(needs="x, axis, out")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     products = arithmetic.Mul(dy, conj(call.out))
     totals = Cumsum(products, call.axis, call.exclusive, not call.reverse)
     return division_no_nan.DivNoNan(totals, conj(call.x)), None
@@ -158,7 +166,7 @@ def cumprod(
     return Cumprod(x, axis, exclusive, reverse)
 
 
-def _log_add(xp, x, axis):
+def _log_add(xp: ModuleType, x, axis):
     if xp is np:
         return np.logaddexp.accumulate(x, axis) if x.dtype.itemsize > 2 else _log_add_half(x, axis)
     return importlib.import_module("jax.lax").associative_scan(xp.logaddexp, x, axis=axis)
@@ -178,7 +186,7 @@ CumulativeLogsumexp = _scan(
 
 
 @CumulativeLogsumexp.gradient(needs="x, axis, out")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     """Sums of both signs of `dy` times exp(x - out), added up as logarithms, so that nothing overflows."""
     x, out = call.x, call.out
 

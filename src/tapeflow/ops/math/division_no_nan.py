@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import cmath
 import math
-from typing import Any
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +23,9 @@ from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import per_element
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, Sample, op
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 BROADCAST: dict[str, Any] = {"types": {"T": FLOATING_OR_COMPLEX}, "shape": shapes.broadcast_all, "broadcast": True}
 SCHEMA = "x: T, y: T -> z: T"
 
@@ -29,7 +34,7 @@ def _is_zero(x):
     return comparison.Equal(x, 0)
 
 
-def _samples(rng):
+def _samples(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), np.abs(rng.normal(3)) + 0.5)
     yield Sample(np.asarray(1.5), np.abs(rng.normal(2, 1)) + 0.5)
     yield Sample(rng.normal(0), np.asarray(1.0))
@@ -37,19 +42,19 @@ def _samples(rng):
 
 
 @op("DivNoNan", SCHEMA, **BROADCAST, promotes="operands")
-def DivNoNan(xp, x, y):
+def DivNoNan(xp: ModuleType, x, y):
     return xp.where(y == 0, xp.zeros_like(y), x / xp.where(y == 0, xp.ones_like(y), y))
 
 
 @DivNoNan.gradient(needs="x, y")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     x, y = conj(call.x), conj(call.y)
     of_x = DivNoNan(dz, y)
     return of_x, arithmetic.Mul(of_x, DivNoNan(elementwise.Neg(x), y))
 
 
 @DivNoNan.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from _samples(rng)
     yield Sample(np.array([1.0, 0.0, math.nan]), 0.0, expect=np.zeros(3), differentiable=False)
 
@@ -60,7 +65,7 @@ DivNoNan.reference(per_element(lambda x, y: x / y if y else 0.0, lambda x, y: x 
 @api("math.divide_no_nan", v1="div_no_nan")
 @tensor_function
 @graph_scope("div_no_nan")
-def divide_no_nan(x, y, name=None):
+def divide_no_nan(x, y, name: str | None = None):
     """Divide two tensors elementwise, with 0 where `y` is 0; with broadcasting.
 
     Args:
@@ -98,17 +103,17 @@ def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("MulNoNan", SCHEMA, **BROADCAST, promotes="operands")
-def MulNoNan(xp, x, y):
+def MulNoNan(xp: ModuleType, x, y):
     return xp.where(y == 0, xp.zeros_like(y), x * y)
 
 
 @MulNoNan.gradient(needs="x, y")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     return MulNoNan(dz, conj(call.y)), MulNoNan(conj(call.x), dz)
 
 
 @MulNoNan.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from _samples(rng)
     yield Sample(np.array([1.0, math.inf, math.nan]), 0.0, expect=np.zeros(3), differentiable=False)
 
@@ -132,23 +137,26 @@ def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Te
     return MulNoNan(x, y)
 
 
-def _zero_first(name, combine, slope_x, slope_y, reference):
+def _zero_first(
+    name: str, combine: Callable[..., Any], slope_x: Callable[..., Any], slope_y: Callable[..., Any],
+    reference: Callable[..., Any],
+):
     """x * g(y), which is 0 where x is 0, whatever y is."""
 
     @op(name, SCHEMA, **BROADCAST)
-    def row(xp, x, y):
+    def row(xp: ModuleType, x, y):
         return xp.where(
             x == 0, xp.zeros_like(x), combine(xp, x, xp.where(x == 0, xp.ones_like(y), y))
         )
 
     @row.gradient(needs="x, y")
-    def _(call, dz):
+    def _(call: GradientCall, dz: Tensor):
         x, y = conj(call.x), conj(call.y)
         some = comparison.SelectV2(_is_zero(x), arithmetic.Mul(x, 0), 1)
         return arithmetic.Mul(dz, slope_x(some, y)), arithmetic.Mul(dz, slope_y(x, y))
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield from _samples(rng)
         yield Sample(
             np.zeros(2), np.array([0.0, math.inf]), expect=np.zeros(2), differentiable=False

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import cmath
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
@@ -19,23 +21,26 @@ from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import line, per_element, positive
 from tapeflow.ops.table import COMPLEX, FLOATING, FLOATING_OR_COMPLEX, NUMERIC, Sample, op
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 SIGNED = (*FLOATING, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 CONTINUOUS = {"T": FLOATING_OR_COMPLEX}
 
 
 @op("Neg", "x: T -> y: T", types={"T": SIGNED + COMPLEX}, shape=shapes.elementwise, promotes="weakness",
     foldable=True)
-def Neg(xp, x):
+def Neg(xp: ModuleType, x: Array):
     return xp.negative(x)
 
 
 @Neg.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Neg(dy)
 
 
 @Neg.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from line(rng)
     yield Sample(np.array([1, -2, 0], np.int32), expect=np.array([-1, 2, 0], np.int32))
 
@@ -51,17 +56,17 @@ def negative(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Abs", "x: T -> y: T", types={"T": SIGNED}, shape=shapes.elementwise, promotes="weakness")
-def Abs(xp, x):
+def Abs(xp: ModuleType, x: Array):
     return xp.abs(x)
 
 
 @Abs.gradient(needs="x")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return arithmetic.Mul(dy, Sign(call.x))
 
 
 @Abs.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from line(rng)
     yield Sample(np.array([3, -4], np.int64), expect=np.array([3, 4], np.int64))
 
@@ -71,7 +76,7 @@ Abs.reference(per_element(lambda v: v if v > 0 else -v))
 
 @api("math.abs", "abs")
 @tensor_function
-def abs(x, name=None):
+def abs(x: TensorLike, name: str | None = None):
     """The magnitude of each element; of complex elements as a float of their precision."""
     x = convert_to_tensor(x)
     if x.dtype.is_complex:
@@ -80,17 +85,17 @@ def abs(x, name=None):
 
 
 @op("Sign", "x: T -> y: T", types={"T": SIGNED + COMPLEX}, shape=shapes.elementwise, promotes="weakness")
-def Sign(xp, x):
+def Sign(xp: ModuleType, x: Array):
     return xp.sign(x)
 
 
 @Sign.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return arithmetic.Mul(dy, 0)
 
 
 @Sign.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from line(rng)
     yield Sample(np.array([3, -4, 0], np.int32), expect=np.array([1, -1, 0], np.int32))
 
@@ -106,12 +111,12 @@ def sign(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Square", "x: T -> y: T", types={"T": NUMERIC}, shape=shapes.elementwise, promotes="weakness")
-def Square(xp, x):
+def Square(xp: ModuleType, x: Array):
     return xp.square(x)
 
 
 @Square.gradient(needs="x")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     x = conj(call.x)
     return arithmetic.Mul(dy, arithmetic.AddV2(x, x))
 
@@ -128,12 +133,12 @@ def square(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Sqrt", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
-def Sqrt(xp, x):
+def Sqrt(xp: ModuleType, x: Array):
     return xp.sqrt(x)
 
 
 @Sqrt.gradient(needs="y")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SqrtGrad(call.y, dy)
 
 
@@ -149,7 +154,7 @@ def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("SqrtGrad", "y: T, dy: T -> z: T", types=CONTINUOUS, shape=shapes.merged)
-def SqrtGrad(xp, y, dy):
+def SqrtGrad(xp: ModuleType, y: Array, dy: Array):
     return dy * y.dtype.type(0.5) / xp.conj(y)
 
 
@@ -157,14 +162,14 @@ SqrtGrad.batching(batching.elementwise)
 
 
 @SqrtGrad.gradient(needs="y, z")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     half = arithmetic.RealDiv(arithmetic.Mul(dz, 0.5), call.y)
     slope = arithmetic.RealDiv(arithmetic.Mul(call.z, -1.0), conj(call.y))
     return arithmetic.Mul(conj(dz), slope), half
 
 
 @SqrtGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.abs(rng.normal(3)) + 0.5, rng.normal(3))
 
 
@@ -172,12 +177,12 @@ SqrtGrad.reference(lambda y, dy: dy / (2 * np.conj(y)))
 
 
 @op("Rsqrt", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
-def Rsqrt(xp, x):
+def Rsqrt(xp: ModuleType, x: Array):
     return xp.reciprocal(xp.sqrt(x))
 
 
 @Rsqrt.gradient(needs="y")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return RsqrtGrad(call.y, dy)
 
 
@@ -193,7 +198,7 @@ def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("RsqrtGrad", "y: T, dy: T -> z: T", types=CONTINUOUS, shape=shapes.merged)
-def RsqrtGrad(xp, y, dy):
+def RsqrtGrad(xp: ModuleType, y: Array, dy: Array):
     y = xp.conj(y)
     return dy * y.dtype.type(-0.5) * (y * y * y)
 
@@ -202,29 +207,29 @@ RsqrtGrad.batching(batching.elementwise)
 
 
 @RsqrtGrad.gradient(needs="y, dy")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     y, dy = call.y, call.dy
     of_y = arithmetic.Mul(arithmetic.Mul(conj(dz), dy), arithmetic.Mul(Square(conj(y)), -1.5))
     return of_y, RsqrtGrad(conj(y), dz)
 
 
 @RsqrtGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.abs(rng.normal(3)) + 0.5, rng.normal(3))
 
 
 RsqrtGrad.reference(lambda y, dy: -dy * np.conj(y) ** 3 / 2)
 
 
-def _reciprocal(name):
+def _reciprocal(name: str):
     """Reciprocal and Inv are one op under two names."""
 
     @op(name, "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
-    def row(xp, x):
+    def row(xp: ModuleType, x: Array):
         return xp.reciprocal(x)
 
     @row.gradient(needs="y")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         return ReciprocalGrad(call.y, dy)
 
     row.samples(positive)
@@ -243,20 +248,20 @@ def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     return Reciprocal(x)
 
 
-def _reciprocal_grad(name):
+def _reciprocal_grad(name: str):
     @op(name, "y: T, dy: T -> z: T", types=CONTINUOUS, shape=shapes.merged)
-    def row(xp, y, dy):
+    def row(xp: ModuleType, y: Array, dy: Array):
         y = xp.conj(y)
         return -dy * (y * y)
 
     @row.gradient(needs="y, dy")
-    def _(call, dz):
+    def _(call: GradientCall, dz: Tensor):
         y, dy = call.y, call.dy
         of_y = arithmetic.Mul(arithmetic.Mul(conj(dz), dy), arithmetic.Mul(conj(y), -2.0))
         return of_y, ReciprocalGrad(conj(y), dz)
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample(np.abs(rng.normal(3)) + 0.5, rng.normal(3))
 
     row.reference(lambda y, dy: -dy * np.conj(y) ** 2)
@@ -269,12 +274,12 @@ InvGrad = _reciprocal_grad("InvGrad")
 
 
 @op("Exp", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
-def Exp(xp, x):
+def Exp(xp: ModuleType, x: Array):
     return xp.exp(x)
 
 
 @Exp.gradient(needs="y")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return arithmetic.Mul(dy, conj(call.y))
 
 
@@ -290,12 +295,12 @@ def exp(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Expm1", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
-def Expm1(xp, x):
+def Expm1(xp: ModuleType, x: Array):
     return xp.expm1(x)
 
 
 @Expm1.gradient(needs="x")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return arithmetic.Mul(dy, conj(Exp(call.x)))
 
 
@@ -311,12 +316,12 @@ def expm1(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Log", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
-def Log(xp, x):
+def Log(xp: ModuleType, x: Array):
     return xp.log(x)
 
 
 @Log.gradient(needs="x")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return arithmetic.Mul(dy, Reciprocal(conj(call.x)))
 
 
@@ -332,12 +337,12 @@ def log(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Log1p", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
-def Log1p(xp, x):
+def Log1p(xp: ModuleType, x: Array):
     return xp.log1p(x)
 
 
 @Log1p.gradient(needs="x")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return arithmetic.Mul(dy, Reciprocal(arithmetic.AddV2(conj(call.x), 1)))
 
 
@@ -353,7 +358,7 @@ def log1p(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Floor", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
-def Floor(xp, x):
+def Floor(xp: ModuleType, x: Array):
     return xp.floor(x)
 
 
@@ -370,7 +375,7 @@ def floor(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Ceil", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
-def Ceil(xp, x):
+def Ceil(xp: ModuleType, x: Array):
     return xp.ceil(x)
 
 
@@ -387,7 +392,7 @@ def ceil(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Rint", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
-def Rint(xp, x):
+def Rint(xp: ModuleType, x: Array):
     return xp.rint(x)
 
 
@@ -395,7 +400,7 @@ Rint.gradient(None)
 
 
 @Rint.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from line(rng)
     yield Sample(
         np.array([-1.7, -0.5, 0.5, 1.5, 2.5]), expect=np.array([-2.0, -0.0, 0.0, 2.0, 2.0])
@@ -413,7 +418,7 @@ def rint(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Round", "x: T -> y: T", types={"T": SIGNED}, shape=shapes.elementwise, promotes="weakness")
-def Round(xp, x):
+def Round(xp: ModuleType, x: Array):
     return x if np.issubdtype(x.dtype, np.integer) else xp.rint(x)
 
 
@@ -421,7 +426,7 @@ Round.gradient(None)
 
 
 @Round.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from line(rng)
     yield Sample(np.array([0.9, 2.5, 2.3, 1.5, -4.5]), expect=np.array([1.0, 2.0, 2.0, 2.0, -4.0]))
 
@@ -431,7 +436,7 @@ Round.reference(per_element(lambda v: float(f"{v:.0f}") if isinstance(v, float) 
 
 @api("math.round", "round")
 @tensor_function
-def round(x, name=None):
+def round(x: TensorLike, name: str | None = None):
     """The nearest integers, halves to even, in the dtype of `x`; integers stay as they are."""
     x = convert_to_tensor(x)
     return x if x.dtype.is_integer else Round(x)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import bisect
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, AxisLike, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -23,6 +28,9 @@ from tapeflow.ops.static import static_value
 from tapeflow.ops.table import INDEX, Sample, dtype, floats, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
+
 WEIGHTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
@@ -33,7 +41,7 @@ def _size(size):
     return count
 
 
-def _check_weights(values, weights, name):
+def _check_weights(values, weights, name: str):
     if weights.size and weights.shape != values.shape:
         raise invalid(
             f"`weights` must be the same shape as `{name}` or a length-0 `Tensor`, in which case it acts as all "
@@ -41,7 +49,7 @@ def _check_weights(values, weights, name):
         )
 
 
-def _counted_by_jax(xp, values, size, weights):
+def _counted_by_jax(xp: ModuleType, values, size, weights):
     heavy = xp.broadcast_to(weights if weights.size else xp.ones((), weights.dtype), values.shape)
     return xp.zeros(size, weights.dtype).at[values].add(heavy, mode="drop")
 
@@ -60,7 +68,7 @@ def _counted(values, size, weights):
     types={"T": WEIGHTS},
     shape=lambda call: [(shapes.size_value(call, 1),)],
 )
-def Bincount(xp, arr, size, weights):
+def Bincount(xp: ModuleType, arr: Array, size: Array, weights: Array):
     count = _size(size)
     _check_weights(arr, weights, "arr")
     if (arr < 0).any():
@@ -72,13 +80,13 @@ Bincount.gradient(None)
 
 
 @Bincount.compiled()
-def _(xp, arr, size, weights):
+def _(xp: ModuleType, arr, size, weights):
     _check_weights(arr, weights, "arr")
     return _counted_by_jax(xp, arr.ravel(), _size(size), weights.ravel())
 
 
 @Bincount.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([1, 1, 5, 0], np.int32), 4, rng.normal(4))
     yield Sample(np.array([[1, 2]], np.int32), 3, np.zeros(0))
     yield Sample(np.array([1], np.int32), -1, np.zeros(0), raises=InvalidArgumentError)
@@ -93,7 +101,7 @@ def _(arr, size, weights):
     return np.array([sum(w for v, w in pairs if v == i) for i in range(int(size))], float)
 
 
-def _dense_shape(call):
+def _dense_shape(call: ShapeCall):
     shape, bins = call.shape(0), shapes.size_value(call, 1)
     return [None if shape is None else (*shape[:-1], bins) if len(shape) == 2 else (bins,)]
 
@@ -106,7 +114,7 @@ def _dense_shape(call):
     ranks="input: 0-2",
     shape=_dense_shape,
 )
-def DenseBincount(xp, input, size, weights, binary_output):
+def DenseBincount(xp: ModuleType, input: Array, size: Array, weights: Array, binary_output: bool):
     count = _size(size)
     if input.ndim > 2:
         raise invalid(f"Shape must be at most rank 2 but is rank {input.ndim}")
@@ -127,7 +135,7 @@ DenseBincount.gradient(None)
 
 
 @DenseBincount.compiled()
-def _(xp, input, size, weights, binary_output):
+def _(xp: ModuleType, input, size, weights, binary_output):
     _check_weights(input, weights, "arr")
     count = _size(size)
     rows = input.reshape(-1, input.shape[-1]) if input.ndim == 2 else input.reshape(1, -1)
@@ -142,7 +150,7 @@ def _(xp, input, size, weights, binary_output):
 
 
 @DenseBincount.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([[1, 1], [0, 5]], np.int32), 4, rng.normal(2, 2))
     yield Sample(np.array([1, 1, 2], np.int64), np.asarray(3, np.int64), np.zeros(0))
     yield Sample(np.array([1, 1, 2], np.int32), 3, np.zeros(0), binary_output=True)
@@ -165,14 +173,8 @@ def _(input, size, weights, binary_output):
 @api(v2="math.bincount")
 @tensor_function
 def bincount(
-    arr,
-    weights=None,
-    minlength=None,
-    maxlength=None,
-    dtype=dtypes.int32,
-    name=None,
-    axis=None,
-    binary_output=False,
+    arr, weights=None, minlength=None, maxlength=None, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None, axis: AxisLike | None = None, binary_output: bool = False,
 ):
     """Count how often each of the integers 0, 1, ... occurs, or add up their weights.
 
@@ -235,7 +237,7 @@ def _bins(arr, minlength, maxlength):
 
 @api(v1=("math.bincount", "bincount"))
 @tensor_function
-def bincount_v1(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
+def bincount_v1(arr, weights=None, minlength=None, maxlength=None, dtype: DTypeLike = dtypes.int32):
     """`bincount` as 1.x spells it."""
     return bincount(arr, weights, minlength, maxlength, dtype)
 
@@ -262,7 +264,7 @@ def _range_of(value_range, nbins):
     return low, high, bins
 
 
-def _bins_rule(call):
+def _bins_rule(call: ShapeCall):
     shapes.exactly(shapes.vector_length(call, 1), 2)
     return [(shapes.size_value(call, 2, least=1),)]
 
@@ -274,7 +276,7 @@ def _bins_rule(call):
     attrs={"dtype": dtype(dtypes.int32)},
     shape=_bins_rule,
 )
-def HistogramFixedWidth(xp, values, value_range, nbins, dtype):
+def HistogramFixedWidth(xp: ModuleType, values: Array, value_range: Array, nbins: Array, dtype: DType):
     low, high, bins = _range_of(value_range, nbins)
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise invalid("Histogram values must not contain NaN")
@@ -283,7 +285,7 @@ def HistogramFixedWidth(xp, values, value_range, nbins, dtype):
 
 
 @HistogramFixedWidth.compiled()
-def _(xp, values, value_range, nbins, dtype):
+def _(xp: ModuleType, values, value_range, nbins, dtype):
     bins, limits = _size(nbins), value_range.astype(np.float64)
     width = limits[1] - limits[0]
     place = xp.floor((values.ravel().astype(np.float64) - limits[0]) / width * bins)
@@ -294,7 +296,7 @@ HistogramFixedWidth.gradient(None)
 
 
 @HistogramFixedWidth.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0]), np.array([0.0, 5.0]), 5)
     yield Sample(rng.normal(4, 5), np.array([-1.0, 1.0]), 3, dtype=dtypes.int64)
     yield Sample(rng.normal(2), np.array([1.0, -1.0]), 3, raises=InvalidArgumentError)
@@ -303,7 +305,7 @@ def _(rng):
 
 
 @HistogramFixedWidth.reference
-def _(values, value_range, nbins, dtype):
+def _(values, value_range, nbins, dtype: DType):
     edges = np.linspace(value_range[0], value_range[1], int(nbins) + 1)[1:-1].tolist()
     places = [bisect.bisect_right(edges, v) for v in values.ravel().tolist()]
     return np.array([places.count(i) for i in range(int(nbins))])
@@ -311,7 +313,9 @@ def _(values, value_range, nbins, dtype):
 
 @api("histogram_fixed_width")
 @tensor_function
-def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+def histogram_fixed_width(
+    values: TensorLike, value_range, nbins=100, dtype: DTypeLike = dtypes.int32, name: str | None = None
+):
     """Count numbers in bins of one width.
 
     Args:
@@ -338,7 +342,9 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
 
 @api("histogram_fixed_width_bins")
 @tensor_function
-def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+def histogram_fixed_width_bins(
+    values: TensorLike, value_range, nbins=100, dtype: DTypeLike = dtypes.int32, name: str | None = None
+):
     """Find the bin of each number, among bins of one width.
 
     Args:
@@ -379,7 +385,7 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     attrs={"boundaries": floats},
     shape=shapes.elementwise,
 )
-def Bucketize(xp, input, boundaries):
+def Bucketize(xp: ModuleType, input: Array, boundaries: Sequence[float]):
     bounds = np.asarray(boundaries, np.float64)
     if (np.diff(bounds) < 0).any():
         raise invalid("Expected sorted boundaries")
@@ -390,7 +396,7 @@ Bucketize.gradient(None)
 
 
 @Bucketize.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([[-5.0, 10000.0], [150.0, 10.0]]), boundaries=[0.0, 10.0, 100.0])
     yield Sample(rng.normal(0), boundaries=[0.0])
     yield Sample(rng.normal(2), boundaries=[1.0, 0.0], raises=InvalidArgumentError)
@@ -406,7 +412,8 @@ Bucketize.reference(
 @api(v2="math.confusion_matrix")
 @tensor_function
 def confusion_matrix(
-    labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
+    labels, predictions, num_classes: TensorLike | None = None, weights=None, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
 ):
     """Count how often each class was predicted as each other class.
 
@@ -478,7 +485,8 @@ def _refuse_outside(name, x, limit):
 @api(v1=("math.confusion_matrix", "confusion_matrix"))
 @tensor_function
 def confusion_matrix_v1(
-    labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None
+    labels: TensorLike, predictions: TensorLike, num_classes: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32, name: str | None = None, weights=None,
 ):
     """`confusion_matrix` as 1.x spells it."""
     return confusion_matrix(labels, predictions, num_classes, weights, dtype)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.ops import shapes
 from tapeflow.ops.array.layout import ExpandDims
 from tapeflow.ops.math import casting, comparison
 from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.table import REAL, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 
 def _rule(call):
@@ -31,7 +38,7 @@ def _rule(call):
     attrs={"reverse": False},
     shape=_rule,
 )
-def NthElement(xp, input, n, reverse):
+def NthElement(xp: ModuleType, input: Array, n, reverse: bool):
     if np.ndim(n):
         raise invalid(f"N must be scalar but has rank {np.ndim(n)}")
     n = int(n)
@@ -49,14 +56,14 @@ NthElement.compiled(static="n")
 
 
 @NthElement.gradient(needs="input, values")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     # Equal elements share.
     hit = casting.cast(comparison.Equal(call.input, ExpandDims(call.values, -1)), dy.dtype)
     return ExpandDims(dy, -1) * hit / reduce_sum(hit, -1, True), None
 
 
 @NthElement.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 5), 3)
     yield Sample(rng.normal(4), 0, reverse=True)
     yield Sample(np.array([3, 1, 2]), 1)
@@ -67,6 +74,6 @@ def _(rng):
 
 
 @NthElement.reference
-def _(input, n, reverse):
+def _(input, n, reverse: bool):
     rows = np.sort(input, -1)
     return (rows[..., ::-1] if reverse else rows)[..., int(n)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import cache
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from tapeflow import _native
 from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.api import api, api_value
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, AxisLike, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
@@ -32,6 +35,9 @@ from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.static import rank_in, static_value
 from tapeflow.ops.table import INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 
 def _construction() -> ModuleType:
@@ -59,7 +65,7 @@ def normal_axes(indices, rank: int) -> tuple[int, ...]:
     return tuple(axes)
 
 
-def _row(name, types, kernel, reference, foldable=False):
+def _row(name: str, types, kernel, reference, foldable: bool = False):
     """The row of a reduction: `kernel(xp, input, axes, keep_dims)`; `reference` reduces a flat list of numbers."""
 
     @op(
@@ -71,11 +77,11 @@ def _row(name, types, kernel, reference, foldable=False):
         promotes="weakness",
         foldable=foldable,
     )
-    def row(xp, input, reduction_indices, keep_dims):
+    def row(xp: ModuleType, input, reduction_indices, keep_dims):
         return kernel(xp, input, normal_axes(reduction_indices, input.ndim), keep_dims)
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample(rng.normal(3, 4), np.array([0, 1], np.int32))
         yield Sample(rng.normal(3, 4), 1)
         yield Sample(rng.normal(2, 3, 4), np.array([-1, 0], np.int64), keep_dims=True)
@@ -94,7 +100,7 @@ def _row(name, types, kernel, reference, foldable=False):
 def _by_hand(reduce):
     """A reference: every output element from the list of the elements it is made of."""
 
-    def reference(input, reduction_indices, keep_dims):
+    def reference(input, reduction_indices, keep_dims: bool):
         axes = (
             sorted(int(a) % input.ndim for a in np.ravel(reduction_indices)) if input.ndim else []
         )
@@ -113,7 +119,7 @@ def _wide(x):
     return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
 
 
-def _kept_shape(call, name="input"):
+def _kept_shape(call: GradientCall, name: str = "input"):
     """The shape of the input with ones in place of the reduced axes."""
     static = call.static_shape(name)
     indices = static_value(call.reduction_indices)
@@ -129,7 +135,7 @@ def _kept_shape(call, name="input"):
     return comparison.SelectV2(Any(hits, 0), 1, dynamic)
 
 
-def _kept(call, y):
+def _kept(call: GradientCall, y: Tensor):
     """`y`, of the output's shape, with ones in place of the reduced axes."""
     if y.__class__ is not EagerTensor:
         known = static_value(call.reduction_indices)
@@ -146,7 +152,7 @@ def _kept(call, y):
     return layout.Reshape(y, _kept_shape(call))
 
 
-def _spread(call, dy):
+def _spread(call: GradientCall, dy: Tensor):
     """`dy`, each element where those are that were reduced to it."""
     shape = call.shape("input")
     if not call.keep_dims and dy.shape.rank != 0:
@@ -159,7 +165,7 @@ def _aligned(call, y):
     return y if call.keep_dims or y.shape.rank == 0 else _kept(call, y)
 
 
-def _sum(xp, input, axes, keep_dims):
+def _sum(xp: ModuleType, input, axes, keep_dims):
     return xp.sum(_wide(input), axes, keepdims=keep_dims).astype(input.dtype)
 
 
@@ -167,18 +173,18 @@ Sum = _row("Sum", NUMERIC, _sum, sum, foldable=True)
 
 
 @Sum.gradient(needs="reduction_indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return _spread(call, dy), None
 
 
-def _mean(xp, input, axes, keep_dims):
+def _mean(xp: ModuleType, input, axes, keep_dims):
     if input.dtype.kind not in "iu":
         return xp.mean(_wide(input), axes, keepdims=keep_dims).astype(input.dtype)
     total = xp.sum(input, axes, keepdims=keep_dims, dtype=input.dtype.kind + "8")
     return quotient(xp, total, math.prod(input.shape[a] for a in axes)).astype(input.dtype)
 
 
-def quotient(xp, total, count):
+def quotient(xp: ModuleType, total, count):
     """Integers by counts, rounded towards zero, a count of 0 as 1."""
     count = xp.maximum(count, 1).astype(total.dtype)
     size = xp.where(total < 0, -total, total) // count
@@ -189,7 +195,7 @@ Mean = _row("Mean", NUMERIC, _mean, lambda v: math.fsum(v) / len(v))
 
 
 @Mean.gradient(needs="reduction_indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     inputs, outputs = call.static_shape("input").num_elements(), dy.shape.num_elements()
     if inputs is None or outputs is None:
         ratio = arithmetic.RealDiv(
@@ -210,7 +216,7 @@ Prod = _row(
 
 
 @Prod.gradient(needs="input, reduction_indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     """Each element's slope is the product of the others: those before it times those after it."""
     x, rank = call.input, call.static_shape("input").rank
     dy = _spread(call, dy)
@@ -253,23 +259,23 @@ def _joined(*vectors):
     return ConcatV2(list(vectors), 0)
 
 
-def _lowest(dtype):
+def _lowest(dtype: DType):
     return -math.inf if dtype.kind not in "iu" else np.iinfo(dtype).min
 
 
-def _highest(dtype):
+def _highest(dtype: DType):
     return math.inf if dtype.kind not in "iu" else np.iinfo(dtype).max
 
 
-def _extreme(name, function, limit, reference):
-    def kernel(xp, input, axes, keep_dims):
+def _extreme(name: str, function: str, limit, reference):
+    def kernel(xp: ModuleType, input, axes, keep_dims):
         initial = np.asarray(limit(input.dtype)).astype(input.dtype)
         return getattr(xp, function)(input, axes, keepdims=keep_dims, initial=initial)
 
     row = _row(name, REAL, kernel, reference, foldable=True)
 
     @row.gradient(needs="input, output, reduction_indices")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         """Those that are the extreme share its gradient."""
         chosen = comparison.Equal(_aligned(call, call.output), call.input)
         chosen = casting.Cast(chosen, dy.dtype)
@@ -283,7 +289,7 @@ Max = _extreme("Max", "max", _lowest, max)
 Min = _extreme("Min", "min", _highest, min)
 
 
-def _truth(name, function, reference):
+def _truth(name: str, function: str, reference):
     @op(
         name,
         "input: bool, reduction_indices: Tidx -> output: bool",
@@ -292,14 +298,14 @@ def _truth(name, function, reference):
         shape=shapes.reduction,
         foldable=True,
     )
-    def row(xp, input, reduction_indices, keep_dims):
+    def row(xp: ModuleType, input: Array, reduction_indices: Array, keep_dims: bool):
         axes = normal_axes(reduction_indices, input.ndim)
         return getattr(xp, function)(input, axes, keepdims=keep_dims)
 
     row.gradient(None)
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         table = np.array([[True, True, False], [True, False, False]])
         yield Sample(table, 0)
         yield Sample(table, np.array([0, 1], np.int64), keep_dims=True)
@@ -314,7 +320,7 @@ All = _truth("All", "all", lambda v: False not in v)
 Any = _truth("Any", "any", lambda v: True in v)
 
 
-def _norm(xp, input, axes, keep_dims):
+def _norm(xp: ModuleType, input, axes, keep_dims):
     x = xp.abs(_wide(input))
     return xp.sqrt(xp.sum(x * x, axes, keepdims=keep_dims)).astype(input.dtype)
 
@@ -323,7 +329,7 @@ EuclideanNorm = _row("EuclideanNorm", NUMERIC, _norm, lambda v: math.hypot(*v))
 
 
 @EuclideanNorm.gradient(needs="input, output, reduction_indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     scale = arithmetic.RealDiv(_aligned(call, call.output), _aligned(call, dy))
     return arithmetic.RealDiv(call.input, scale), None
 
@@ -334,7 +340,7 @@ def _first_axes(rank: int) -> EagerTensor:
     return _native.tensor_of(np.arange(rank, dtype=np.int32), dtypes.int32)
 
 
-def all_axes(x, axis):
+def all_axes(x: Tensor, axis):
     """`axis`, or every axis of the tensor `x` where it is None."""
     if axis is not None:
         return axis
@@ -346,7 +352,7 @@ def all_axes(x, axis):
     return _construction().range(Rank(x))
 
 
-def _reduced(row, x, axis, keepdims):
+def _reduced(row, x: Tensor, axis, keepdims: bool):
     """`row` of `x`; over all axes of a tensor of unknown rank it is known to be a scalar."""
     out = row(x, all_axes(x, axis), bool(keepdims))
     if out.__class__ is not EagerTensor and axis is None and not keepdims and out.shape.rank is None:
@@ -356,7 +362,9 @@ def _reduced(row, x, axis, keepdims):
 
 @api(v2=("math.reduce_sum", "reduce_sum"))
 @tensor_function
-def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_sum(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Add the elements along `axis`.
 
     Args:
@@ -388,7 +396,9 @@ def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
 
 @api(v2=("math.reduce_mean", "reduce_mean"))
 @tensor_function
-def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_mean(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Compute the mean of the elements along `axis`.
 
     Args:
@@ -415,7 +425,7 @@ def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
 
 @api(v2=("math.reduce_prod", "reduce_prod"))
 @tensor_function
-def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_prod(input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None):
     """Multiply the elements along `axis`.
 
     Args:
@@ -436,7 +446,9 @@ def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
 
 @api(v2=("math.reduce_max", "reduce_max"))
 @tensor_function
-def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_max(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Compute the largest element along `axis`.
 
     Args:
@@ -461,7 +473,9 @@ def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
 
 @api(v2=("math.reduce_min", "reduce_min"))
 @tensor_function
-def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_min(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Compute the smallest element along `axis`.
 
     Args:
@@ -490,7 +504,9 @@ def _booleans(x):
 
 @api(v2=("math.reduce_all", "reduce_all"))
 @tensor_function
-def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_all(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Return whether all elements along `axis` are true.
 
     Args:
@@ -511,7 +527,9 @@ def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
 
 @api(v2=("math.reduce_any", "reduce_any"))
 @tensor_function
-def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_any(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Return whether any element along `axis` is true.
 
     Args:
@@ -532,7 +550,9 @@ def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
 
 @api("math.reduce_euclidean_norm")
 @tensor_function
-def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_euclidean_norm(
+    input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Compute the square root of the sum of squares along `axis`.
 
     Args:
@@ -553,7 +573,9 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
 
 @api("math.reduce_variance")
 @tensor_function
-def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_variance(
+    input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Compute the mean squared distance of the elements from their mean along `axis`.
 
     Args:
@@ -586,7 +608,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 @api("math.reduce_std")
 @tensor_function
-def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_std(input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None):
     """Compute the standard deviation along `axis`: the square root of `tf.math.reduce_variance`.
 
     Args:
@@ -610,7 +632,9 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
 @api(v2=("math.reduce_logsumexp", "reduce_logsumexp"))
 @tensor_function
 @graph_scope("ReduceLogSumExp")
-def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_logsumexp(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Compute `log(sum(exp(x)))` along `axis` without overflow.
 
     Args:
@@ -638,7 +662,10 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
 @api(v2="math.count_nonzero")
 @tensor_function
 @graph_scope("count_nonzero")
-def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
+def count_nonzero(
+    input: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None,
+    dtype: DTypeLike = dtypes.int64, name: str | None = None,
+):
     """Count the elements along `axis` that are not zero.
 
     Args:
@@ -664,14 +691,9 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
 @tensor_function
 @graph_scope("count_nonzero")
 def count_nonzero_v1(
-    input_tensor=None,
-    axis=None,
-    keepdims=None,
-    dtype=dtypes.int64,
-    name=None,
-    reduction_indices=None,
-    keep_dims=None,
-    input=None,
+    input_tensor=None, axis: AxisLike | None = None, keepdims: bool | None = None,
+    dtype: DTypeLike = dtypes.int64, name: str | None = None, reduction_indices=None,
+    keep_dims: bool | None = None, input=None,
 ):
     """`count_nonzero` as 1.x spells it."""
     return count_nonzero(
@@ -688,7 +710,8 @@ def _v1(function):
 
     @tensor_function
     def reduction(
-        input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None
+        input_tensor: Tensor, axis: int | None = None, keepdims: bool | None = None, name: str | None = None,
+        reduction_indices=None, keep_dims: bool | None = None,
     ):
         return function(
             input_tensor,

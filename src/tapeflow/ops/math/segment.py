@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -30,6 +33,9 @@ from tapeflow.ops.static import joined, rank_in, rank_of, static_value
 from tapeflow.ops.table import INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, known, one_value, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 
 def lowest(kind):
     return np.iinfo(kind).min if kind.kind in "iu" else float(_finite(kind).min)
@@ -45,7 +51,7 @@ def _finite(kind):
     return ml_dtypes.finfo(kind)
 
 
-def accumulate(xp, combine, data, ids, rows, start):
+def accumulate(xp: ModuleType, combine: str, data: Array, ids, rows: int, start: int):
     """`start` in `rows` rows, and each row of `data` combined into the one its id names; negative ids name none."""
     out = xp.full((rows, *data.shape[ids.ndim :]), start, dtype=data.dtype)
     ids, data = ids.ravel(), data.reshape(ids.size, *data.shape[ids.ndim :])
@@ -99,7 +105,7 @@ def sorted_ids(data, ids, limit=None) -> int:
     return int(ids[-1]) + 1
 
 
-def _segment_shape(call):
+def _segment_shape(call: ShapeCall):
     shape = shapes.at_least(call.shape(0), 1)
     shapes.with_rank(call.shape(1), 1)
     if shape is None:
@@ -109,7 +115,7 @@ def _segment_shape(call):
     return [(count, *shape[1:])]
 
 
-def _by_hand(combine, empty):
+def _by_hand(combine: Callable[..., Any], empty: Callable[..., Any]):
     """A reference: each segment from the list of its rows."""
 
     def reference(data, segment_ids, num_segments=None):
@@ -126,7 +132,7 @@ def _by_hand(combine, empty):
     return reference
 
 
-def _sorted_samples(rng):
+def _sorted_samples(rng: SampleGenerator):
     yield Sample(rng.normal(4, 3), np.array([0, 0, 1, 3]))
     yield Sample(rng.normal(3), np.array([1, 2, 2], np.int64))
     yield Sample(rng.normal(0, 2), np.zeros(0, np.int32))
@@ -137,14 +143,17 @@ def _sorted_samples(rng):
     yield Sample(rng.normal(3), np.array([[0, 1, 1]]), raises=InvalidArgumentError)
 
 
-def _sorted_row(name, types, combine, start, reference, empty):
+def _sorted_row(
+    name: str, types, combine: str, start: Callable[..., Any], reference: Callable[..., Any],
+    empty: Callable[..., Any],
+):
     @op(
         name,
         "data: T, segment_ids: Tindices -> output: T",
         types={"T": types, "Tindices": INDEX},
         shape=_segment_shape,
     )
-    def row(xp, data, segment_ids):
+    def row(xp: ModuleType, data: Array, segment_ids: Array):
         rows = sorted_ids(data, segment_ids)
         out = accumulate(xp, combine, data, segment_ids, rows, start(data.dtype))
         if combine in ("maximum", "minimum"):
@@ -166,7 +175,7 @@ def _mean_rows(rows):
     return sum(rows) / len(rows)
 
 
-def _zero(kind):
+def _zero(kind: np.dtype):
     return 0
 
 
@@ -190,7 +199,7 @@ SegmentMin = _sorted_row("SegmentMin", REAL, "minimum", highest, _smallest, _zer
 
 
 @SegmentSum.gradient(needs="segment_ids")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return gather.GatherV2(dy, call.segment_ids, 0), None
 
 
@@ -200,14 +209,14 @@ def _column(vector, like):
 
 
 @SegmentMean.gradient(needs="segment_ids")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     ones = construction.fill(Shape(call.segment_ids), 1)
     counts = arithmetic.Maximum(SegmentSum(ones, call.segment_ids), 1)
     shared = arithmetic.RealDiv(dy, _column(casting.cast(counts, dy.dtype), dy))
     return gather.GatherV2(shared, call.segment_ids, 0), None
 
 
-def _sorted_extreme(call, dy):
+def _sorted_extreme(call, dy: Tensor):
     chosen = comparison.Equal(call.data, gather.GatherV2(call.output, call.segment_ids, 0))
     chosen = casting.Cast(chosen, dy.dtype)
     counts = SegmentSum(chosen, call.segment_ids)
@@ -227,7 +236,7 @@ def _unsorted_shape(call):
     return [(count, *data[len(ids) :])]
 
 
-def _unsorted_samples(rng):
+def _unsorted_samples(rng: SampleGenerator):
     yield Sample(rng.normal(4, 3), np.array([2, 0, -1, 2]), 4)
     yield Sample(rng.normal(2, 2), np.array([[1, 0], [1, 1]], np.int64), 2)
     yield Sample(rng.normal(3), np.array([0, 0, 1]), np.asarray(3, np.int64))
@@ -238,14 +247,14 @@ def _unsorted_samples(rng):
     yield Sample(rng.normal(3), np.array([0, 1, 1]), np.array([2, 2]), raises=InvalidArgumentError)
 
 
-def _unsorted_row(name, types, combine, start, reference):
+def _unsorted_row(name: str, types, combine: str, start: Callable[..., Any], reference: Callable[..., Any]):
     @op(
         name,
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T",
         types={"T": types, "Tindices": INDEX, "Tnumsegments": Preferring(INDEX)},
         shape=_unsorted_shape,
     )
-    def row(xp, data, segment_ids, num_segments):
+    def row(xp: ModuleType, data: Array, segment_ids: Array, num_segments: Array):
         if np.ndim(num_segments):
             raise invalid(
                 f"num_segments should be a scalar, not shape {shape_text(num_segments.shape)}"
@@ -302,11 +311,11 @@ def _spread(y, ids, data_rank, empty=0):
 
 
 @UnsortedSegmentSum.gradient(needs="segment_ids")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return _spread(dy, call.segment_ids, rank_in(call, "data")), None, None
 
 
-def _unsorted_extreme(call, dy):
+def _unsorted_extreme(call, dy: Tensor):
     ids, rank = call.segment_ids, rank_of(call.data)
     chosen = comparison.Equal(call.data, _spread(call.output, ids, rank))
     chosen = casting.Cast(chosen, dy.dtype)
@@ -333,12 +342,12 @@ def _product_gradient(data, ids, count, dy):
 
 
 @UnsortedSegmentProd.gradient(needs="data, segment_ids, num_segments")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return _product_gradient(call.data, call.segment_ids, call.num_segments, dy), None, None
 
 
 @SegmentProd.gradient(needs="data, segment_ids")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return _product_gradient(call.data, call.segment_ids, Shape(dy)[0], dy), None
 
 
@@ -561,7 +570,7 @@ def _counts(data, ids, count):
 @api("math.unsorted_segment_mean", v1="unsorted_segment_mean")
 @tensor_function
 @graph_scope("UnsortedSegmentMean")
-def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
+def unsorted_segment_mean(data: TensorLike, segment_ids: TensorLike, num_segments, name: str | None = None):
     """Compute the means of each segment; `segment_ids` need not be sorted.
 
     Args:
@@ -586,7 +595,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
 @api("math.unsorted_segment_sqrt_n", v1="unsorted_segment_sqrt_n")
 @tensor_function
 @graph_scope("UnsortedSegmentSqrtN")
-def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
+def unsorted_segment_sqrt_n(data: TensorLike, segment_ids: TensorLike, num_segments, name: str | None = None):
     """Add the parts of each segment and divide by the square root of their number; `segment_ids` need not be sorted.
 
     Args:

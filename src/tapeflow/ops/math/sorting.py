@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -19,7 +20,7 @@ from tapeflow.ops.static import concrete_value
 
 @api("sort")
 @tensor_function
-def sort(values, axis=-1, direction="ASCENDING", name=None):
+def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None):
     """Bring each line along an axis in order.
 
     Args:
@@ -43,7 +44,10 @@ def sort(values, axis=-1, direction="ASCENDING", name=None):
 
 @api("argsort")
 @tensor_function
-def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
+def argsort(
+    values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", stable: bool = False,
+    name: str | None = None,
+):
     """Find the indices that bring each line along an axis in order.
 
     Args:
@@ -65,7 +69,7 @@ def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
     return _ordered(values, axis, direction)[1]
 
 
-def _ordered(values, axis, direction):
+def _ordered(values, axis, direction: str):
     """(values, indices) in order along `axis`."""
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(

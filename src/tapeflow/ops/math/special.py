@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Callable
 from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -22,41 +25,47 @@ from tapeflow.ops.math.elementwise_samples import line, per_element, positive, p
 from tapeflow.ops.table import FLOATING, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 SINGLE_DOUBLE = (dtypes.float32, dtypes.float64)
 
 
 @cache
-def _module(name):
+def _module(name: str):
     return importlib.import_module(name)
 
 
-def library(xp):
+def library(xp: ModuleType):
     """The special functions of `xp`, loaded when the first one is called."""
     return _module("tapeflow.ops.numeric.special" if xp is np else "jax.scipy.special")
 
 
-def wide(xp, *inputs):
+def wide(xp: ModuleType, *inputs):
     """The inputs as a special function takes them: NumPy's are computed in double, JAX's of halves in single."""
     if xp is np:
         return [np.asarray(x, np.float64) for x in inputs]
     return [x.astype(np.float32) if x.dtype.itemsize == 2 else x for x in inputs]
 
 
-def apply(xp, function, *inputs):
+def apply(xp: ModuleType, function: str, *inputs):
     """A special function, in the dtype of its inputs."""
     with np.errstate(all="ignore"):
         return getattr(library(xp), function)(*wide(xp, *inputs)).astype(inputs[0].dtype)
 
 
-def special_row(name, function, samples, slope, reference, needs="x", promotes=""):
+def special_row(
+    name: str, function: str, samples: Callable[..., Any], slope: Callable[..., Any],
+    reference: Callable[..., Any], needs: str = "x", promotes: str = "",
+):
     """The row of a function of one number; `slope(call)` is its derivative, made of what it `needs`."""
 
     @op(name, "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes=promotes)
-    def row(xp, x):
+    def row(xp: ModuleType, x: Array):
         return apply(xp, function, x)
 
     @row.gradient(needs=needs)
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         return arithmetic.Mul(dy, slope(call))
 
     row.samples(samples)
@@ -64,11 +73,11 @@ def special_row(name, function, samples, slope, reference, needs="x", promotes="
     return row
 
 
-def scaled_exp(factor, exponent):
+def scaled_exp(factor: float, exponent: Tensor):
     return arithmetic.Mul(elementwise.Exp(exponent), factor)
 
 
-def _bisected(function, low, high):
+def _bisected(function: Callable[..., Any], low: float, high: float):
     """The inverse of an increasing function of one number."""
 
     def inverse(v):
@@ -86,13 +95,13 @@ def _derivative_of_lgamma(v, step=1e-4):
     return (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
 
 
-def _inside(rng):
+def _inside(rng: SampleGenerator):
     """Numbers inside (0, 1)."""
     yield Sample(np.tanh(np.abs(rng.normal(3, 2)) + 0.1) * 0.9)
     yield Sample(np.asarray(0.25))
 
 
-def squared(x):
+def squared(x: Tensor):
     return elementwise.Square(x)
 
 
@@ -163,7 +172,7 @@ def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
 @api("math.erfcinv")
 @tensor_function
 @graph_scope("erfcinv")
-def erfcinv(x, name=None):
+def erfcinv(x: TensorLike, name: str | None = None):
     """The inverse of `erfc`; NaN outside [0, 2]."""
     x = convert_to_tensor(x)
     return arithmetic.Mul(Ndtri(arithmetic.Mul(x, 0.5)), -math.sqrt(0.5))
@@ -191,7 +200,10 @@ def digamma(x: TensorLike, name: str | None = None) -> Tensor:
     return Digamma(x)
 
 
-def _pair_row(name, first, second, kernel, samples, reference, types=SINGLE_DOUBLE):
+def _pair_row(
+    name: str, first: str, second: str, kernel: Callable[..., Any], samples: Callable[..., Any],
+    reference: Callable[..., Any], types=SINGLE_DOUBLE,
+):
     @op(
         name,
         f"{first}: T, {second}: T -> z: T",
@@ -199,7 +211,7 @@ def _pair_row(name, first, second, kernel, samples, reference, types=SINGLE_DOUB
         shape=shapes.broadcast_all,
         broadcast=True,
     )
-    def row(xp, *inputs, **named):
+    def row(xp: ModuleType, *inputs, **named):
         return kernel(xp, *inputs, *named.values())
 
     row.samples(samples)
@@ -207,14 +219,14 @@ def _pair_row(name, first, second, kernel, samples, reference, types=SINGLE_DOUB
     return row
 
 
-def _polygamma_kernel(xp, a, x):
+def _polygamma_kernel(xp: ModuleType, a, x):
     whole = (a >= 0) & (a == xp.floor(a))
     if xp is not np:
         return xp.where(whole, library(xp).polygamma(xp.where(whole, a, 0).astype(int), x), xp.nan)
     return np.where(whole, apply(np, "polygamma", np.where(whole, a, 0), x), np.nan).astype(x.dtype)
 
 
-def _orders(rng):
+def _orders(rng: SampleGenerator):
     yield Sample(np.array([[1.0], [2.0]]), np.abs(rng.normal(3)) + 0.75)
     yield Sample(0.0, np.abs(rng.normal(2)) + 0.75)
     yield Sample(np.ones(2), np.ones(3), raises=InvalidArgumentError)
@@ -237,7 +249,7 @@ Polygamma = _pair_row("Polygamma", "a", "x", _polygamma_kernel, _orders, _polyga
 
 
 @Polygamma.gradient(needs="a, x")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     return None, arithmetic.Mul(dz, Polygamma(arithmetic.AddV2(call.a, 1), call.x))
 
 
@@ -260,7 +272,7 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     return Polygamma(a, x)
 
 
-def _above_one(rng):
+def _above_one(rng: SampleGenerator):
     yield Sample(np.abs(rng.normal(2, 3)) + 1.5, np.abs(rng.normal(3)) + 0.5, differentiable=(1,))
     yield Sample(2.5, np.abs(rng.normal(2)) + 0.5, differentiable=(1,))
     yield Sample(np.ones(2), np.ones(3), raises=InvalidArgumentError)
@@ -270,7 +282,7 @@ Zeta = _pair_row("Zeta", "x", "q", lambda xp, x, q: apply(xp, "zeta", x, q), _ab
 
 
 @Zeta.gradient(needs="x, q")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     x = call.x
     slope = arithmetic.Mul(elementwise.Neg(x), Zeta(arithmetic.AddV2(x, 1), call.q))
     return None, arithmetic.Mul(dz, slope)
@@ -327,13 +339,13 @@ def _gamma_density(a, x):
 
 
 @Igamma.gradient(needs="a, x")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     a, x = call.a, call.x
     return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
 
 
 @Igammac.gradient(needs="a, x")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     a, x = call.a, call.x
     dz = elementwise.Neg(dz)
     return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
@@ -374,7 +386,7 @@ def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 MOST_SERIES_A = 50.0  # up to here the series needs few terms
 
 
-def _igamma_slope(xp, a, x):
+def _igamma_slope(xp: ModuleType, a, x):
     """The derivative of P(a, x) by a, NaN outside a > 0, x >= 0.
 
     For x below a + 1 it is the series of P term by term. Elsewhere, and for large a, it is a central difference of the
@@ -430,7 +442,7 @@ IgammaGradA = _pair_row("IgammaGradA", "a", "x", _igamma_slope, positive_pairs, 
     shape=shapes.broadcast_all,
     broadcast=True,
 )
-def RandomGammaGrad(xp, alpha, sample):
+def RandomGammaGrad(xp: ModuleType, alpha: Array, sample: Array):
     slope = _igamma_slope(xp, alpha, sample)
     log_density = (alpha - 1) * xp.log(sample) - sample - apply(xp, "gammaln", alpha)
     with np.errstate(all="ignore"):
@@ -445,7 +457,7 @@ RandomGammaGrad.reference(
 )
 
 
-def _betainc_rule(call):
+def _betainc_rule(call: ShapeCall):
     return [shapes.merged_or_scalar(call)]
 
 
@@ -456,7 +468,7 @@ def _betainc_rule(call):
     shape=_betainc_rule,
     broadcast=True,
 )
-def Betainc(xp, a, b, x):
+def Betainc(xp: ModuleType, a: Array, b: Array, x: Array):
     shapes_given = {v.shape for v in (a, b, x) if v.ndim}
     if len(shapes_given) > 1:
         raise invalid(
@@ -470,7 +482,7 @@ Betainc.batching(batching.spread)
 
 
 @Betainc.gradient(needs="a, b, x")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     a, b, x = call.a, call.b, call.x
     log_beta = arithmetic.Sub(
         arithmetic.AddV2(Lgamma(a), Lgamma(b)), Lgamma(arithmetic.AddV2(a, b))
@@ -482,7 +494,7 @@ def _(call, dz):
 
 
 @Betainc.samples
-def _(rng):
+def _(rng: SampleGenerator):
     a, b, x = np.array([0.5, 1.5]), np.array([2.0, 3.0]), np.array([0.25, 0.75])
     yield Sample(a, b, x, differentiable=(2,))
     yield Sample(1.0, np.array([[2.0, 0.75]]), 0.125, differentiable=(2,))
@@ -521,7 +533,7 @@ def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None
 
 @api("math.lbeta", v1="lbeta")
 @tensor_function
-def lbeta(x, name=None):
+def lbeta(x: TensorLike, name: str | None = None):
     """log|Beta(x)| along the last axis: the sum of the lgammas less the lgamma of the sum."""
     x = convert_to_tensor(x)
     return arithmetic.Sub(
@@ -536,17 +548,17 @@ def lbeta(x, name=None):
     shape=shapes.broadcast_all,
     broadcast=True,
 )
-def NextAfter(xp, x1, x2):
+def NextAfter(xp: ModuleType, x1: Array, x2: Array):
     return xp.nextafter(x1, x2)
 
 
 @NextAfter.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy, arithmetic.Mul(dy, 0)
 
 
 @NextAfter.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([0.5, -0.5, 2.0]), np.array([1.0, 1.0, 2.0]), differentiable=False)
     yield Sample(np.asarray(1.5), rng.normal(2, 2), differentiable=False)
     yield Sample(np.ones(2), np.ones(3), raises=InvalidArgumentError)
@@ -580,7 +592,7 @@ def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor
 @api("math.polyval")
 @tensor_function
 @graph_scope("polyval")
-def polyval(coeffs, x, name=None):
+def polyval(coeffs, x: TensorLike, name: str | None = None):
     """Evaluate a polynomial at `x`, elementwise, by Horner's rule.
 
     Args:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.math import arithmetic, elementwise
@@ -18,16 +21,21 @@ from tapeflow.ops.math.elementwise_samples import above_one, line, pairs, per_el
 from tapeflow.ops.nn import activation
 from tapeflow.ops.table import FLOATING, FLOATING_OR_COMPLEX, Sample, op
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
-def _function(name, function, samples, slope, reference=None):
+
+def _function(
+    name: str, function: str, samples: Callable[..., Any], slope: Callable[..., Any], reference=None
+):
     """The row of an elementwise function of NumPy's, whose derivative at x is `slope(x)`."""
 
     @op(name, "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.elementwise, promotes="weakness")
-    def row(xp, x):
+    def row(xp: ModuleType, x: Array):
         return getattr(xp, function)(x)
 
     @row.gradient(needs="x")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         return arithmetic.Mul(dy, slope(conj(call.x)))
 
     row.samples(samples)
@@ -35,7 +43,7 @@ def _function(name, function, samples, slope, reference=None):
     return row
 
 
-def _inverse_root(inside):
+def _inverse_root(inside: Callable[..., Any]):
     return lambda x: elementwise.Rsqrt(inside(elementwise.Square(x)))
 
 
@@ -154,12 +162,12 @@ def atanh(x: TensorLike, name: str | None = None) -> Tensor:
 @op(
     "Atan2", "y: T, x: T -> z: T", types={"T": FLOATING}, shape=shapes.broadcast_all, broadcast=True
 )
-def Atan2(xp, y, x):
+def Atan2(xp: ModuleType, y: Array, x: Array):
     return xp.arctan2(y, x)
 
 
 @Atan2.gradient(needs="y, x")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     y, x = call.y, call.x
     scale = arithmetic.RealDiv(dz, arithmetic.AddV2(elementwise.Square(x), elementwise.Square(y)))
     return arithmetic.Mul(x, scale), elementwise.Neg(arithmetic.Mul(y, scale))
@@ -189,12 +197,12 @@ def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Tanh", "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.elementwise, promotes="weakness")
-def Tanh(xp, x):
+def Tanh(xp: ModuleType, x: Array):
     return xp.tanh(x)
 
 
 @Tanh.gradient(needs="y")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return TanhGrad(call.y, dy)
 
 
@@ -210,7 +218,7 @@ def tanh(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("TanhGrad", "y: T, dy: T -> z: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.merged)
-def TanhGrad(xp, y, dy):
+def TanhGrad(xp: ModuleType, y: Array, dy: Array):
     y = xp.conj(y)
     return dy * (1 - y * y)
 
@@ -219,14 +227,14 @@ TanhGrad.batching(batching.elementwise)
 
 
 @TanhGrad.gradient(needs="y, dy")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     y = conj(call.y)
     product = arithmetic.Mul(arithmetic.Mul(conj(dz), call.dy), y)
     return arithmetic.Mul(product, -2.0), TanhGrad(y, dz)
 
 
 @TanhGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 2), rng.normal(3, 2))
     yield Sample(rng.normal(0), rng.normal(0))
 
@@ -235,12 +243,12 @@ TanhGrad.reference(lambda y, dy: dy - dy * np.conj(y) ** 2)
 
 
 @op("Sigmoid", "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.elementwise, promotes="weakness")
-def Sigmoid(xp, x):
+def Sigmoid(xp: ModuleType, x: Array):
     return 1 / (1 + xp.exp(-x))
 
 
 @Sigmoid.gradient(needs="y")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SigmoidGrad(call.y, dy)
 
 
@@ -258,7 +266,7 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("SigmoidGrad", "y: T, dy: T -> z: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.merged)
-def SigmoidGrad(xp, y, dy):
+def SigmoidGrad(xp: ModuleType, y: Array, dy: Array):
     y = xp.conj(y)
     return dy * y * (1 - y)
 
@@ -267,14 +275,14 @@ SigmoidGrad.batching(batching.elementwise)
 
 
 @SigmoidGrad.gradient(needs="y, dy")
-def _(call, dz):
+def _(call: GradientCall, dz: Tensor):
     y, dy = conj(call.y), call.dy
     of_y = arithmetic.Mul(arithmetic.Mul(conj(dz), dy), arithmetic.Sub(1, arithmetic.AddV2(y, y)))
     return of_y, SigmoidGrad(y, dz)
 
 
 @SigmoidGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 2), rng.normal(3, 2))
     yield Sample(rng.normal(0), rng.normal(0))
 
@@ -284,6 +292,6 @@ SigmoidGrad.reference(lambda y, dy: dy * (np.conj(y) - np.conj(y) ** 2))
 
 @api("math.log_sigmoid", v1="log_sigmoid")
 @tensor_function
-def log_sigmoid(x, name=None):
+def log_sigmoid(x: TensorLike, name: str | None = None):
     """log(sigmoid(x)), elementwise, exact for large negative x."""
     return elementwise.Neg(activation.Softplus(elementwise.Neg(x)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -22,11 +25,14 @@ from tapeflow.ops.static import static_value
 from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 # Points on both sides of every kink, none on one.
 _LINE = np.array([-7.5, -2.0, -0.5, -1e-3, 1e-3, 0.5, 2.0, 5.5, 6.5, 30.0])
 
 
-def line_samples(rng):
+def line_samples(rng: SampleGenerator):
     yield Sample(_LINE)
     yield Sample(rng.normal(2, 3))
     yield Sample(rng.normal())
@@ -43,7 +49,7 @@ def require_same_shape(name: str, a, b) -> None:
         )
 
 
-def pair_samples(rng):
+def pair_samples(rng: SampleGenerator):
     yield Sample(rng.normal(len(_LINE)), _LINE)
     yield Sample(rng.normal(2, 0), rng.normal(2, 0))
     yield Sample(rng.normal(2), rng.normal(1), raises=InvalidArgumentError)
@@ -56,12 +62,12 @@ def _zero(dy):
 
 
 @op("Relu", "features: T -> activations: T", types={"T": REAL}, shape=shapes.elementwise, promotes="weakness")
-def Relu(xp, features):
+def Relu(xp: ModuleType, features: Array):
     return xp.maximum(features, features.dtype.type(0))
 
 
 @Relu.gradient(needs="activations")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return ReluGrad(dy, call.activations)
 
 
@@ -72,7 +78,7 @@ Relu.reference(
 
 
 @op("ReluGrad", "gradients: T, features: T -> backprops: T", types={"T": REAL}, shape=shapes.merged)
-def ReluGrad(xp, gradients, features):
+def ReluGrad(xp: ModuleType, gradients: Array, features: Array):
     require_same_shape("ReluGrad", gradients, features)
     return xp.where(features > 0, gradients, gradients.dtype.type(0))
 
@@ -81,7 +87,7 @@ ReluGrad.batching(batching.elementwise)
 
 
 @ReluGrad.gradient(needs="features")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return ReluGrad(dy, call.features), _zero(dy)
 
 
@@ -99,12 +105,12 @@ def relu(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("Relu6", "features: T -> activations: T", types={"T": REAL}, shape=shapes.elementwise, promotes="weakness")
-def Relu6(xp, features):
+def Relu6(xp: ModuleType, features: Array):
     return xp.minimum(xp.maximum(features, features.dtype.type(0)), features.dtype.type(6))
 
 
 @Relu6.gradient(needs="activations")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Relu6Grad(dy, call.activations)
 
 
@@ -119,7 +125,7 @@ def _(features):
 @op(
     "Relu6Grad", "gradients: T, features: T -> backprops: T", types={"T": REAL}, shape=shapes.merged
 )
-def Relu6Grad(xp, gradients, features):
+def Relu6Grad(xp: ModuleType, gradients: Array, features: Array):
     require_same_shape("Relu6Grad", gradients, features)
     return xp.where((features > 0) & (features < 6), gradients, gradients.dtype.type(0))
 
@@ -128,7 +134,7 @@ Relu6Grad.batching(batching.elementwise)
 
 
 @Relu6Grad.gradient(needs="features")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return Relu6Grad(dy, call.features), _zero(dy)
 
 
@@ -147,17 +153,17 @@ def relu6(features: TensorLike, name: str | None = None) -> Tensor:
 
 @op("LeakyRelu", "features: T -> activations: T", types={"T": Preferring(FLOATING)}, attrs={"alpha": 0.2},
     shape=shapes.elementwise, promotes="weakness")  # fmt: skip
-def LeakyRelu(xp, features, alpha):
+def LeakyRelu(xp: ModuleType, features: Array, alpha: float):
     return xp.where(features > 0, features, features * features.dtype.type(alpha))
 
 
 @LeakyRelu.gradient(needs="features")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return LeakyReluGrad(dy, call.features, call.alpha)
 
 
 @LeakyRelu.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from line_samples(rng)
     yield Sample(_LINE, alpha=-0.5)
     yield Sample(_LINE, alpha=1.5)
@@ -170,7 +176,7 @@ def _(features, alpha):
 
 @op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", types={"T": Preferring(FLOATING)},
     attrs={"alpha": 0.2}, shape=shapes.merged)  # fmt: skip
-def LeakyReluGrad(xp, gradients, features, alpha):
+def LeakyReluGrad(xp: ModuleType, gradients: Array, features: Array, alpha: float):
     require_same_shape("LeakyReluGrad", gradients, features)
     return xp.where(features > 0, gradients, gradients * gradients.dtype.type(alpha))
 
@@ -179,7 +185,7 @@ LeakyReluGrad.batching(batching.elementwise)
 
 
 @LeakyReluGrad.gradient(needs="features")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return LeakyReluGrad(dy, call.features, call.alpha), _zero(dy)
 
 
@@ -194,7 +200,7 @@ def _(gradients, features, alpha):
 @api("nn.leaky_relu")
 @tensor_function
 @graph_scope("LeakyRelu")
-def leaky_relu(features, alpha=0.2, name=None):
+def leaky_relu(features, alpha=0.2, name: str | None = None):
     """Return `x` where it is positive, and `alpha * x` elsewhere.
 
     Args:
@@ -221,13 +227,13 @@ def leaky_relu(features, alpha=0.2, name=None):
 
 
 @op("Elu", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
-def Elu(xp, features):
+def Elu(xp: ModuleType, features: Array):
     # The branch that is not taken must not overflow either.
     return xp.where(features < 0, xp.expm1(xp.minimum(features, features.dtype.type(0))), features)
 
 
 @Elu.gradient(needs="activations")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return EluGrad(dy, call.activations)
 
 
@@ -248,7 +254,7 @@ def _(features):
     types={"T": FLOATING},
     shape=shapes.merged,
 )
-def EluGrad(xp, gradients, outputs):
+def EluGrad(xp: ModuleType, gradients: Array, outputs: Array):
     require_same_shape("EluGrad", gradients, outputs)
     return xp.where(outputs < 0, gradients * (outputs + outputs.dtype.type(1)), gradients)
 
@@ -257,7 +263,7 @@ EluGrad.batching(batching.elementwise)
 
 
 @EluGrad.gradient(needs="gradients, outputs")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     below = _step_below(call.outputs)
     return EluGrad(dy, call.outputs), dy * call.gradients * below
 
@@ -287,14 +293,14 @@ _SELU_PRODUCT = _SELU_SCALE * _SELU_ALPHA
 
 
 @op("Selu", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
-def Selu(xp, features):
+def Selu(xp: ModuleType, features: Array):
     kind = features.dtype.type
     below = xp.expm1(xp.minimum(features, kind(0))) * kind(_SELU_PRODUCT)
     return xp.where(features < 0, below, features * kind(_SELU_SCALE))
 
 
 @Selu.gradient(needs="activations")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SeluGrad(dy, call.activations)
 
 
@@ -315,7 +321,7 @@ def _(features):
     types={"T": FLOATING},
     shape=shapes.merged,
 )
-def SeluGrad(xp, gradients, outputs):
+def SeluGrad(xp: ModuleType, gradients: Array, outputs: Array):
     require_same_shape("SeluGrad", gradients, outputs)
     kind = outputs.dtype.type
     return gradients * xp.where(outputs < 0, outputs + kind(_SELU_PRODUCT), kind(_SELU_SCALE))
@@ -325,7 +331,7 @@ SeluGrad.batching(batching.elementwise)
 
 
 @SeluGrad.gradient(needs="gradients, outputs")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SeluGrad(dy, call.outputs), dy * call.gradients * _step_below(call.outputs)
 
 
@@ -353,12 +359,12 @@ def selu(features: TensorLike, name: str | None = None) -> Tensor:
     "Softplus", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.elementwise,
     promotes="weakness",
 )
-def Softplus(xp, features):
+def Softplus(xp: ModuleType, features: Array):
     return xp.maximum(features, features.dtype.type(0)) + xp.log1p(xp.exp(-xp.abs(features)))
 
 
 @Softplus.gradient(needs="features")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SoftplusGrad(dy, call.features)
 
 
@@ -370,7 +376,7 @@ Softplus.reference(
 
 @op("SoftplusGrad", "gradients: T, features: T -> backprops: T", types={"T": FLOATING},
     shape=shapes.merged)  # fmt: skip
-def SoftplusGrad(xp, gradients, features):
+def SoftplusGrad(xp: ModuleType, gradients: Array, features: Array):
     require_same_shape("SoftplusGrad", gradients, features)
     small = xp.exp(-xp.abs(features))
     one = features.dtype.type(1)
@@ -381,7 +387,7 @@ SoftplusGrad.batching(batching.elementwise)
 
 
 @SoftplusGrad.gradient(needs="gradients, features")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     s = trigonometric.sigmoid(call.features)
     return SoftplusGrad(dy, call.features), dy * call.gradients * s * (1 - s)
 
@@ -405,12 +411,12 @@ def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     "Softsign", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.elementwise,
     promotes="weakness",
 )
-def Softsign(xp, features):
+def Softsign(xp: ModuleType, features: Array):
     return features / (xp.abs(features) + features.dtype.type(1))
 
 
 @Softsign.gradient(needs="features")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SoftsignGrad(dy, call.features)
 
 
@@ -427,7 +433,7 @@ def _(features):
 
 @op("SoftsignGrad", "gradients: T, features: T -> backprops: T", types={"T": FLOATING},
     shape=shapes.merged)  # fmt: skip
-def SoftsignGrad(xp, gradients, features):
+def SoftsignGrad(xp: ModuleType, gradients: Array, features: Array):
     require_same_shape("SoftsignGrad", gradients, features)
     return gradients / xp.square(xp.abs(features) + features.dtype.type(1))
 
@@ -436,7 +442,7 @@ SoftsignGrad.batching(batching.elementwise)
 
 
 @SoftsignGrad.gradient(needs="gradients, features")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     x = call.features
     slope = -2 * elementwise.sign(x) / (1 + elementwise.abs(x)) ** 3
     return SoftsignGrad(dy, x), dy * call.gradients * slope
@@ -457,7 +463,7 @@ def softsign(features: TensorLike, name: str | None = None) -> Tensor:
 
 @api(v2="nn.crelu")
 @tensor_function
-def crelu(features, axis=-1, name=None):
+def crelu(features, axis=-1, name: str | None = None):
     """Join the positive and the negative part of a tensor, both as positive numbers.
 
     Args:
@@ -478,14 +484,14 @@ def crelu(features, axis=-1, name=None):
 @api(v1="nn.crelu")
 @tensor_function
 @graph_scope("CRelu")
-def crelu_v1(features, name=None, axis=-1):
+def crelu_v1(features: TensorLike, name: str | None = None, axis: AxisLike = -1):
     """`crelu` with the 1.x order of arguments."""
     return crelu(features, axis)
 
 
 @api("nn.silu", "nn.swish")
 @tensor_function
-def silu(features, beta=1.0):
+def silu(features: TensorLike, beta=1.0):
     """Compute `x * sigmoid(beta * x)`, also known as swish.
 
     Args:
@@ -505,6 +511,6 @@ def silu(features, beta=1.0):
 @api(v1="nn.relu_layer")
 @tensor_function
 @graph_scope("relu_layer")
-def relu_layer(x, weights, biases, name=None):
+def relu_layer(x: TensorLike, weights, biases, name: str | None = None):
     """relu(x @ weights + biases)."""
     return Relu(bias.bias_add(matmul.matmul(x, weights), biases))

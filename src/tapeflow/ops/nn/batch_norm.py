@@ -6,9 +6,14 @@ of the batch while training, the given ones otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import ZerosLike
@@ -18,13 +23,17 @@ from tapeflow.ops.static import product, size_of
 from tapeflow.ops.table import Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
+    from tapeflow.ops.table import Kind
+
 NARROW = (dtypes.float32, dtypes.float16, dtypes.bfloat16)
 FLOAT32 = (dtypes.float32,)
 IMAGE = one_of("NHWC", "NCHW")("NHWC")
 ANY_FORMAT = one_of("NHWC", "NCHW", "NDHWC", "NCDHW")("NHWC")
 
 
-def _attrs(data_format, averaging: bool) -> dict:
+def _attrs(data_format: Kind, averaging: bool) -> dict:
     attrs: dict = {"epsilon": 0.0001}
     if averaging:
         attrs["exponential_avg_factor"] = 1.0
@@ -49,7 +58,8 @@ def _require_channels(x, axis: int, **vectors) -> None:
 
 
 def _normalize(
-    xp, x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training
+    xp: ModuleType, x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format,
+    is_training,
 ):
     axis = _channel(x, data_format)
     _require_channels(x, axis, scale=scale, offset=offset)
@@ -88,7 +98,7 @@ def _normalize(
     return (y, *outs, *saved)
 
 
-def _normalize_grad(xp, dy, x, scale, mean, variance, epsilon, data_format, is_training):
+def _normalize_grad(xp: ModuleType, dy, x, scale, mean, variance, epsilon, data_format, is_training):
     axis = _channel(x, data_format)
     if dy.shape != x.shape:
         raise invalid(
@@ -123,13 +133,15 @@ def _grad_rule(call):
     return [(*x[:channel], size, *x[channel + 1 :]), (size,), (size,), (), ()]
 
 
-def _forward_gradient(grad_row, has_third: bool):
+def _forward_gradient(grad_row: Callable[..., Any], has_third: bool):
     """The gradient of a forward row: its gradient row, on the statistics that were used.
 
     Gradients of the statistics, which hardly any program asks for, are added where they come.
     """
 
-    def gradient(call, dy, dmean, dvariance, dsaved_mean=None, dsaved_variance=None, *_):
+    def gradient(
+        call: GradientCall, dy: Tensor, dmean, dvariance, dsaved_mean=None, dsaved_variance=None, *_
+    ):
         training = call.is_training
         saved = (
             (call.reserve_space_1, call.reserve_space_2) if training else (call.mean, call.variance)
@@ -226,7 +238,7 @@ def _as(x, kind):
 
 
 def _reference_forward(
-    x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training
+    x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format: str, is_training
 ):
     axis = data_format.index("C")
     rows = np.moveaxis(x, axis, -1).astype(np.float64)
@@ -243,12 +255,12 @@ def _reference_forward(
     return (y.astype(x.dtype), *(o.astype(scale.dtype) for o in (*outs, m, v)))
 
 
-def _single(rng, *shape):
+def _single(rng: SampleGenerator, *shape):
     return np.asarray(rng.normal(*shape), np.float32)
 
 
-def _forward_samples(rng):
-    def vectors(n=3):
+def _forward_samples(rng: SampleGenerator):
+    def vectors(n: int = 3):
         return [
             _single(rng, n),
             _single(rng, n),
@@ -294,7 +306,7 @@ def _grad_samples(rng, third: bool):
     yield Sample(x[0], x[0], s, s, v, *extra, raises=InvalidArgumentError)
 
 
-def _reference_grad(dy, x, scale, mean, variance, epsilon, data_format, is_training):
+def _reference_grad(dy, x, scale, mean, variance, epsilon, data_format: str, is_training):
     """Row by row, by the chain rule through mean and variance."""
     axis = data_format.index("C")
     rows, grads = (np.moveaxis(a, axis, -1).astype(np.float64) for a in (x, dy))
@@ -321,7 +333,7 @@ _NOTHING = np.zeros((), np.float32)
 
 
 def _forward_rule(count: int):
-    def rule(call):
+    def rule(call: ShapeCall):
         rank = len(call.attr("data_format"))
         channel = call.attr("data_format").index("C")
         x = shapes.with_rank(call.shape(0), rank)
@@ -342,7 +354,10 @@ def _forward_rule(count: int):
     attrs=_attrs(IMAGE, averaging=False),
     shape=_grad_rule,
 )
-def FusedBatchNormGrad(xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs):
+def FusedBatchNormGrad(
+    xp: ModuleType, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array,
+    **attrs,
+):
     grads = _normalize_grad(xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs)
     return (*grads, _NOTHING, _NOTHING)
 
@@ -351,7 +366,7 @@ _GRAD_NEEDS = "y_backprop, x, scale, reserve_space_1, reserve_space_2"
 
 
 @FusedBatchNormGrad.gradient(needs=_GRAD_NEEDS)
-def _(call, *dys):
+def _(call: GradientCall, *dys):
     return (*_gradient_gradient(call, *dys), None, None)
 
 
@@ -372,13 +387,16 @@ def _(y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs):
     attrs=_attrs(IMAGE, averaging=False),
     shape=_grad_rule,
 )
-def FusedBatchNormGradV2(xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs):
+def FusedBatchNormGradV2(
+    xp: ModuleType, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array,
+    **attrs,
+):
     grads = _normalize_grad(xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs)
     return (*grads, _NOTHING, _NOTHING)
 
 
 @FusedBatchNormGradV2.gradient(needs=_GRAD_NEEDS)
-def _(call, *dys):
+def _(call: GradientCall, *dys):
     return (*_gradient_gradient(call, *dys), None, None)
 
 
@@ -400,14 +418,15 @@ def _(y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs):
     shape=_grad_rule,
 )
 def FusedBatchNormGradV3(
-    xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3, **attrs
+    xp: ModuleType, y_backprop: Array, x: Array, scale: Array, reserve_space_1: Array, reserve_space_2: Array,
+    reserve_space_3: Array, **attrs,
 ):
     grads = _normalize_grad(xp, y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs)
     return (*grads, _NOTHING, _NOTHING)
 
 
 @FusedBatchNormGradV3.gradient(needs=_GRAD_NEEDS)
-def _(call, *dys):
+def _(call: GradientCall, *dys):
     return (*_gradient_gradient(call, *dys), None, None, None)
 
 
@@ -428,7 +447,9 @@ def _(y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3, *
     attrs=_attrs(IMAGE, averaging=True),
     shape=_forward_rule(5),
 )
-def FusedBatchNorm(xp, x, scale, offset, mean, variance, **attrs):
+def FusedBatchNorm(
+    xp: ModuleType, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, **attrs
+):
     return _normalize(xp, x, scale, offset, mean, variance, **attrs)
 
 
@@ -447,7 +468,9 @@ FusedBatchNorm.reference(_reference_forward)
     attrs=_attrs(IMAGE, averaging=True),
     shape=_forward_rule(5),
 )
-def FusedBatchNormV2(xp, x, scale, offset, mean, variance, **attrs):
+def FusedBatchNormV2(
+    xp: ModuleType, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, **attrs
+):
     return _normalize(xp, x, scale, offset, mean, variance, **attrs)
 
 
@@ -466,13 +489,15 @@ FusedBatchNormV2.reference(_reference_forward)
     attrs=_attrs(ANY_FORMAT, averaging=True),
     shape=_forward_rule(6),
 )
-def FusedBatchNormV3(xp, x, scale, offset, mean, variance, **attrs):
+def FusedBatchNormV3(
+    xp: ModuleType, x: Array, scale: Array, offset: Array, mean: Array, variance: Array, **attrs
+):
     out = _normalize(xp, x, scale, offset, mean, variance, **attrs)
     return (*out, np.zeros(0, scale.dtype))
 
 
 @FusedBatchNormV3.batching
-def _(call):
+def _(call: BatchedCall):
     if call.attrs["is_training"] or not call.only([0]):
         return None
     size = call.first_size(0)

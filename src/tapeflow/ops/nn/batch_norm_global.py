@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import derived, shapes
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.math import arithmetic, elementwise, reduction
 from tapeflow.ops.table import FLOATING, Sample, boolean, number, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 _ATTRS = {"variance_epsilon": number, "scale_after_normalization": boolean}
 
@@ -24,7 +31,7 @@ def _check(t, **vectors):
             raise invalid(f"{name} must have {t.shape[-1]} elements, one for each channel, got {x.size}")
 
 
-def _image(call):
+def _image(call: ShapeCall):
     """The shape of `t`, with its channels as far as a vector tells them."""
     t = shapes.with_rank(call.shape(0), 4)
     size = t[-1]
@@ -40,7 +47,10 @@ def _image(call):
     attrs=_ATTRS,
     shape=lambda call: [_image(call)],
 )
-def BatchNormWithGlobalNormalization(xp, t, m, v, beta, gamma, variance_epsilon, scale_after_normalization):
+def BatchNormWithGlobalNormalization(
+    xp: ModuleType, t: Array, m: Array, v: Array, beta: Array, gamma: Array, variance_epsilon,
+    scale_after_normalization,
+):
     _check(t, m=m, v=v, beta=beta, gamma=gamma)
     rate = 1 / xp.sqrt(v + v.dtype.type(variance_epsilon))
     if scale_after_normalization:
@@ -49,13 +59,13 @@ def BatchNormWithGlobalNormalization(xp, t, m, v, beta, gamma, variance_epsilon,
 
 
 @BatchNormWithGlobalNormalization.gradient(needs="t, m, v, gamma")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     given = call.t, call.m, call.v, call.gamma, dy
     attrs = call.variance_epsilon, call.scale_after_normalization
     return tuple(BatchNormWithGlobalNormalizationGrad(*given, *attrs))
 
 
-def _sample(rng):
+def _sample(rng: SampleGenerator):
     return rng.normal(2, 2, 1, 3), rng.normal(3), np.array([0.5, 1.0, 2.0])
 
 
@@ -90,7 +100,8 @@ def _(t, m, v, beta, gamma, variance_epsilon, scale_after_normalization):
     ],
 )
 def BatchNormWithGlobalNormalizationGrad(
-    xp, t, m, v, gamma, backprop, variance_epsilon, scale_after_normalization
+    xp: ModuleType, t: Array, m: Array, v: Array, gamma: Array, backprop: Array, variance_epsilon,
+    scale_after_normalization,
 ):
     _check(t, m=m, v=v, gamma=gamma)
     if backprop.shape != t.shape:
@@ -110,7 +121,7 @@ def BatchNormWithGlobalNormalizationGrad(
 
 
 @BatchNormWithGlobalNormalizationGrad.gradient(needs="t, m, v, gamma, backprop")
-def _(call, *dys):
+def _(call: GradientCall, *dys):
     def gradients(t, m, v, gamma, backprop):
         rate = elementwise.Rsqrt(v + call.variance_epsilon)
         scale = rate * gamma if call.scale_after_normalization else rate
@@ -123,7 +134,7 @@ def _(call, *dys):
 
 
 @BatchNormWithGlobalNormalizationGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     t, m, v = _sample(rng)
     for scaled in (True, False):
         yield Sample(t, m, v, rng.normal(3), rng.normal(2, 2, 1, 3), variance_epsilon=0.01,

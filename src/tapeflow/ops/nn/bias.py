@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Array, Tensor, TensorLike, Variable
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
@@ -16,6 +20,9 @@ from tapeflow.ops.static import joined, rank_in
 from tapeflow.ops.table import NUMERIC, Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
+
 FORMAT = {"data_format": one_of("NHWC", "NCHW")("NHWC")}
 
 
@@ -24,7 +31,7 @@ def _require_channels(value) -> None:
         raise invalid(f"Input tensor must be at least 2D: {shape_text(value.shape)}")
 
 
-def _bias_rule(call):
+def _bias_rule(call: ShapeCall):
     shape, (size,) = shapes.at_least(call.shape(0), 2), shapes.with_rank(call.shape(1), 1)
     if shape is None:
         return [None]
@@ -40,7 +47,7 @@ def _bias_rule(call):
     attrs=FORMAT,
     shape=_bias_rule,
 )
-def BiasAdd(xp, value, bias, data_format):
+def BiasAdd(xp: ModuleType, value: Array, bias: Array, data_format):
     _require_channels(value)
     if bias.ndim != 1:
         raise invalid(f"Biases must be 1D: {shape_text(bias.shape)}")
@@ -54,7 +61,7 @@ def BiasAdd(xp, value, bias, data_format):
 
 
 @BiasAdd.batching
-def _(call):
+def _(call: BatchedCall):
     rank = call.ranks[0]
     if rank is None:
         return None
@@ -64,12 +71,12 @@ def _(call):
 
 
 @BiasAdd.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy, BiasAddGrad(dy, call.data_format)
 
 
 @BiasAdd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), rng.normal(3))
     yield Sample(rng.normal(2, 2, 2, 3), rng.normal(3))
     yield Sample(rng.normal(2, 3, 2, 2), rng.normal(3), data_format="NCHW")
@@ -81,28 +88,28 @@ def _(rng):
 
 
 @BiasAdd.reference
-def _(value, bias, data_format):
+def _(value, bias, data_format: str):
     axis = 1 if data_format == "NCHW" else -1
     return np.moveaxis(np.moveaxis(value, axis, -1) + bias, -1, axis)
 
 
-def _first_bias_rule(call):
+def _first_bias_rule(call: ShapeCall):
     value, (size,) = shapes.at_least(call.shape(0), 2), shapes.with_rank(call.shape(1), 1)
     return [None if value is None else (*value[:-1], shapes.same_dimension(value[-1], size))]
 
 
 @op("BiasAddV1", "value: T, bias: T -> output: T", types={"T": NUMERIC}, shape=_first_bias_rule)
-def BiasAddV1(xp, value, bias):
+def BiasAddV1(xp: ModuleType, value: Array, bias: Array):
     return BiasAdd.kernel(xp, value, bias, "NHWC")
 
 
 @BiasAddV1.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy, BiasAddGrad(dy)
 
 
 @BiasAddV1.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), rng.normal(3))
     yield Sample(rng.normal(2, 2, 2, 3), rng.normal(3))
     yield Sample(rng.normal(2), rng.normal(2), raises=InvalidArgumentError)
@@ -112,7 +119,7 @@ def _(rng):
 BiasAddV1.reference(lambda value, bias: value + bias)
 
 
-def _bias_gradient_rule(call):
+def _bias_gradient_rule(call: ShapeCall):
     shape = shapes.at_least(call.shape(0), 2)
     if shape is None:
         return [(None,)]
@@ -126,7 +133,7 @@ def _bias_gradient_rule(call):
     attrs=FORMAT,
     shape=_bias_gradient_rule,
 )
-def BiasAddGrad(xp, out_backprop, data_format):
+def BiasAddGrad(xp: ModuleType, out_backprop: np.ndarray, data_format):
     _require_channels(out_backprop)
     axis = 1 if data_format == "NCHW" else out_backprop.ndim - 1
     others = tuple(i for i in range(out_backprop.ndim) if i != axis)
@@ -134,7 +141,7 @@ def BiasAddGrad(xp, out_backprop, data_format):
 
 
 @BiasAddGrad.batching
-def _(call):
+def _(call: BatchedCall):
     rank = call.ranks[0]
     if rank is None:
         return None
@@ -143,7 +150,7 @@ def _(call):
 
 
 @BiasAddGrad.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     shape = call.shape("out_backprop")
     if call.data_format != "NCHW":
         return BroadcastTo(dy, shape)
@@ -152,7 +159,7 @@ def _(call, dy):
 
 
 @BiasAddGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3))
     yield Sample(rng.normal(2, 3, 4, 5))
     yield Sample(rng.normal(2, 3, 4, 5), data_format="NCHW")
@@ -162,7 +169,7 @@ def _(rng):
 
 
 @BiasAddGrad.reference
-def _(out_backprop, data_format):
+def _(out_backprop, data_format: str):
     axis = 1 if data_format == "NCHW" else -1
     rows = np.moveaxis(out_backprop, axis, 0)
     return rows.reshape(len(rows), -1).sum(1).astype(out_backprop.dtype)
@@ -170,7 +177,7 @@ def _(out_backprop, data_format):
 
 @api("nn.bias_add")
 @tensor_function
-def bias_add(value, bias, data_format=None, name=None):
+def bias_add(value: TensorLike, bias: Variable, data_format: str | None = None, name: str | None = None):
     """Add a vector to the channels of a tensor.
 
     Args:
@@ -206,6 +213,6 @@ def bias_add(value, bias, data_format=None, name=None):
 @api(v1="nn.xw_plus_b")
 @tensor_function
 @graph_scope("xw_plus_b")
-def xw_plus_b(x, weights, biases, name=None):
+def xw_plus_b(x: TensorLike, weights, biases, name: str | None = None):
     """x @ weights + biases."""
     return BiasAdd(matmul.matmul(x, weights), biases)

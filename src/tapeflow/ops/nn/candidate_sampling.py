@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import public, tensor_function
@@ -20,6 +23,9 @@ from tapeflow.ops.random.distributions import reserve
 from tapeflow.ops.random.seed import seeds, starts
 from tapeflow.ops.table import Sample, boolean, floats, integer, op
 from tapeflow.ops.validate import InvalidArgumentError, first_out_of_range, invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _ATTRS = {"num_true": integer, "num_sampled": integer, "unique": boolean}
 _SEEDS = {"seed": 0, "seed2": 0}
@@ -153,7 +159,7 @@ def _drawn(law: _Law, true_classes, num_sampled: int, unique: bool, g: philox.Ph
     return np.array(sampled, np.int64), counts(true_classes), counts(sampled)
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     sampled, true = call.attr("num_sampled"), shapes.with_rank(call.shape(0), 2)
     return [(sampled,), (true[0], shapes.exactly(true[1], call.attr("num_true"))), (sampled,)]
 
@@ -166,7 +172,10 @@ def _stream(name: str, seed: int, seed2: int, num_sampled: int, *attrs) -> philo
 
 def _row(name: str, law_of: Callable[..., _Law]):
     @op(name, _SIGNATURE, attrs={**_ATTRS, "range_max": integer, **_SEEDS}, shape=_rule)
-    def row(xp, true_classes, num_true, num_sampled, unique, range_max, seed, seed2):
+    def row(
+        xp: ModuleType, true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_max: int,
+        seed: int, seed2: int,
+    ):
         _checked(true_classes, num_true, num_sampled, range_max)
         law = law_of(range_max, num_true, num_sampled, unique, seed, seed2)
         if unique and num_sampled > range_max:
@@ -249,20 +258,9 @@ def _read_weights(path: str) -> list[float]:
     touches="files",  # `vocab_file`
 )
 def FixedUnigramCandidateSampler(
-    xp,
-    true_classes,
-    num_true,
-    num_sampled,
-    unique,
-    range_max,
-    vocab_file,
-    distortion,
-    num_reserved_ids,
-    num_shards,
-    shard,
-    unigrams,
-    seed,
-    seed2,
+    xp: ModuleType, true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_max: int,
+    vocab_file: str, distortion: float, num_reserved_ids: int, num_shards: int, shard: int,
+    unigrams: Sequence[float], seed: int, seed2: int,
 ):
     _checked(true_classes, num_true, num_sampled, range_max)
     if not vocab_file and not unigrams:
@@ -307,7 +305,7 @@ def _(rng):
 
 
 @op("AllCandidateSampler", _SIGNATURE, attrs={**_ATTRS, **_SEEDS}, shape=_rule)
-def AllCandidateSampler(xp, true_classes, num_true, num_sampled, unique, seed, seed2):
+def AllCandidateSampler(xp: ModuleType, true_classes, num_true, num_sampled, unique, seed, seed2):
     _checked(true_classes, num_true, num_sampled, num_sampled)
     ones = xp.ones
     return xp.arange(num_sampled), ones(true_classes.shape, np.float32), ones(num_sampled, np.float32)
@@ -317,7 +315,7 @@ AllCandidateSampler.gradient(None)
 
 
 @AllCandidateSampler.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         [[1, 2]],
         num_true=2,
@@ -343,7 +341,9 @@ def _hits_rule(call):
     shape=_hits_rule,
     stateful=False,
 )
-def ComputeAccidentalHits(xp, true_classes, sampled_candidates, num_true, seed, seed2):
+def ComputeAccidentalHits(
+    xp: ModuleType, true_classes: Array, sampled_candidates: Array, num_true: int, seed, seed2
+):
     if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
         raise invalid("true_candidates must be a batch_size * num_true matrix")
     if sampled_candidates.ndim != 1:
@@ -388,7 +388,8 @@ def _int64(classes):
 @api("random.uniform_candidate_sampler", v1="nn.uniform_candidate_sampler")
 @tensor_function
 def uniform_candidate_sampler(
-    true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
+    true_classes: Sequence[Any], num_true: int, num_sampled: TensorLike, unique: bool, range_max: TensorLike,
+    seed: int | None = None, name: str | None = None,
 ):
     """Draw classes, all equally likely.
 
@@ -416,7 +417,8 @@ def uniform_candidate_sampler(
 @api("random.log_uniform_candidate_sampler", v1="nn.log_uniform_candidate_sampler")
 @tensor_function
 def log_uniform_candidate_sampler(
-    true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
+    true_classes: Sequence[Any], num_true: int, num_sampled: TensorLike, unique: bool, range_max: TensorLike,
+    seed: int | None = None, name: str | None = None,
 ):
     """Draw classes by Zipf's law: P(class) = log((class + 2) / (class + 1)) / log(range_max + 1).
 
@@ -444,7 +446,8 @@ def log_uniform_candidate_sampler(
 @api("nn.learned_unigram_candidate_sampler", "random.learned_unigram_candidate_sampler")
 @tensor_function
 def learned_unigram_candidate_sampler(
-    true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
+    true_classes: Sequence[Any], num_true: int, num_sampled: TensorLike, unique: bool, range_max: TensorLike,
+    seed: int | None = None, name: str | None = None,
 ):
     """Draw classes by how often each has been a true class in the calls so far.
 
@@ -469,19 +472,9 @@ def learned_unigram_candidate_sampler(
 @api("nn.fixed_unigram_candidate_sampler", "random.fixed_unigram_candidate_sampler")
 @public
 def fixed_unigram_candidate_sampler(
-    true_classes,
-    num_true,
-    num_sampled,
-    unique,
-    range_max,
-    vocab_file="",
-    distortion=1.0,
-    num_reserved_ids=0,
-    num_shards=1,
-    shard=0,
-    unigrams=(),
-    seed=None,
-    name=None,
+    true_classes, num_true, num_sampled: int | Tensor, unique: bool, range_max: int | Tensor, vocab_file="",
+    distortion: float = 1.0, num_reserved_ids: int | Tensor = 0, num_shards: int | Tensor = 1,
+    shard: int | Tensor = 0, unigrams=(), seed=None, name: str | None = None,
 ):
     """Draw classes by given weights.
 
@@ -524,7 +517,9 @@ def fixed_unigram_candidate_sampler(
 
 @api("nn.all_candidate_sampler", "random.all_candidate_sampler")
 @tensor_function
-def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
+def all_candidate_sampler(
+    true_classes, num_true, num_sampled, unique, seed: int | None = None, name: str | None = None
+):
     """Draw all classes, each with an expected count of one.
 
     Args:
@@ -544,7 +539,10 @@ def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None
 
 @api("nn.compute_accidental_hits")
 @tensor_function
-def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
+def compute_accidental_hits(
+    true_classes: TensorLike, sampled_candidates: TensorLike, num_true: int, seed: int | None = None,
+    name: str | None = None,
+):
     """Find sampled classes that are true ones.
 
     Args:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, public, tensor_function
 from tapeflow.ops.array.rows import Identity, Shape
@@ -20,7 +23,9 @@ from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 @api(v2="nn.dropout")
 @tensor_function
 @graph_scope("dropout/")
-def dropout(x, rate, noise_shape=None, seed=None, name=None):
+def dropout(
+    x: TensorLike, rate: TensorLike, noise_shape=None, seed: int | None = None, name: str | None = None
+):
     """Set elements to zero at random, and scale the others so that the expected sum stays.
 
     Args:
@@ -45,7 +50,10 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
 
 @api("nn.experimental.stateless_dropout")
 @public
-def stateless_dropout(x, rate, seed, rng_alg="auto_select", noise_shape=None, name=None):
+def stateless_dropout(
+    x: TensorLike, rate: TensorLike, seed: TensorLike, rng_alg: str = "auto_select", noise_shape=None,
+    name: str | None = None,
+):
     """Set elements to zero by a choice that depends on a seed alone.
 
     Args:
@@ -68,7 +76,7 @@ def stateless_dropout(x, rate, seed, rng_alg="auto_select", noise_shape=None, na
 
 @api("nn.experimental.general_dropout")
 @public
-def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
+def general_dropout(x: TensorLike, rate, uniform_sampler, noise_shape=None, name: str | None = None):
     """Set elements to zero at random, by numbers that a given function draws.
 
     Args:
@@ -87,7 +95,7 @@ def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
     return _dropped(x, rate, noise_shape, uniform_sampler)
 
 
-def _dropped(x, rate, noise_shape, sampler):
+def _dropped(x, rate, noise_shape, sampler: Callable[..., Any]):
     x = convert_to_tensor(x)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise ValueError(
@@ -125,7 +133,7 @@ def _dropped(x, rate, noise_shape, sampler):
     return result
 
 
-def _noise_shape(x, noise_shape):
+def _noise_shape(x: Tensor, noise_shape):
     if noise_shape is None:
         return Shape(x)
     known = static_value(noise_shape) if hasattr(noise_shape, "dtype") else None
@@ -147,7 +155,10 @@ def _noise_shape(x, noise_shape):
 @api(v1="nn.dropout")
 @tensor_function
 @graph_scope("dropout/")
-def dropout_v1(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
+def dropout_v1(
+    x: TensorLike, keep_prob=None, noise_shape=None, seed: int | None = None, name: str | None = None,
+    rate=None,
+):
     """`dropout` with the 1.x argument `keep_prob`, which is 1 - rate."""
     if keep_prob is not None and rate is not None:
         raise ValueError("Cannot specify both 'keep_prob' and 'rate'.")

@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.array.construction import range as range_
@@ -21,7 +22,7 @@ from tapeflow.ops.static import as_shape, joined, rank_of, size_of, sizes_of
 @api(v2="nn.embedding_lookup")
 @tensor_function
 @graph_scope("embedding_lookup")
-def embedding_lookup(params, ids, max_norm=None, name=None):
+def embedding_lookup(params: Variable, ids: TensorLike, max_norm=None, name: str | None = None):
     """Look rows up in a table of embeddings.
 
     Args:
@@ -47,13 +48,14 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
 @tensor_function
 @graph_scope("embedding_lookup")
 def embedding_lookup_v1(
-    params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None
+    params: TensorLike, ids: TensorLike, partition_strategy: str = "mod", name: str | None = None,
+    validate_indices: bool = True, max_norm=None,
 ):
     """`embedding_lookup` of 1.x, where row i of several parts is by default in part i mod their number."""
     return _lookup(params, ids, partition_strategy, max_norm)
 
 
-def _lookup(params, ids, strategy, max_norm):
+def _lookup(params: TensorLike, ids, strategy: str, max_norm):
     if params is None:
         raise ValueError("params must be specified")
     parts = list(params) if isinstance(params, (list, tuple)) else [params]
@@ -67,7 +69,7 @@ def _lookup(params, ids, strategy, max_norm):
     return _lookup_parts(made, ids, strategy, max_norm)
 
 
-def _lookup_parts(parts, ids, strategy, max_norm):
+def _lookup_parts(parts, ids: Tensor, strategy: str, max_norm):
     count = len(parts)
     flat = Reshape(ids, [-1])
     if strategy == "mod":
@@ -99,7 +101,7 @@ def _lookup_parts(parts, ids, strategy, max_norm):
     return _clipped(out, ids, max_norm)
 
 
-def _clipped(rows, ids, max_norm):
+def _clipped(rows: Tensor, ids: Tensor, max_norm):
     if max_norm is None:
         return rows
     if ids.shape.rank is None or rows.shape.rank is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -37,14 +38,14 @@ _COMBINERS = {
 _SETS = (SparseTensor, RaggedTensor)
 
 
-def _combiner(combiner) -> str:
+def _combiner(combiner: str | None) -> str:
     combiner = "mean" if combiner is None else combiner
     if combiner not in _COMBINERS:
         raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
     return combiner
 
 
-def _same_structure(ids, weights) -> None:
+def _same_structure(ids: SparseTensor | RaggedTensor, weights: SparseTensor | RaggedTensor | None) -> None:
     if weights is None:
         return
     if type(weights) is not type(ids):
@@ -62,14 +63,9 @@ def _same_structure(ids, weights) -> None:
 @tensor_function
 @graph_scope("embedding_lookup_sparse")
 def embedding_lookup_sparse_v1(
-    params,
-    sp_ids,
-    sp_weights,
-    partition_strategy="mod",
-    name=None,
-    combiner=None,
-    max_norm=None,
-    allow_fast_lookup=False,
+    params, sp_ids: SparseTensor | RaggedTensor, sp_weights: SparseTensor | RaggedTensor | None,
+    partition_strategy: str = "mod", name: str | None = None, combiner: str | None = None, max_norm=None,
+    allow_fast_lookup: bool = False,
 ):
     """`embedding_lookup_sparse` of 1.x, where row i of several parts is by default in part i mod their number."""
     combiner = _combiner(combiner)
@@ -102,7 +98,8 @@ def embedding_lookup_sparse_v1(
 @tensor_function
 @graph_scope("embedding_lookup_sparse")
 def embedding_lookup_sparse(
-    params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None, allow_fast_lookup=False
+    params: Variable, sp_ids: SparseTensor | RaggedTensor, sp_weights: SparseTensor | RaggedTensor | None,
+    combiner: str | None = None, max_norm=None, name: str | None = None, allow_fast_lookup: bool = False,
 ):
     """Look several rows up for each example, and combine them.
 
@@ -146,15 +143,9 @@ def _tables(weights, kind) -> list:
 @api(v1="nn.safe_embedding_lookup_sparse")
 @tensor_function
 def safe_embedding_lookup_sparse_v1(
-    embedding_weights,
-    sparse_ids,
-    sparse_weights=None,
-    combiner="mean",
-    default_id=None,
-    name=None,
-    partition_strategy="div",
-    max_norm=None,
-    allow_fast_lookup=False,
+    embedding_weights: TensorLike, sparse_ids, sparse_weights=None, combiner: str = "mean",
+    default_id: TensorLike | None = None, name: str | None = None, partition_strategy: str = "div",
+    max_norm=None, allow_fast_lookup: bool = False,
 ):
     """`safe_embedding_lookup_sparse` of 1.x, which also says how rows are spread over several parts."""
     tables = _tables(embedding_weights, None if sparse_weights is None else sparse_weights.dtype)
@@ -189,7 +180,7 @@ def safe_embedding_lookup_sparse_v1(
     return shaped
 
 
-def _retained(ids, weights, valid):
+def _retained(ids: SparseTensor, weights: SparseTensor | None, valid: Tensor):
     if weights is not None:
         weights = sparse.retain(weights, valid)
     return sparse.retain(ids, valid), weights
@@ -198,14 +189,9 @@ def _retained(ids, weights, valid):
 @api(v2="nn.safe_embedding_lookup_sparse")
 @tensor_function
 def safe_embedding_lookup_sparse(
-    embedding_weights,
-    sparse_ids,
-    sparse_weights=None,
-    combiner="mean",
-    default_id=None,
-    max_norm=None,
-    name=None,
-    allow_fast_lookup=False,
+    embedding_weights: TensorLike, sparse_ids: SparseTensor, sparse_weights: SparseTensor | None = None,
+    combiner: str = "mean", default_id: TensorLike | None = None, max_norm=None, name: str | None = None,
+    allow_fast_lookup: bool = False,
 ):
     """Look several rows up for each example, and combine them; what is not valid is left out.
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.construction import range as range_
@@ -20,8 +24,11 @@ from tapeflow.ops.static import size_of
 from tapeflow.ops.table import REAL, Sample, dtype, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import ShapeCall
 
-def _rule(call):
+
+def _rule(call: ShapeCall):
     return [call.shape(0)] * 2
 
 
@@ -48,7 +55,7 @@ def _pooled(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     attrs={"output_dtype": dtype(dtypes.float32)},
     shape=_rule,
 )
-def IsotonicRegression(xp, input, output_dtype):
+def IsotonicRegression(xp: ModuleType, input: np.ndarray, output_dtype: DType):
     if not output_dtype.is_floating:
         raise invalid(f"output_dtype must be a float, got {output_dtype.name}")
     input_shape, input = input.shape, np.atleast_1d(input)
@@ -119,7 +126,7 @@ _RESULTS = {
 
 @api(v2="nn.isotonic_regression")
 @tensor_function
-def isotonic_regression(inputs, decreasing=True, axis=-1):
+def isotonic_regression(inputs, decreasing: bool = True, axis=-1):
     """Find the closest sequences, in the sum of squares, that never rise.
 
     Args:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
@@ -18,6 +21,9 @@ from tapeflow.ops.math import casting, elementwise
 from tapeflow.ops.static import as_shape, size_of
 from tapeflow.ops.table import Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 TYPES = (dtypes.float32, dtypes.float16, dtypes.bfloat16)
 ATTRS = {"depth_radius": 5, "bias": 1.0, "alpha": 1.0, "beta": 0.5}
@@ -36,7 +42,7 @@ def _require_image(x, what: str) -> None:
 
 @op("LRN", "input: T -> output: T", types={"T": Preferring(TYPES)}, attrs=ATTRS,
     shape=shapes.same_as(0, rank=4))  # fmt: skip
-def LRN(xp, input, depth_radius, bias, alpha, beta):
+def LRN(xp: ModuleType, input: Array, depth_radius, bias, alpha, beta):
     _require_image(input, "in")
     kind = np.result_type(input.dtype, np.float32).type
     x = input.astype(kind)
@@ -48,7 +54,7 @@ LRN.batching(batching.folded())
 
 
 @LRN.gradient(needs="input")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     # Written out, so that it can be differentiated again; LRNGrad is the same in one step.
     x = call.input
     channels = size_of(x, -1)
@@ -67,7 +73,7 @@ def _(call, dy):
 
 
 @LRN.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = np.asarray(rng.normal(1, 2, 2, 7), np.float32)
     yield Sample(x)
     yield Sample(x, depth_radius=1, bias=2.0, alpha=0.5, beta=0.75)
@@ -91,7 +97,10 @@ def _(input, depth_radius, bias, alpha, beta):
     attrs=ATTRS,
     shape=lambda call: [shapes.merged_shape(call, rank=4)],
 )
-def LRNGrad(xp, input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
+def LRNGrad(
+    xp: ModuleType, input_grads: Array, input_image: Array, output_image: Array, depth_radius, bias, alpha,
+    beta,
+):
     _require_image(input_image, "input_image")
     if not input_grads.shape == input_image.shape == output_image.shape:
         raise invalid(
@@ -112,7 +121,7 @@ LRNGrad.gradient(None)
 
 
 @LRNGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = np.asarray(rng.normal(1, 2, 2, 7), np.float32)
     y = (x / (1 + np.float32(0.5) * (x**2).sum(-1, keepdims=True)) ** np.float32(0.75)).astype(
         np.float32

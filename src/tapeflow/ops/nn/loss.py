@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -28,8 +30,11 @@ from tapeflow.ops.static import as_shape, product, size_of, sizes_of
 from tapeflow.ops.table import FLOATING, INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
 
-def _surprise(xp, x):
+
+def _surprise(xp: ModuleType, x):
     """-log(softmax(x)), which is never negative."""
     if x.size == 0:
         return x
@@ -37,7 +42,7 @@ def _surprise(xp, x):
     return xp.log(xp.exp(shifted).sum(-1, keepdims=True)) - shifted
 
 
-def _cross_entropy_rule(call):
+def _cross_entropy_rule(call: ShapeCall):
     if call.shape(0) is None or call.shape(1) is None:
         # The other one may be smaller, but with a known rank of 2 there is a least known.
         shape = shapes.broadcast((None, None), call.shape(0) or call.shape(1) or (None, None))
@@ -55,7 +60,7 @@ def _cross_entropy_rule(call):
     types={"T": FLOATING},
     shape=_cross_entropy_rule,
 )
-def SoftmaxCrossEntropyWithLogits(xp, features, labels):
+def SoftmaxCrossEntropyWithLogits(xp: ModuleType, features: Array, labels: Array):
     fits = all(
         a in (1, b) or b == 1
         for a, b in zip(features.shape[::-1], labels.shape[::-1], strict=False)
@@ -84,7 +89,7 @@ def _(call):
     return batching.folded()(call)
 
 
-def _through_backprop(call, dbackprop, logits):
+def _through_backprop(call: GradientCall, dbackprop: Tensor, logits: Tensor):
     """What the second output, softmax(logits) - labels, passes on to the logits."""
     p = Softmax(logits)
     inner = BatchMatMulV2(ExpandDims(dbackprop, 1), ExpandDims(p, 2))
@@ -92,7 +97,7 @@ def _through_backprop(call, dbackprop, logits):
 
 
 @SoftmaxCrossEntropyWithLogits.gradient(needs="features, backprop", none=True)
-def _(call, dloss, dbackprop):
+def _(call: GradientCall, dloss: Tensor | None, dbackprop: Tensor | None):
     logits = call.features
     dlogits = dlabels = None
     if dloss is not None:
@@ -110,7 +115,7 @@ def _(call, dloss, dbackprop):
 
 
 @SoftmaxCrossEntropyWithLogits.samples
-def _(rng):
+def _(rng: SampleGenerator):
     # The gradient by the logits supposes labels that sum up to 1.
     yield Sample(rng.normal(3, 4), np.array([[0.1, 0.2, 0.3, 0.4], [1.0, 0, 0, 0], [0.25] * 4]))
     yield Sample(rng.normal(2, 3), np.array([[0.0, 1, 0], [1, 0, 0]]))
@@ -133,7 +138,7 @@ def _(features, labels):
     return (-(y * log_p).sum(1)).astype(kind), (np.exp(log_p) - y).astype(kind)
 
 
-def _sparse_rule(call):
+def _sparse_rule(call: ShapeCall):
     features, labels = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 1)
     batch = shapes.same_dimension(features[0], labels[0])
     return [(batch,), (batch, features[1])]
@@ -145,7 +150,7 @@ def _sparse_rule(call):
     types={"T": FLOATING, "Tlabels": Preferring(INDEX[::-1])},
     shape=_sparse_rule,
 )
-def SparseSoftmaxCrossEntropyWithLogits(xp, features, labels):
+def SparseSoftmaxCrossEntropyWithLogits(xp: ModuleType, features: Array, labels: Array):
     if features.ndim != 2:
         raise invalid(f"logits must be 2-D, but got shape {shape_text(features.shape)}")
     if labels.ndim != 1:
@@ -177,7 +182,7 @@ SparseSoftmaxCrossEntropyWithLogits.batching(batching.folded())
 
 
 @SparseSoftmaxCrossEntropyWithLogits.gradient(needs="features, backprop", none=True)
-def _(call, dloss, dbackprop):
+def _(call: GradientCall, dloss: Tensor | None, dbackprop: Tensor | None):
     dlogits = None if dloss is None else ExpandDims(dloss, -1) * call.backprop
     if dbackprop is not None:
         extra = _through_backprop(call, dbackprop, call.features)
@@ -186,7 +191,7 @@ def _(call, dloss, dbackprop):
 
 
 @SparseSoftmaxCrossEntropyWithLogits.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 4), [0, 3, 1])
     yield Sample(rng.normal(2, 1), np.array([0, 0]))
     yield Sample(rng.normal(0, 2), np.zeros(0, np.int64))
@@ -215,7 +220,7 @@ _NARROW = (dtypes.float16, dtypes.bfloat16)
 @api(v2="nn.softmax_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("softmax_cross_entropy_with_logits/")
-def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
+def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name: str | None = None):
     """Compute the cross-entropy of distributions over classes with the softmax of logits.
 
     It is `-sum(labels * log_softmax(logits))` along `axis`. The gradient flows to both arguments: stop it where
@@ -281,7 +286,9 @@ def _cross_entropy_of_any_rank(logits, labels, axis):
 @api(v1="nn.softmax_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("softmax_cross_entropy_with_logits_sg/")
-def softmax_cross_entropy_with_logits_v1(labels=None, logits=None, dim=-1, name=None, axis=None):
+def softmax_cross_entropy_with_logits_v1(
+    labels=None, logits=None, dim=-1, name: str | None = None, axis: AxisLike | None = None
+):
     """`softmax_cross_entropy_with_logits` of 1.x: no gradient flows into `labels`."""
     _require_both("softmax_cross_entropy_with_logits", labels, logits)
     return softmax_cross_entropy_with_logits(
@@ -292,7 +299,9 @@ def softmax_cross_entropy_with_logits_v1(labels=None, logits=None, dim=-1, name=
 @api(v1="nn.softmax_cross_entropy_with_logits_v2")
 @tensor_function
 @graph_scope("softmax_cross_entropy_with_logits/")
-def softmax_cross_entropy_with_logits_v2_v1(labels, logits, axis=None, name=None, dim=None):
+def softmax_cross_entropy_with_logits_v2_v1(
+    labels: TensorLike, logits: TensorLike, axis: AxisLike | None = None, name: str | None = None, dim=None
+):
     """`tf.nn.softmax_cross_entropy_with_logits_v2` of 1.x."""
     if axis is not None and dim is not None:
         raise ValueError("Cannot specify both 'dim' and 'axis'.")
@@ -311,7 +320,7 @@ def _require_both(name: str, labels, logits) -> None:
 @api(v2="nn.sparse_softmax_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("SparseSoftmaxCrossEntropyWithLogits/")
-def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
+def sparse_softmax_cross_entropy_with_logits(labels: TensorLike | None, logits, name: str | None = None):
     """Compute the cross-entropy of classes, given by their numbers, with the softmax of logits.
 
     Args:
@@ -360,7 +369,9 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
 @api(v1="nn.sparse_softmax_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("SparseSoftmaxCrossEntropyWithLogits/")
-def sparse_softmax_cross_entropy_with_logits_v1(labels=None, logits=None, name=None):
+def sparse_softmax_cross_entropy_with_logits_v1(
+    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+):
     """`sparse_softmax_cross_entropy_with_logits`, whose arguments 1.x wants by keyword."""
     _require_both("sparse_softmax_cross_entropy_with_logits", labels, logits)
     return sparse_softmax_cross_entropy_with_logits(labels, logits)
@@ -379,7 +390,7 @@ def _pair(labels, logits):
 @api("nn.sigmoid_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("logistic_loss")
-def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
+def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name: str | None = None):
     """Compute the cross-entropy of independent probabilities, given as logits, without overflow.
 
     It is `-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`.
@@ -411,7 +422,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
 @api(v2="nn.weighted_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("logistic_loss")
-def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
+def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name: str | None = None):
     """Compute `tf.nn.sigmoid_cross_entropy_with_logits` with the term of positive labels multiplied by a weight.
 
     It is `-pos_weight * labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`.
@@ -442,7 +453,7 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
 @tensor_function
 @graph_scope("logistic_loss")
 def weighted_cross_entropy_with_logits_v1(
-    labels=None, logits=None, pos_weight=None, name=None, targets=None
+    labels=None, logits=None, pos_weight=None, name: str | None = None, targets=None
 ):
     """`weighted_cross_entropy_with_logits` with the 1.x spelling `targets` of `labels`."""
     if labels is not None and targets is not None:
@@ -455,7 +466,9 @@ def weighted_cross_entropy_with_logits_v1(
 @api("nn.log_poisson_loss")
 @tensor_function
 @graph_scope("log_poisson_loss")
-def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+def log_poisson_loss(
+    targets: TensorLike, log_input, compute_full_loss: bool = False, name: str | None = None
+):
     """Compute `exp(log_input) - log_input * targets`, the loss of a Poisson rate given as its logarithm.
 
     Args:
@@ -493,12 +506,12 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 
 
 @op("L2Loss", "t: T -> output: T", types={"T": FLOATING}, shape=shapes.scalar)
-def L2Loss(xp, t):
+def L2Loss(xp: ModuleType, t: Array):
     return (xp.square(t).sum() / t.dtype.type(2)).astype(t.dtype)
 
 
 @L2Loss.batching
-def _(call):
+def _(call: BatchedCall):
     rank = call.ranks[0]
     if rank is None:
         return None
@@ -506,12 +519,12 @@ def _(call):
 
 
 @L2Loss.gradient(needs="t")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return call.t * dy
 
 
 @L2Loss.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(3))
     yield Sample(rng.normal(2, 3))
     yield Sample(rng.normal())

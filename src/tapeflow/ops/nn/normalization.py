@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.array.construction import ZerosLike
@@ -23,7 +24,7 @@ _NARROW = (dtypes.float16, dtypes.bfloat16)
 @api(v2="nn.moments")
 @tensor_function
 @graph_scope("moments/")
-def moments(x, axes, shift=None, keepdims=False, name=None):
+def moments(x: TensorLike, axes: AxisLike, shift=None, keepdims: bool = False, name: str | None = None):
     """Compute the mean and the variance along axes.
 
     Args:
@@ -54,7 +55,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
     return mean, variance
 
 
-def _without(x, axes):
+def _without(x: Tensor, axes):
     """`x` without its `axes` (None: all), which are of length 1."""
     known = None if axes is None else static_value(axes)
     if x.shape.is_fully_defined() and (axes is None or known is not None):
@@ -67,14 +68,17 @@ def _without(x, axes):
     return reduction.reduce_sum(x, axes) if known is None else Squeeze(x, np.ravel(known).tolist())
 
 
-def _axis_set(axes, rank):
+def _axis_set(axes, rank: int):
     return {int(a) % rank for a in np.ravel(axes)}
 
 
 @api(v1="nn.moments")
 @tensor_function
 @graph_scope("moments/")
-def moments_v1(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
+def moments_v1(
+    x: TensorLike, axes: AxisLike, shift=None, name: str | None = None, keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+):
     """`moments` with the 1.x spelling `keep_dims`."""
     return moments(x, axes, shift, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
 
@@ -82,7 +86,7 @@ def moments_v1(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
 @api(v2="nn.weighted_moments")
 @tensor_function
 @graph_scope("weighted_moments/")
-def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
+def weighted_moments(x, axes: AxisLike, frequency_weights, keepdims: bool = False, name: str | None = None):
     """Compute the mean and the variance along axes of elements that count differently.
 
     Args:
@@ -119,7 +123,10 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
 @api(v1="nn.weighted_moments")
 @tensor_function
 @graph_scope("weighted_moments/")
-def weighted_moments_v1(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
+def weighted_moments_v1(
+    x: TensorLike, axes: AxisLike, frequency_weights, name: str | None = None, keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+):
     """`weighted_moments` with the 1.x spelling `keep_dims`."""
     keep = renamed("keepdims", keepdims, "keep_dims", keep_dims, False)
     return weighted_moments(x, axes, frequency_weights, keep)
@@ -171,7 +178,10 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
 @api(v1="nn.sufficient_statistics")
 @tensor_function
 @graph_scope("sufficient_statistics/")
-def sufficient_statistics_v1(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
+def sufficient_statistics_v1(
+    x: TensorLike, axes: AxisLike, shift=None, keep_dims: bool | None = None, name: str | None = None,
+    keepdims: bool | None = None,
+):
     """`sufficient_statistics` with the 1.x spelling `keep_dims`."""
     keep = renamed("keepdims", keepdims, "keep_dims", keep_dims, False)
     return sufficient_statistics(x, axes, shift, keep)
@@ -180,7 +190,7 @@ def sufficient_statistics_v1(x, axes, shift=None, keep_dims=None, name=None, kee
 @api("nn.normalize_moments")
 @tensor_function
 @graph_scope("normalize/")
-def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
+def normalize_moments(counts, mean_ss, variance_ss, shift, name: str | None = None):
     """Compute mean and variance from what `tf.nn.sufficient_statistics` gave.
 
     Args:
@@ -202,7 +212,10 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 @api("nn.batch_normalization")
 @tensor_function
 @graph_scope("batchnorm")
-def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+def batch_normalization(
+    x: TensorLike, mean: TensorLike, variance: TensorLike, offset: Variable, scale,
+    variance_epsilon: TensorLike, name: str | None = None,
+):
     """Compute `scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`, with broadcasting.
 
     Args:
@@ -227,14 +240,15 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name
     return x * _like(rate, x) + _like(start, x)
 
 
-def _like(value, x):
+def _like(value: Tensor, x: Tensor):
     return value if value.dtype == x.dtype else casting.cast(value, x.dtype)
 
 
 @api(v2="nn.batch_norm_with_global_normalization")
 @tensor_function
 def batch_norm_with_global_normalization(
-    input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None
+    input: TensorLike, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization,
+    name: str | None = None,
 ):
     """Normalise a batch as `tf.nn.batch_normalization`, with or without the scale.
 
@@ -257,17 +271,8 @@ def batch_norm_with_global_normalization(
 @api(v1="nn.batch_norm_with_global_normalization")
 @tensor_function
 def batch_norm_with_global_normalization_v1(
-    t=None,
-    m=None,
-    v=None,
-    beta=None,
-    gamma=None,
-    variance_epsilon=None,
-    scale_after_normalization=None,
-    name=None,
-    input=None,
-    mean=None,
-    variance=None,
+    t=None, m=None, v=None, beta=None, gamma=None, variance_epsilon=None, scale_after_normalization=None,
+    name: str | None = None, input=None, mean=None, variance=None,
 ):
     """`batch_norm_with_global_normalization` with the 1.x spellings `t`, `m` and `v`."""
     return batch_norm_with_global_normalization(
@@ -284,16 +289,8 @@ def batch_norm_with_global_normalization_v1(
 @api(v1="nn.fused_batch_norm")
 @tensor_function
 def fused_batch_norm(
-    x,
-    scale,
-    offset,
-    mean=None,
-    variance=None,
-    epsilon=0.001,
-    data_format="NHWC",
-    is_training=True,
-    name=None,
-    exponential_avg_factor=1.0,
+    x: TensorLike, scale, offset, mean=None, variance=None, epsilon=0.001, data_format: str = "NHWC",
+    is_training: bool = True, name: str | None = None, exponential_avg_factor=1.0,
 ):
     """(y, mean, variance) of batch normalisation over all dimensions but the channels.
 
@@ -328,7 +325,10 @@ def fused_batch_norm(
 @api("linalg.l2_normalize", "math.l2_normalize", "nn.l2_normalize")
 @tensor_function
 @graph_scope("l2_normalize")
-def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+def l2_normalize(
+    x: TensorLike, axis: AxisLike | None = None, epsilon: TensorLike = 1e-12, name: str | None = None,
+    dim=None,
+):
     """Divide by the 2-norm along an axis.
 
     Args:
@@ -360,7 +360,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 @api("math.zero_fraction", "nn.zero_fraction")
 @tensor_function
 @graph_scope("zero_fraction")
-def zero_fraction(value, name=None):
+def zero_fraction(value: TensorLike, name: str | None = None):
     """The share of zeros among the elements of `value`, a float32 scalar (NaN if there are none)."""
     value = convert_to_tensor(value)
     zeros = casting.cast(comparison.equal(value, ZerosLike(value)), dtypes.float32)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.construction import ones_like, zeros_like
@@ -26,17 +29,9 @@ from tapeflow.ops.static import size_of
 
 
 def _sampled_logits(
-    weights,
-    biases,
-    labels,
-    inputs,
-    num_sampled,
-    num_classes,
-    num_true,
-    sampled_values,
-    remove_accidental_hits,
-    partition_strategy,
-    seed=None,
+    weights: TensorLike, biases: TensorLike, labels, inputs, num_sampled, num_classes, num_true: int,
+    sampled_values: Sequence[Tensor] | None, remove_accidental_hits: bool, partition_strategy: str,
+    seed: int | None = None,
 ):
     """(logits, labels), both [batch, num_true + num_sampled]: the true classes come first."""
     inputs = convert_to_tensor(inputs)
@@ -76,17 +71,9 @@ def _sampled_logits(
 @api(v1="nn.nce_loss")
 @tensor_function
 def nce_loss_v1(
-    weights,
-    biases,
-    labels,
-    inputs,
-    num_sampled,
-    num_classes,
-    num_true=1,
-    sampled_values=None,
-    remove_accidental_hits=False,
-    partition_strategy="mod",
-    name="nce_loss",
+    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: TensorLike,
+    num_classes: TensorLike, num_true: int = 1, sampled_values: Sequence[Tensor] | None = None,
+    remove_accidental_hits: bool = False, partition_strategy: str = "mod", name: str | None = "nce_loss",
 ):
     """`nce_loss` of 1.x, where row i of several parts of `weights` is by default in part i mod their number."""
     logits, shares = _sampled_logits(
@@ -99,16 +86,9 @@ def nce_loss_v1(
 @api(v2="nn.nce_loss")
 @tensor_function
 def nce_loss(
-    weights,
-    biases,
-    labels,
-    inputs,
-    num_sampled,
-    num_classes,
-    num_true=1,
-    sampled_values=None,
-    remove_accidental_hits=False,
-    name="nce_loss",
+    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: TensorLike,
+    num_classes: TensorLike, num_true: int = 1, sampled_values: Sequence[Tensor] | None = None,
+    remove_accidental_hits: bool = False, name: str | None = "nce_loss",
 ):
     """Compute losses of noise-contrastive estimation (Gutmann and Hyvärinen, 2010), for training only.
 
@@ -136,18 +116,10 @@ def nce_loss(
 @api(v1="nn.sampled_softmax_loss")
 @tensor_function
 def sampled_softmax_loss_v1(
-    weights,
-    biases,
-    labels,
-    inputs,
-    num_sampled,
-    num_classes,
-    num_true=1,
-    sampled_values=None,
-    remove_accidental_hits=True,
-    partition_strategy="mod",
-    name="sampled_softmax_loss",
-    seed=None,
+    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: TensorLike,
+    num_classes: TensorLike, num_true: int = 1, sampled_values: Sequence[Tensor] | None = None,
+    remove_accidental_hits: bool = True, partition_strategy: str = "mod",
+    name: str | None = "sampled_softmax_loss", seed: int | None = None,
 ):
     """`sampled_softmax_loss` of 1.x, where row i of several parts is by default in part i mod their number."""
     logits, shares = _sampled_logits(
@@ -160,17 +132,9 @@ def sampled_softmax_loss_v1(
 @api(v2="nn.sampled_softmax_loss")
 @tensor_function
 def sampled_softmax_loss(
-    weights,
-    biases,
-    labels,
-    inputs,
-    num_sampled,
-    num_classes,
-    num_true=1,
-    sampled_values=None,
-    remove_accidental_hits=True,
-    seed=None,
-    name="sampled_softmax_loss",
+    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: TensorLike,
+    num_classes: TensorLike, num_true: int = 1, sampled_values: Sequence[Tensor] | None = None,
+    remove_accidental_hits: bool = True, seed: int | None = None, name: str | None = "sampled_softmax_loss",
 ):
     """Compute softmax cross-entropies over the true classes and a sample (Jean et al., 2014), for training only.
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -15,13 +20,16 @@ from tapeflow.ops.math import elementwise, reduction
 from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 
 def _require_rows(x, name: str) -> None:
     if x.ndim < 1:
         raise invalid(f"{name} must have >= 1 dimension, got {shape_text(x.shape)}")
 
 
-def _softmax_samples(rng):
+def _softmax_samples(rng: SampleGenerator):
     yield Sample(rng.normal(4))
     yield Sample(rng.normal(2, 3))
     yield Sample(rng.normal(2, 1, 3))
@@ -32,7 +40,7 @@ def _softmax_samples(rng):
 
 
 @op("Softmax", "logits: T -> softmax: T", types={"T": FLOATING}, shape=shapes.same_as(0, least=1))
-def Softmax(xp, logits):
+def Softmax(xp: ModuleType, logits: np.ndarray):
     _require_rows(logits, "logits")
     if logits.size == 0:
         return xp.array(logits)
@@ -44,7 +52,7 @@ Softmax.batching(batching.leading(least=[1]))
 
 
 @Softmax.gradient(needs="softmax")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SoftmaxGrad(dy, call.softmax)
 
 
@@ -61,7 +69,7 @@ def _(logits):
     "LogSoftmax", "logits: T -> logsoftmax: T", types={"T": FLOATING}, shape=shapes.same_as(0, least=1),
     promotes="weakness",
 )
-def LogSoftmax(xp, logits):
+def LogSoftmax(xp: ModuleType, logits: np.ndarray):
     _require_rows(logits, "logits")
     if logits.size == 0:
         return xp.array(logits)
@@ -73,7 +81,7 @@ LogSoftmax.batching(batching.leading(least=[1]))
 
 
 @LogSoftmax.gradient(needs="logsoftmax")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return LogSoftmaxGrad(dy, call.logsoftmax)
 
 
@@ -178,7 +186,7 @@ def _(gradients, logsoftmax):
     return np.einsum("...ij,...i->...j", slopes, gradients).astype(logsoftmax.dtype)
 
 
-def along_axis(row, logits, axis):
+def along_axis(row: Callable[..., Any], logits, axis):
     """`row`, which works on the last dimension, applied along `axis`."""
     if axis == -1:
         return row(logits)
@@ -199,7 +207,7 @@ def along_axis(row, logits, axis):
 
 @api(v2=("math.softmax", "nn.softmax"))
 @tensor_function
-def softmax(logits, axis=None, name=None):
+def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None):
     """Compute exponentials, scaled to sum up to 1 along an axis.
 
     Args:
@@ -221,14 +229,14 @@ def softmax(logits, axis=None, name=None):
 
 @api(v1=("math.softmax", "nn.softmax"))
 @tensor_function
-def softmax_v1(logits, axis=None, name=None, dim=None):
+def softmax_v1(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None, dim=None):
     """`softmax` with the 1.x spelling `dim` of `axis`."""
     return along_axis(Softmax, logits, renamed("axis", axis, "dim", dim, -1))
 
 
 @api(v2=("math.log_softmax", "nn.log_softmax"))
 @tensor_function
-def log_softmax(logits, axis=None, name=None):
+def log_softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None):
     """Compute the logarithm of `tf.nn.softmax`, exact also where softmax underflows.
 
     Args:
@@ -250,6 +258,6 @@ def log_softmax(logits, axis=None, name=None):
 
 @api(v1=("math.log_softmax", "nn.log_softmax"))
 @tensor_function
-def log_softmax_v1(logits, axis=None, name=None, dim=None):
+def log_softmax_v1(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None, dim=None):
     """`log_softmax` with the 1.x spelling `dim` of `axis`."""
     return along_axis(LogSoftmax, logits, renamed("axis", axis, "dim", dim, -1))

@@ -25,7 +25,7 @@ _I_RULE = gaussian_rule(0.5)  # for x >= 22
 _TERMS = 16
 
 
-def _coefficients(order, sign, terms, harmonic=False):
+def _coefficients(order, sign, terms, harmonic: bool = False):
     """Those of sign^k (x^2/4)^k / (k! (k + order)!), times H_k + H_(k + order) where `harmonic`."""
     out = []
     for k in range(terms):

@@ -17,7 +17,7 @@ _RULE = gaussian_rule(_STEP)
 _POLE = math.pi / _STEP  # up to here the rule sees the pole at u = ix
 
 
-def _series(x):
+def _series(x: np.ndarray):
     """erf for |x| <= 1: 2 / sqrt(pi) exp(-x^2) times the sum of 2^n x^(2n+1) / (2n+1)!! (DLMF 7.6.2)."""
     coefficients, last = [], 1.0
     for n in range(20):
@@ -26,7 +26,7 @@ def _series(x):
     return 2 / math.sqrt(math.pi) * np.exp(-x * x) * x * polynomial(x * x, coefficients)
 
 
-def erfcx(x):
+def erfcx(x: np.ndarray):
     """exp(x^2) erfc(x) for x >= 0.4: 2 x / pi times the integral of exp(-u^2) / (u^2 + x^2), as DLMF 7.7.1."""
     square = np.minimum(x, 1e150) ** 2
     total = sum(weight / (u + square) for u, weight in _RULE)
@@ -53,7 +53,7 @@ def erfc(x):
     return np.where(size < 0.4, 1 - _series(np.clip(x, -1, 1)), np.where(x < 0, 2 - upper, upper))
 
 
-def _central_inverse(x):
+def _central_inverse(x: np.ndarray):
     """erfinv for |x| <= 1/2: two terms of its series (DLMF 7.17.2), then steps of Halley's method."""
     z = math.sqrt(math.pi) / 2 * x * (1 + math.pi / 12 * x * x)
     for _ in range(3):
@@ -62,7 +62,7 @@ def _central_inverse(x):
     return z
 
 
-def erfcinv(p):
+def erfcinv(p: np.ndarray):
     """The z with erfc(z) = p, for p in (0, 1/2].
 
     Newton's method for log(erfc(z)) = log(p), which is concave: it converges from one side, and quadratically.
@@ -85,7 +85,7 @@ def erfinv(x):
     return np.where(size <= 1, value, np.nan)
 
 
-def ndtri(p):
+def ndtri(p: np.ndarray):
     """The quantile of the standard normal distribution at p; NaN outside [0, 1]."""
     tail = np.minimum(p, 1 - p)
     outer = erfcinv(np.clip(2 * tail, 1e-323, 0.5))

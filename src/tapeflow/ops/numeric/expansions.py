@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 
-def polynomial(x, coefficients: Iterable[float]):
+def polynomial(x: np.ndarray, coefficients: Iterable[float]):
     """The polynomial of x with `coefficients`, the constant first, by Horner's rule."""
     first, *rest = reversed(list(coefficients))
     total = np.full_like(x, first)
@@ -42,7 +42,7 @@ def gaussian_rule(step: float) -> list[tuple[float, float]]:
     return [(u, step * math.exp(-u) * (0.5 if u == 0 else 1.0)) for u in squares]
 
 
-def log1p_minus(x):
+def log1p_minus(x: np.ndarray):
     """log(1 + x) - x without cancellation for small x.
 
     With r = x / (2 + x), log(1 + x) = 2 artanh(r) (DLMF 4.6.4), and 2 r - x = -x r.

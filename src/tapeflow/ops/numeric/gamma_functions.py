@@ -39,13 +39,13 @@ _AT_TWO = [0.0, 1 - EULER, *((-1) ** n * _zeta_after(n, 2) / n for n in range(2,
 _AT_ZERO = [0.0, *((-1) ** (n + 1) * _zeta_after(n + 1, _ZERO) for n in range(1, 26))]
 
 
-def stirling(x):
+def stirling(x: np.ndarray):
     """log gamma(x) less (x - 1/2) log(x) - x + log(2 pi) / 2, for x >= 10 (DLMF 5.11.1)."""
     coefficients = [b / ((2 * k + 2) * (2 * k + 1)) for k, b in enumerate(BERNOULLI[:9])]
     return polynomial(1 / (x * x), coefficients) / x
 
 
-def _positive_lgamma(x):
+def _positive_lgamma(x: np.ndarray):
     large = np.maximum(x, _LARGE)
     asymptotic = (large - 0.5) * (np.log(large) - 1) + (HALF_LOG_2PI - 0.5) + stirling(large)
     # Brought into [3/2, 5/2) by the recurrence; what was taken away is a product.
@@ -60,13 +60,13 @@ def _positive_lgamma(x):
     return np.where(x >= _LARGE, asymptotic, np.where(x < 1.5, low, middle))
 
 
-def sine_of_pi(x):
+def sine_of_pi(x: np.ndarray):
     """sin(pi x), exact where it is 0."""
     whole = np.round(x)
     return np.sin(math.pi * (x - whole)) * np.where(whole % 2 == 0, 1, -1)
 
 
-def gammaln(x):
+def gammaln(x: np.ndarray):
     """log |gamma(x)|; infinite at 0, -1, -2, ..."""
     size = np.abs(x)
     positive = _positive_lgamma(np.where(size > 0, size, 1))

@@ -9,6 +9,8 @@ parameters are large the tail is integrated by Gauss's rule from x to where the 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +35,7 @@ def _end_of_tail(slope, curvature):
     return 2 * _NEGLIGIBLE / (slope + np.sqrt(slope * slope + 2 * curvature * _NEGLIGIBLE))
 
 
-def gamma_factor(a, x):
+def gamma_factor(a: np.ndarray, x: np.ndarray):
     """x^a exp(-x) / gamma(a)."""
     large = np.maximum(a, 10)
     shift = (x - large) / large
@@ -42,7 +44,7 @@ def gamma_factor(a, x):
     return np.where(a >= 10, by_stirling, np.exp(a * np.log(x) - x - gammaln(a)))
 
 
-def _lower_series(a, x):
+def _lower_series(a: np.ndarray, x: np.ndarray):
     """P(a, x), for x not much above a (DLMF 8.7.1)."""
     term = np.ones_like(x)
     total = term.copy()
@@ -54,7 +56,7 @@ def _lower_series(a, x):
     return gamma_factor(a, x) / a * total
 
 
-def _upper_fraction(a, x):
+def _upper_fraction(a: np.ndarray, x: np.ndarray):
     """Q(a, x), for x above max(a, 1), by Lentz's method for DLMF 8.9.2."""
     b = x + 1 - a
     c, d = np.full_like(x, 1e300), 1 / b
@@ -98,12 +100,12 @@ def _upper_tail(a, x):
     return gamma_factor(a, x) * _integral(lambda v: np.exp((a - 1) * log1p_minus(v) - slope * v), end)
 
 
-def _apply(out, where, function, *inputs):
+def _apply(out: np.ndarray, where: np.ndarray, function: Callable[..., Any], *inputs):
     if where.any():
         out[where] = function(*(v[where] for v in inputs))
 
 
-def _incomplete_gamma(a, x):
+def _incomplete_gamma(a: np.ndarray, x: np.ndarray):
     """(P, Q), of a > 0 and finite x > 0; the smaller of both has its full relative accuracy."""
     lower, upper = np.full_like(x, np.nan), np.full_like(x, np.nan)
     large = a > _LARGE
@@ -122,7 +124,7 @@ def _incomplete_gamma(a, x):
     return lower, upper
 
 
-def _of_valid_gamma(a, x, which):
+def _of_valid_gamma(a: np.ndarray, x: np.ndarray, which: int):
     a, x = np.broadcast_arrays(a, x)
     inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     value = _incomplete_gamma(np.where(inside, a, 1), np.where(inside, x, 1))[which]
@@ -133,7 +135,7 @@ def _of_valid_gamma(a, x, which):
     return np.where(inside, value, np.where((x == 0) & ((a > 0) | (which == 0)), below, edge))
 
 
-def gammainc(a, x):
+def gammainc(a: np.ndarray, x: np.ndarray):
     """The lower regularised incomplete gamma function P(a, x); NaN for a <= 0 or x < 0, but P(a, 0) = 0 for every a."""
     return _of_valid_gamma(a, x, 0)
 
@@ -143,13 +145,13 @@ def gammaincc(a, x):
     return _of_valid_gamma(a, x, 1)
 
 
-def _log_gamma_ratio(a, b):
+def _log_gamma_ratio(a: np.ndarray, b: np.ndarray):
     """log(gamma(b) / gamma(a + b)) for b >= 10."""
     power = (a + b - 0.5) * np.log1p(a / b)
     return a * (1 - np.log(b)) - power + stirling(b) - stirling(a + b)
 
 
-def _beta_factor(a, b, x, y):
+def _beta_factor(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray):
     """x^a y^b / B(a, b)."""
     p, q = np.maximum(a, 10), np.maximum(b, 10)
     distance = np.where(p > q, (p + q) * y - q, p - (p + q) * x)
@@ -166,7 +168,7 @@ def _beta_factor(a, b, x, y):
     return np.where(least >= 10, both_large, np.exp(logs - log_beta))
 
 
-def _beta_fraction(a, b, x, y):
+def _beta_fraction(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray):
     """I_x(a, b) for x below a / (a + b), by Lentz's method for the fraction of Algorithm 708: no terms cancel."""
     distance = np.where(a > b, (a + b) * y - b, a - (a + b) * x)
     d = (a + 1) / (a * (1 + distance))
@@ -187,7 +189,7 @@ def _beta_fraction(a, b, x, y):
     return _beta_factor(a, b, x, y) * value
 
 
-def _beta_series(a, b, x, y):
+def _beta_series(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray):
     """I_x(a, b) for b x <= 1, by its power series, whose terms fall (DLMF 8.17.7 with 15.2.1)."""
     term, total = np.ones_like(x), np.zeros_like(x)
     for n in range(1, 200):
@@ -212,7 +214,7 @@ def _beta_tail(a, b, x, y):
     return _beta_factor(a, b, x, y) / y * _integral(integrand, end)
 
 
-def _incomplete_beta(a, b, x, y):
+def _incomplete_beta(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray):
     """I_x(a, b) for 0 < x < 1, y = 1 - x."""
     large = np.minimum(a, b) > _LARGE
     falls, falls_swapped = (b * x <= 1) & (x <= 0.7), (a * y <= 1) & (y <= 0.7)
@@ -227,7 +229,7 @@ def _incomplete_beta(a, b, x, y):
     return np.where(swap, 1 - value, value)
 
 
-def betainc(a, b, x):
+def betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray):
     """The regularised incomplete beta function I_x(a, b); NaN outside a > 0, b > 0, 0 <= x <= 1."""
     a, b, x = np.broadcast_arrays(a, b, x)
     valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.layout import Reshape
@@ -20,6 +26,9 @@ from tapeflow.ops.quantize.products import (
 )
 from tapeflow.ops.table import ANY, INDEX, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _BYTES, _WIDE = (dtypes.quint8,), (dtypes.qint32,)
 _NEVER = "it computes in integers that stand for floats"
@@ -49,7 +58,7 @@ def _product(y, x_limits, y_limits, x_kind, y_kind, out_type):
     return out, np.float32(step * -(2**31)), np.float32(step * 2**31)
 
 
-def _matmul_rule(call):
+def _matmul_rule(call: ShapeCall):
     return [*MatMul.shape_rule(call), (), ()]
 
 
@@ -69,7 +78,8 @@ def _matmul_rule(call):
     quantizes=("MatMul",),
 )
 def QuantizedMatMul(
-    xp, a, b, min_a, max_a, min_b, max_b, Toutput, transpose_a, transpose_b, Tactivation
+    xp: ModuleType, a: np.ndarray, b: np.ndarray, min_a: Array, max_a: Array, min_b: Array, max_b: Array,
+    Toutput: DType, transpose_a: bool, transpose_b: bool, Tactivation: DType,
 ):
     limits = [
         scalar(v, name)
@@ -105,7 +115,7 @@ def _(rng):
     yield Sample(a, b, np.float32([0]), *limits[1:], raises=InvalidArgumentError)
 
 
-def _broadcast_rule(call):
+def _broadcast_rule(call: ShapeCall):
     return [shapes.broadcast(call.shape(0), call.shape(1)), (), ()]
 
 
@@ -118,7 +128,9 @@ def _broadcast_rule(call):
     shape=_broadcast_rule,
     quantizes=("Mul",),
 )
-def QuantizedMul(xp, x, y, min_x, max_x, min_y, max_y, Toutput):
+def QuantizedMul(
+    xp: ModuleType, x: Array, y: Array, min_x: Array, max_x: Array, min_y: Array, max_y: Array, Toutput: DType
+):
     limits = _limits(min_x=min_x, max_x=max_x, min_y=min_y, max_y=max_y)
     try:
         z = _centered(x, *limits[:2]) * _centered(y, *limits[2:])
@@ -133,7 +145,7 @@ QuantizedMul.compiled(never=_NEVER)
 
 
 @QuantizedMul.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x, y = quantized(np.arange(6).reshape(2, 3)), quantized(np.arange(3))
     limits = [np.float32(v) for v in (0, 255, -1, 254)]
     reach = np.float32(2.0**31)
@@ -152,7 +164,7 @@ def _(rng):
     shape=lambda call: [*Reshape.shape_rule(call), (), ()],
     quantizes=("Reshape",),
 )
-def QuantizedReshape(xp, tensor, shape, input_min, input_max):
+def QuantizedReshape(xp: ModuleType, tensor: Array, shape: Array, input_min: Array, input_max: Array):
     low, high = scalar(input_min, "input_min"), scalar(input_max, "input_max")
     return Reshape.kernel(xp, tensor, shape), np.float32(low), np.float32(high)
 
@@ -162,7 +174,7 @@ QuantizedReshape.compiled(never=_NEVER)
 
 
 @QuantizedReshape.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x, limits = quantized(np.arange(6)), (np.float32(-1), np.float32(2))
     yield Sample(x, [2, -1], *limits, expect=(np.arange(6).reshape(2, 3), *limits))
     yield Sample(x, [4], *limits, raises=InvalidArgumentError)
@@ -196,7 +208,7 @@ def _used(input, low: float, high: float) -> tuple[float, float]:
     ranks="input_min: 0, input_max: 0",
     shape=lambda call: [(), ()],
 )
-def RequantizationRange(xp, input, input_min, input_max):
+def RequantizationRange(xp: ModuleType, input: Array, input_min: Array, input_max: Array):
     low, high = _used(input, scalar(input_min, "input_min"), scalar(input_max, "input_max"))
     return np.float32(low), np.float32(high)
 
@@ -207,12 +219,12 @@ RequantizationRange.compiled(never=_NEVER)
 _WIDE_RANGE = (np.float32(-(2.0**31)), np.float32(2.0**31))
 
 
-def _wide(values):
+def _wide(values: Sequence[int]):
     return quantized(values, dtypes.qint32)
 
 
 @RequantizationRange.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_wide([-512, 0, 1024]), *_WIDE_RANGE, expect=(np.float32(-511.5), np.float32(1024.5)))
     yield Sample(_wide([512, 1024]), *_WIDE_RANGE, expect=(np.float32(0), np.float32(1024.5)))
 
@@ -240,7 +252,7 @@ def _requantized(input, low, high, new_low, new_high, out_type):
 _RESULT = "output: out_type, output_min: float32, output_max: float32"
 
 
-def _narrow(out_type, allowed) -> None:
+def _narrow(out_type: DType, allowed) -> None:
     if out_type not in allowed:
         listed = " or ".join(each.name for each in allowed)
         raise invalid(f"out_type must be {listed}, got {out_type.name}")
@@ -256,7 +268,7 @@ def _narrow(out_type, allowed) -> None:
     shape=lambda call: [call.shape(0), (), ()],
 )
 def Requantize(
-    xp, input, input_min, input_max, requested_output_min, requested_output_max, out_type
+    xp: ModuleType, input, input_min, input_max, requested_output_min, requested_output_max, out_type
 ):
     low, high = scalar(input_min, "input_min"), scalar(input_max, "input_max")
     new_low = scalar(requested_output_min, "requested_output_min")
@@ -279,7 +291,7 @@ Requantize.compiled(never=_NEVER)
 
 
 @Requantize.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = _wide([-512, 0, 100, 1024])
     limits = (np.float32(-512), np.float32(1024))
     yield Sample(
@@ -302,7 +314,7 @@ def _(rng):
     ranks="input_min: 0, input_max: 0",
     shape=lambda call: [call.shape(0), (), ()],
 )
-def QuantizeDownAndShrinkRange(xp, input, input_min, input_max, out_type):
+def QuantizeDownAndShrinkRange(xp: ModuleType, input, input_min, input_max, out_type):
     low, high = scalar(input_min, "input_min"), scalar(input_max, "input_max")
     _narrow(out_type, _BYTES)
     if not np.isfinite(low) or not np.isfinite(high):

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 _BITS = {"num_bits": 8, "narrow_range": False}
 _RANGE = {"min": -6.0, "max": 6.0, **_BITS}
@@ -23,7 +30,7 @@ def _levels(num_bits: int, narrow_range: bool) -> tuple[int, int]:
     return 1 if narrow_range else 0, (1 << num_bits) - 1
 
 
-def nudged(xp, low, high, num_bits, narrow_range):
+def nudged(xp: ModuleType, low, high, num_bits, narrow_range):
     """(the lowest number, the highest, the step) of the range moved so that zero is one of its steps."""
     first, last = _levels(num_bits, narrow_range)
     low, high = xp.asarray(low, np.float32), xp.asarray(high, np.float32)
@@ -37,7 +44,7 @@ def nudged(xp, low, high, num_bits, narrow_range):
         return (first - zero) * step, (last - zero) * step, step
 
 
-def _rounded(xp, x, low, high, num_bits, narrow_range):
+def _rounded(xp: ModuleType, x, low, high, num_bits, narrow_range):
     bottom, top, step = nudged(xp, low, high, num_bits, narrow_range)
     with np.errstate(all="ignore"):
         clamped = xp.clip(x, bottom, top) - bottom
@@ -46,7 +53,7 @@ def _rounded(xp, x, low, high, num_bits, narrow_range):
     return xp.where((xp.asarray(low) == 0) & (xp.asarray(high) == 0), 0, out).astype(np.float32)
 
 
-def _inside(xp, x, low, high, num_bits, narrow_range):
+def _inside(xp: ModuleType, x, low, high, num_bits, narrow_range):
     bottom, top, _ = nudged(xp, low, high, num_bits, narrow_range)
     return (x >= bottom) & (x <= top), x < bottom, x > top
 
@@ -73,7 +80,7 @@ def _check_channels(x, low, high) -> None:
             raise invalid(f"{name} has incorrect size, expected {depth} was {len(value)}")
 
 
-def _by_steps(x, low, high, num_bits, narrow_range):
+def _by_steps(x, low, high, num_bits, narrow_range: bool):
     """The reference: the nearest of all numbers of the range, listed."""
     first, last = (1 if narrow_range else 0), 2**num_bits - 1
     step = (float(high) - float(low)) / (last - first)
@@ -83,26 +90,26 @@ def _by_steps(x, low, high, num_bits, narrow_range):
     return grid[nearest].astype(np.float32)
 
 
-def _numbers(rng, *shape):
+def _numbers(rng: SampleGenerator, *shape):
     return (rng.normal(*shape) * 4).astype(np.float32)
 
 
 @op("FakeQuantWithMinMaxArgs", "inputs: float32 -> outputs: float32", attrs=_RANGE,
     shape=shapes.elementwise)  # fmt: skip
-def FakeQuantWithMinMaxArgs(xp, inputs, min, max, num_bits, narrow_range):
+def FakeQuantWithMinMaxArgs(xp: ModuleType, inputs: Array, min, max, num_bits, narrow_range):
     _check_range(min, max)
     return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
 
 @FakeQuantWithMinMaxArgs.gradient(needs="inputs")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return FakeQuantWithMinMaxArgsGradient(
         dy, call.inputs, call.min, call.max, call.num_bits, call.narrow_range
     )
 
 
 @FakeQuantWithMinMaxArgs.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for attrs in ({}, {"num_bits": 3}, {"narrow_range": True, "min": -1.3, "max": 5.0}):
         yield Sample(_numbers(rng, 3, 4), **attrs, differentiable=False)
     yield Sample(_numbers(rng, 3), min=2.0, max=1.0, raises=InvalidArgumentError)
@@ -111,7 +118,7 @@ def _(rng):
 
 
 @FakeQuantWithMinMaxArgs.reference
-def _(inputs, min, max, num_bits, narrow_range):
+def _(inputs, min, max, num_bits, narrow_range: bool):
     return _by_steps(inputs, min, max, num_bits, narrow_range)
 
 
@@ -125,7 +132,9 @@ def _same_shapes(gradients, inputs) -> None:
 @op("FakeQuantWithMinMaxArgsGradient",
     "gradients: float32, inputs: float32 -> backprops: float32", attrs=_RANGE,
     shape=shapes.elementwise)  # fmt: skip
-def FakeQuantWithMinMaxArgsGradient(xp, gradients, inputs, min, max, num_bits, narrow_range):
+def FakeQuantWithMinMaxArgsGradient(
+    xp: ModuleType, gradients: Array, inputs: Array, min, max, num_bits, narrow_range
+):
     _check_range(min, max)
     _same_shapes(gradients, inputs)
     return xp.where(_inside(xp, inputs, min, max, num_bits, narrow_range)[0], gradients, 0).astype(
@@ -134,14 +143,14 @@ def FakeQuantWithMinMaxArgsGradient(xp, gradients, inputs, min, max, num_bits, n
 
 
 @FakeQuantWithMinMaxArgsGradient.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_numbers(rng, 3, 4), _numbers(rng, 3, 4), min=-2.0, max=3.0)
     yield Sample(_numbers(rng, 3, 4), _numbers(rng, 3), raises=InvalidArgumentError)
     yield Sample(_numbers(rng, 3), _numbers(rng, 3), min=1.0, max=1.0, raises=InvalidArgumentError)
 
 
 @FakeQuantWithMinMaxArgsGradient.reference
-def _(dy, x, min, max, num_bits, narrow_range):
+def _(dy, x, min, max, num_bits, narrow_range: bool):
     step = (max - min) / (2**num_bits - 1 - narrow_range)
     shift = min - np.round(min / step) * step
     return np.where((x >= min - shift) & (x <= max - shift), dy, 0)
@@ -161,8 +170,8 @@ def _range_rule(at: int, channels: bool):
     return rule
 
 
-def _vars_row(name: str, check):
-    def kernel(xp, inputs, min, max, num_bits, narrow_range):
+def _vars_row(name: str, check: Callable[..., Any]):
+    def kernel(xp: ModuleType, inputs, min, max, num_bits, narrow_range):
         check(inputs, min, max)
         return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
@@ -170,8 +179,8 @@ def _vars_row(name: str, check):
               shape=_range_rule(0, check is _check_channels))(kernel)  # fmt: skip
 
 
-def _vars_gradient_row(name: str, check, axes_of):
-    def kernel(xp, gradients, inputs, min, max, num_bits, narrow_range):
+def _vars_gradient_row(name: str, check: Callable[..., Any], axes_of: Callable[..., Any]):
+    def kernel(xp: ModuleType, gradients, inputs, min, max, num_bits, narrow_range):
         _same_shapes(gradients, inputs)
         check(inputs, min, max)
         inside, below, above = _inside(xp, inputs, min, max, num_bits, narrow_range)
@@ -202,14 +211,14 @@ FakeQuantWithMinMaxVarsPerChannelGradient = _vars_gradient_row(
 
 
 @FakeQuantWithMinMaxVars.gradient(needs="inputs, min, max")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return tuple(FakeQuantWithMinMaxVarsGradient(
         dy, call.inputs, call.min, call.max, call.num_bits, call.narrow_range
     ))  # fmt: skip
 
 
 @FakeQuantWithMinMaxVarsPerChannel.gradient(needs="inputs, min, max")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return tuple(FakeQuantWithMinMaxVarsPerChannelGradient(
         dy, call.inputs, call.min, call.max, call.num_bits, call.narrow_range
     ))  # fmt: skip
@@ -220,7 +229,7 @@ def _float(*values):
 
 
 @FakeQuantWithMinMaxVars.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_numbers(rng, 3, 4), _float(-2.1), _float(3.0), differentiable=False)
     yield Sample(_numbers(rng, 3, 4), _float(-2.1), _float(3.0), num_bits=4, narrow_range=True,
                  differentiable=False)  # fmt: skip
@@ -235,7 +244,7 @@ _LOWS, _HIGHS = _float(-2.1, -1.3), _float(3.0, 5.0)
 
 
 @FakeQuantWithMinMaxVarsPerChannel.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_numbers(rng, 3, 2), _LOWS, _HIGHS, differentiable=False)
     yield Sample(_numbers(rng, 2), _LOWS, _HIGHS, num_bits=5, differentiable=False)
     yield Sample(_numbers(rng, 3, 3), _LOWS, _HIGHS, raises=InvalidArgumentError)
@@ -247,7 +256,7 @@ def _(x, low, high, **attrs):
     return np.stack([_by_steps(x[..., k], low[k], high[k], **attrs) for k in range(len(low))], -1)
 
 
-def _three(dy, x, low, high, num_bits, narrow_range):
+def _three(dy, x, low, high, num_bits, narrow_range: bool):
     step = (float(high) - float(low)) / (2**num_bits - 1 - narrow_range)
     shift = float(low) - np.round(float(low) / step) * step
     bottom, top = float(low) - shift, float(high) - shift
@@ -259,7 +268,7 @@ def _three(dy, x, low, high, num_bits, narrow_range):
 
 
 @FakeQuantWithMinMaxVarsGradient.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_numbers(rng, 3, 4), _numbers(rng, 3, 4), _float(-2.1), _float(3.0))
     yield Sample(
         _numbers(rng, 3),
@@ -274,7 +283,7 @@ FakeQuantWithMinMaxVarsGradient.reference(_three)
 
 
 @FakeQuantWithMinMaxVarsPerChannelGradient.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_numbers(rng, 3, 2), _numbers(rng, 3, 2), _LOWS, _HIGHS)
     yield Sample(
         _numbers(rng, 3, 2), _numbers(rng, 3, 2), _LOWS, _float(1.0), raises=InvalidArgumentError
@@ -376,7 +385,8 @@ def fake_quant_with_min_max_vars(
 @api("quantization.fake_quant_with_min_max_vars_gradient", v1="fake_quant_with_min_max_vars_gradient")
 @tensor_function
 def fake_quant_with_min_max_vars_gradient(
-    gradients, inputs, min, max, num_bits=8, narrow_range: bool = False, name: str | None = None
+    gradients: TensorLike, inputs: TensorLike, min, max, num_bits=8, narrow_range: bool = False,
+    name: str | None = None,
 ):
     """Compute the gradients of `fake_quant_with_min_max_vars`.
 
@@ -427,7 +437,8 @@ def fake_quant_with_min_max_vars_per_channel(
 )  # fmt: skip
 @tensor_function
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients, inputs, min, max, num_bits=8, narrow_range: bool = False, name: str | None = None
+    gradients: TensorLike, inputs: TensorLike, min, max, num_bits=8, narrow_range: bool = False,
+    name: str | None = None,
 ):
     """Compute the gradients of `fake_quant_with_min_max_vars_per_channel`.
 

@@ -6,11 +6,16 @@ A level is `scale * (q - offset)`; the functions return the result, and the rang
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.convolution.rows import convolve
@@ -18,6 +23,9 @@ from tapeflow.ops.convolution.sliding import sliding_rule, spatial, windows
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.table import Sample, dtype, ints, one_of, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _NARROW = (dtypes.quint8, dtypes.qint8)
 _RANGE = "output: {}, min_output: float32, max_output: float32"
@@ -67,7 +75,7 @@ def _nearest(x: float) -> int:
     return int(math.copysign(math.floor(abs(x) + 0.5), x))
 
 
-def _pool_rule(call):
+def _pool_rule(call: ShapeCall):
     shape = shapes.with_rank(call.shape(0), 4)
     sizes, steps = call.attr("ksize"), call.attr("strides")
     if len(sizes) != 4:
@@ -104,7 +112,7 @@ def _largest(x, inside):
     return np.where(inside, x, np.iinfo(np.int64).min).max(0)
 
 
-def _pool_row(name, reduce, quantizes):
+def _pool_row(name: str, reduce: Callable[..., Any], quantizes: str):
     @op(
         name,
         "input: T, min_input: float32, max_input: float32 -> " + _RANGE.format("T"),
@@ -114,7 +122,7 @@ def _pool_row(name, reduce, quantizes):
         shape=_pool_rule,
         quantizes=(quantizes,),
     )
-    def row(xp, input, min_input, max_input, ksize, strides, padding):
+    def row(xp: ModuleType, input, min_input, max_input, ksize, strides, padding):
         return _pooled(input, min_input, max_input, ksize, strides, padding, reduce)
 
     row.gradient(None)
@@ -126,7 +134,7 @@ QuantizedAvgPool = _pool_row("QuantizedAvgPool", _mean, "AvgPool")
 QuantizedMaxPool = _pool_row("QuantizedMaxPool", _largest, "MaxPool")
 
 
-def quantized(values, kind=dtypes.quint8):
+def quantized(values: TensorLike, kind: DType = dtypes.quint8):
     """A tensor of these levels, for samples."""
     return cast(np.asarray(values), kind)
 
@@ -152,7 +160,7 @@ def _(rng):
     yield Sample(x[0], *limits, **_POOL, raises=InvalidArgumentError)
 
 
-def _conv_rule(call):
+def _conv_rule(call: ShapeCall):
     x, w = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 4)
     shapes.same_dimension(x[3], w[2])
     attrs = call.attr("strides"), call.attr("dilations"), call.attr("padding")
@@ -175,7 +183,8 @@ def _conv_rule(call):
     quantizes=("Conv2D",),
 )
 def QuantizedConv2D(
-    xp, input, filter, min_input, max_input, min_filter, max_filter, out_type, strides, padding, dilations
+    xp: ModuleType, input, filter, min_input, max_input, min_filter, max_filter, out_type, strides, padding,
+    dilations,
 ):
     limits = {"min_input": min_input, "max_input": max_input, "min_filter": min_filter, "max_filter": max_filter}
     low, high, filter_low, filter_high = (scalar(v, name) for name, v in limits.items())
@@ -228,7 +237,7 @@ def _(rng):
     yield Sample(x, deep, *limits, **attrs, raises=InvalidArgumentError)
 
 
-def _clipped(features, low, high, bottom: float, top: float | None, out_type):
+def _clipped(features, low, high, bottom: float, top: float | None, out_type: DType):
     low, high = scalar(low, "min_features"), scalar(high, "max_features")
     if out_type.as_numpy_dtype != features.dtype:
         raise invalid(f"out_type must be the dtype of the features, got {out_type.name}")
@@ -240,7 +249,7 @@ def _clipped(features, low, high, bottom: float, top: float | None, out_type):
     return levels(y, features.dtype), np.float32(low), np.float32(high)
 
 
-def _relu_row(name, top, quantizes):
+def _relu_row(name: str, top: float | None, quantizes: str):
     @op(
         name,
         "features: Tinput, min_features: float32, max_features: float32 -> "
@@ -251,14 +260,14 @@ def _relu_row(name, top, quantizes):
         shape=lambda call: [call.shape(0), (), ()],
         quantizes=(quantizes,),
     )
-    def row(xp, features, min_features, max_features, out_type):
+    def row(xp: ModuleType, features: Array, min_features: Array, max_features: Array, out_type: DType):
         return _clipped(features, min_features, max_features, 0.0, top, out_type)
 
     row.gradient(None)
     row.compiled(never="it computes in integers that stand for floats")
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         x = quantized(np.arange(0, 256, 32))
         limits = (np.float32(-10), np.float32(10))
         kept = [128, 128, 128, 128, 128, 160, 192, 224 if top is None else 205]
@@ -281,7 +290,10 @@ QuantizedRelu6 = _relu_row("QuantizedRelu6", 6.0, "Relu6")
     ranks="max_value: 0, min_features: 0, max_features: 0",
     shape=lambda call: [call.shape(0), (), ()],
 )
-def QuantizedReluX(xp, features, max_value, min_features, max_features, out_type):
+def QuantizedReluX(
+    xp: ModuleType, features: Array, max_value: Array, min_features: Array, max_features: Array,
+    out_type: DType,
+):
     top = scalar(max_value, "max_value")
     return _clipped(features, min_features, max_features, 0.0, top, out_type)
 
@@ -300,14 +312,18 @@ def _(rng):
 
 @api(v1="nn.quantized_avg_pool")
 @tensor_function
-def quantized_avg_pool(input, min_input, max_input, ksize, strides, padding, name=None):
+def quantized_avg_pool(
+    input: TensorLike, min_input, max_input, ksize, strides, padding, name: str | None = None
+):
     """(The averages of windows of a quantized image, its range's minimum and maximum)."""
     return QuantizedAvgPool(input, min_input, max_input, list(ksize), list(strides), padding)
 
 
 @api(v1="nn.quantized_max_pool")
 @tensor_function
-def quantized_max_pool(input, min_input, max_input, ksize, strides, padding, name=None):
+def quantized_max_pool(
+    input: TensorLike, min_input, max_input, ksize, strides, padding, name: str | None = None
+):
     """(The largest elements of windows of a quantized image, its range's minimum and maximum)."""
     return QuantizedMaxPool(input, min_input, max_input, list(ksize), list(strides), padding)
 
@@ -315,17 +331,8 @@ def quantized_max_pool(input, min_input, max_input, ksize, strides, padding, nam
 @api(v1="nn.quantized_conv2d")
 @tensor_function
 def quantized_conv2d(
-    input,
-    filter,
-    min_input,
-    max_input,
-    min_filter,
-    max_filter,
-    strides,
-    padding,
-    out_type=dtypes.qint32,
-    dilations=(1, 1, 1, 1),
-    name=None,
+    input: TensorLike, filter, min_input, max_input, min_filter, max_filter, strides, padding,
+    out_type: DTypeLike = dtypes.qint32, dilations=(1, 1, 1, 1), name: str | None = None,
 ):
     """(The convolution of a quantized image with a quantized filter as qint32, its range's minimum and maximum)."""
     return QuantizedConv2D(
@@ -337,7 +344,8 @@ def quantized_conv2d(
 @api(v1="nn.quantized_relu_x")
 @tensor_function
 def quantized_relu_x(
-    features, max_value, min_features, max_features, out_type=dtypes.quint8, name=None
+    features: TensorLike, max_value, min_features, max_features, out_type: DTypeLike = dtypes.quint8,
+    name: str | None = None,
 ):
     """(Quantized features clipped to [0, max_value], their range's minimum and maximum)."""
     return QuantizedReluX(features, max_value, min_features, max_features, dtypes.as_dtype(out_type))

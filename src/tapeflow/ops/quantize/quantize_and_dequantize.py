@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
@@ -14,6 +17,9 @@ from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.quantize.rows import range_shape, same_with_range
 from tapeflow.ops.table import FLOATING, Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 _ATTRS = {
     "signed_input": True,
@@ -25,7 +31,7 @@ _ATTRS = {
 }
 
 
-def _spread(values, x, axis, name):
+def _spread(values, x, axis, name: str):
     """Ranges as they broadcast with `x`. Raises InvalidArgumentError for another number of them."""
     if axis == -1:
         if values.ndim:
@@ -46,7 +52,9 @@ def _found(x, axis):
     return x.min(others, keepdims=keep), x.max(others, keepdims=keep)
 
 
-def _quantized(xp, x, low, high, signed_input, num_bits, range_given, round_mode, narrow_range, axis):
+def _quantized(
+    xp: ModuleType, x, low, high, signed_input, num_bits, range_given, round_mode, narrow_range, axis
+):
     if axis < -1 or axis >= x.ndim:
         raise invalid(f"Axis should be -1 or 0 or a positive value less than {x.ndim}, but given axis value was {axis}")
     if not 0 < num_bits < (62 if signed_input else 63):
@@ -84,7 +92,7 @@ def _quantized(xp, x, low, high, signed_input, num_bits, range_given, round_mode
 @op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T",
     types={"T": FLOATING}, attrs=_ATTRS,
     shape=same_with_range)  # fmt: skip
-def QuantizeAndDequantizeV2(xp, input, input_min, input_max, **attrs):
+def QuantizeAndDequantizeV2(xp: ModuleType, input: Array, input_min: Array, input_max: Array, **attrs):
     return _quantized(xp, input, input_min, input_max, **attrs)
 
 
@@ -94,7 +102,8 @@ def QuantizeAndDequantizeV2(xp, input, input_min, input_max, **attrs):
     ranks="num_bits: 0",
     shape=same_with_range)  # fmt: skip
 def QuantizeAndDequantizeV3(
-    xp, input, input_min, input_max, num_bits, signed_input, range_given, narrow_range, axis
+    xp: ModuleType, input: Array, input_min: Array, input_max: Array, num_bits: Array, signed_input: bool,
+    range_given: bool, narrow_range: bool, axis: int,
 ):
     if num_bits.size != 1:
         raise invalid(f"num_bits must be a scalar, got shape {shape_text(num_bits.shape)}")
@@ -107,11 +116,11 @@ def QuantizeAndDequantizeV3(
 @op("QuantizeAndDequantizeV4", "input: T, input_min: T, input_max: T -> output: T",
     types={"T": FLOATING}, attrs=_ATTRS,
     shape=same_with_range)  # fmt: skip
-def QuantizeAndDequantizeV4(xp, input, input_min, input_max, **attrs):
+def QuantizeAndDequantizeV4(xp: ModuleType, input: Array, input_min: Array, input_max: Array, **attrs):
     return _quantized(xp, input, input_min, input_max, **attrs)
 
 
-def _gradient_rule(call):
+def _gradient_rule(call: ShapeCall):
     return [shapes.merge(call.shape(0), call.shape(1)), *[range_shape(call, 1, 2)] * 2]
 
 
@@ -120,7 +129,9 @@ def _gradient_rule(call):
     "-> input_backprop: T, input_min_backprop: T, input_max_backprop: T",
     types={"T": FLOATING}, attrs={"axis": -1},
     shape=_gradient_rule)  # fmt: skip
-def QuantizeAndDequantizeV4Grad(xp, gradients, input, input_min, input_max, axis):
+def QuantizeAndDequantizeV4Grad(
+    xp: ModuleType, gradients: Array, input: Array, input_min: Array, input_max: Array, axis: int
+):
     if gradients.shape != input.shape:
         raise invalid(
             f"gradient and input must be equal sizes, got {shape_text(gradients.shape)} and {shape_text(input.shape)}"
@@ -138,24 +149,24 @@ def QuantizeAndDequantizeV4Grad(xp, gradients, input, input_min, input_max, axis
 
 
 @QuantizeAndDequantizeV2.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy, None, None
 
 
 @QuantizeAndDequantizeV3.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy, None, None, None
 
 
 @QuantizeAndDequantizeV4.gradient(needs="input, input_min, input_max")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return tuple(
         QuantizeAndDequantizeV4Grad(dy, call.input, call.input_min, call.input_max, call.axis)
     )
 
 
 @QuantizeAndDequantizeV4Grad.gradient(needs="gradients, input, input_min, input_max")
-def _(call, dy, dlow, dhigh):
+def _(call: GradientCall, dy: Tensor, dlow: Tensor, dhigh: Tensor):
     passed = QuantizeAndDequantizeV4Grad(
         dy, call.input, call.input_min, call.input_max, call.axis
     ).input_backprop
@@ -169,7 +180,7 @@ _STEPS = np.array([-73, -15, 0, 20, 127], np.float32) * np.float32(2.6 / 127)
 
 
 @QuantizeAndDequantizeV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     given = np.array([-64, -13, 0, 17, 110]) * 3 / 127
     yield Sample(_X, -2.0, 3.0, expect=_STEPS, differentiable=False)
     yield Sample(_X, -2.0, 3.0, range_given=True, expect=given, differentiable=False)
@@ -183,14 +194,14 @@ def _(rng):
 
 
 @QuantizeAndDequantizeV3.samples
-def _(rng):
+def _(rng: SampleGenerator):
     given = np.array([-64, -13, 0, 17, 110]) * 3 / 127
     yield Sample(_X, -2.0, 3.0, 8, expect=given, differentiable=False)
     yield Sample(_X, -2.0, 3.0, [8, 8], raises=InvalidArgumentError)
 
 
 @QuantizeAndDequantizeV4.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_X, -2.0, 3.0, expect=_STEPS, differentiable=False)
     x = np.arange(6.0).reshape(2, 3)
     yield Sample(x, [0.0, 0.0], [2.0, 5.0], axis=0, differentiable=False,
@@ -199,7 +210,7 @@ def _(rng):
 
 
 @QuantizeAndDequantizeV4Grad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.arange(5.0), np.array([-2.0, -1.0, 0.5, 2.0, 3.0]), -1.0, 2.0, differentiable=(0,),
                  expect=(np.array([0, 1.0, 2, 3, 0]), 0.0, 0.0))  # fmt: skip
     yield Sample(np.arange(4.0), np.arange(5.0), -1.0, 2.0, raises=InvalidArgumentError)
@@ -208,16 +219,9 @@ def _(rng):
 @api("quantization.quantize_and_dequantize_v2")
 @public
 def quantize_and_dequantize_v2(
-    input: TensorLike,
-    input_min: TensorLike,
-    input_max: TensorLike,
-    signed_input: bool = True,
-    num_bits=8,
-    range_given: bool = False,
-    round_mode: str = "HALF_TO_EVEN",
-    name: str | None = None,
-    narrow_range: bool = False,
-    axis=None,
+    input: TensorLike, input_min: TensorLike, input_max: TensorLike, signed_input: bool = True, num_bits=8,
+    range_given: bool = False, round_mode: str = "HALF_TO_EVEN", name: str | None = None,
+    narrow_range: bool = False, axis: AxisLike | None = None,
 ) -> Tensor:
     """`input` rounded to the numbers that `num_bits` can hold; the gradient is that of the identity in the range.
 
@@ -248,16 +252,9 @@ def quantize_and_dequantize_v2(
 @api("quantization.quantize_and_dequantize")
 @public
 def quantize_and_dequantize(
-    input: TensorLike,
-    input_min: TensorLike,
-    input_max: TensorLike,
-    signed_input: bool = True,
-    num_bits=8,
-    range_given: bool = False,
-    round_mode: str = "HALF_TO_EVEN",
-    name: str | None = None,
-    narrow_range: bool = False,
-    axis=None,
+    input: TensorLike, input_min: TensorLike, input_max: TensorLike, signed_input: bool = True, num_bits=8,
+    range_given: bool = False, round_mode: str = "HALF_TO_EVEN", name: str | None = None,
+    narrow_range: bool = False, axis: AxisLike | None = None,
 ) -> Tensor:
     """Round numbers to those that `num_bits` can hold; the gradient is that of the identity everywhere.
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import Array, AxisLike, DTypeLike, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array.layout import Bitcast
 from tapeflow.ops.table import Sample, dtype, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 QUANTIZED = (dtypes.qint8, dtypes.quint8, dtypes.qint32, dtypes.qint16, dtypes.quint16)
 _STORAGE = {"qint8": np.int8, "quint8": np.uint8, "qint32": np.int32, "qint16": np.int16,
@@ -72,7 +80,7 @@ def _ranges(x, low, high, axis):
     return _spread(low, x.ndim, axis), _spread(high, x.ndim, axis)
 
 
-def range_shape(call, x: int, low: int) -> shapes.Shape:
+def range_shape(call: ShapeCall, x: int, low: int) -> shapes.Shape:
     """The shape of both ends of the range, inputs `low` and the next: one of all, or of each slice of input `x`."""
     axis = call.attr("axis")
     rank = 0 if axis == -1 else 1
@@ -85,7 +93,7 @@ def range_shape(call, x: int, low: int) -> shapes.Shape:
     return ends if shape is None else shapes.merge(ends, (shape[axis],))
 
 
-def same_with_range(call) -> list[shapes.Shape]:
+def same_with_range(call: ShapeCall) -> list[shapes.Shape]:
     """The shape of input 0, for which inputs 1 and 2 are the range."""
     range_shape(call, 0, 1)
     return [call.shape(0)]
@@ -124,7 +132,8 @@ def _scale_of(low, high, least, most):
            "ensure_minimum_range": 0.01},
     shape=lambda call: [call.shape(0), *[range_shape(call, 0, 1)] * 2])  # fmt: skip
 def QuantizeV2(
-    xp, input, min_range, max_range, T, mode, axis, narrow_range, round_mode, ensure_minimum_range
+    xp: ModuleType, input: Array, min_range: Array, max_range: Array, T: DType, mode, axis: int,
+    narrow_range: bool, round_mode: str, ensure_minimum_range: float,
 ):
     limits = np.iinfo(_storage(T))
     if round_mode == "HALF_TO_EVEN" and mode != "SCALED":
@@ -171,7 +180,10 @@ def _from_first(q, low, high, limits):
     types={"T": QUANTIZED},
     attrs={"mode": _MODES, "narrow_range": False, "axis": -1, "dtype": dtype(dtypes.float32)},
     shape=same_with_range)  # fmt: skip
-def Dequantize(xp, input, min_range, max_range, mode, narrow_range, axis, dtype):
+def Dequantize(
+    xp: ModuleType, input: Array, min_range: Array, max_range: Array, mode, narrow_range: bool, axis: int,
+    dtype: DType,
+):
     if dtype not in (dtypes.float32, dtypes.bfloat16):
         raise invalid(
             f"Value for attr 'dtype' of {dtype.name} is not in the list of allowed values: bfloat16, float"
@@ -193,7 +205,7 @@ def Dequantize(xp, input, min_range, max_range, mode, narrow_range, axis, dtype)
     return np.asarray(out).astype(dtype.as_numpy_dtype).reshape(q.shape)
 
 
-def _concat_rule(call):
+def _concat_rule(call: ShapeCall):
     count = (len(call.inputs) - 1) // 3
     axis = shapes.scalar_value(call, 0)
     parts = [call.shape(i) for i in range(1, 1 + count)]
@@ -206,7 +218,10 @@ def _concat_rule(call):
     types={"T": (dtypes.quint8, dtypes.qint8, dtypes.qint32, dtypes.qint16, dtypes.quint16)},
     ranks="concat_dim: 0, values: 1+, input_mins: 0, input_maxes: 0",
     shape=_concat_rule)  # fmt: skip
-def QuantizedConcat(xp, concat_dim, values, input_mins, input_maxes):
+def QuantizedConcat(
+    xp: ModuleType, concat_dim: Array, values: Sequence[Array], input_mins: Sequence[Array],
+    input_maxes: Sequence[Array],
+):
     if not len(values) == len(input_mins) == len(input_maxes):
         raise invalid(
             f"There are {len(values)} values, {len(input_mins)} input_mins and {len(input_maxes)} input_maxes"
@@ -253,7 +268,7 @@ for row in (QuantizeV2, Dequantize, QuantizedConcat):
     row.gradient(None)
 
 
-def _record(values, kind):
+def _record(values: Sequence[Any], kind: DType):
     return np.asarray(values, _STORAGE[kind.name]).view(kind.as_numpy_dtype)
 
 
@@ -261,8 +276,8 @@ _X = np.array([-1.5, -0.3, 0.0, 0.4, 2.6], np.float32)
 
 
 @QuantizeV2.samples
-def _(rng):
-    def wanted(values, kind, low, high):
+def _(rng: SampleGenerator):
+    def wanted(values: Sequence[int], kind: DType, low: float, high: int):
         return _record(values, kind), np.float32(low), np.float32(high)
 
     yield Sample(_X, -2.0, 3.0, dtypes.quint8, differentiable=False,
@@ -279,7 +294,7 @@ def _(rng):
 
 
 @Dequantize.samples
-def _(rng):
+def _(rng: SampleGenerator):
     q = _record([-128, -5, 127], dtypes.qint8)
     yield Sample(q, -2.0, 3.0, expect=np.array([-2.0, 0.41176486, 3.0], np.float32))
     yield Sample(q, -2.0, 3.0, "SCALED", expect=(np.array([-128, -5, 127]) * 3 / 127).astype(np.float32))
@@ -290,7 +305,7 @@ def _(rng):
 
 
 @QuantizedConcat.samples
-def _(rng):
+def _(rng: SampleGenerator):
     q = Bitcast(np.array([[1, 2], [3, 4]], np.uint8), dtypes.quint8)
     zero, one, two = np.float32(0), np.float32(1), np.float32(2)
     yield Sample(0, [q, q], [zero, zero], [one, two], expect=(
@@ -304,16 +319,9 @@ def _(rng):
 @api("quantization.quantize", v1="quantize")
 @tensor_function
 def quantize(
-    input,
-    min_range,
-    max_range,
-    T,
-    mode: str = "MIN_COMBINED",
-    round_mode: str = "HALF_AWAY_FROM_ZERO",
-    name: str | None = None,
-    narrow_range: bool = False,
-    axis=None,
-    ensure_minimum_range=0.01,
+    input: TensorLike, min_range, max_range, T, mode: str = "MIN_COMBINED",
+    round_mode: str = "HALF_AWAY_FROM_ZERO", name: str | None = None, narrow_range: bool = False,
+    axis: AxisLike | None = None, ensure_minimum_range=0.01,
 ):
     """Compute numbers of a quantized dtype that stand for floats.
 
@@ -355,15 +363,8 @@ def quantize(
 @api(v1="quantize_v2")
 @tensor_function
 def quantize_v2(
-    input,
-    min_range,
-    max_range,
-    T,
-    mode="MIN_COMBINED",
-    name=None,
-    round_mode="HALF_AWAY_FROM_ZERO",
-    narrow_range=False,
-    axis=None,
+    input: TensorLike, min_range, max_range, T, mode: str = "MIN_COMBINED", name: str | None = None,
+    round_mode: str = "HALF_AWAY_FROM_ZERO", narrow_range: bool = False, axis: AxisLike | None = None,
     ensure_minimum_range=0.01,
 ):
     """`quantize` with the order of arguments of 1.x's `quantize_v2`."""
@@ -375,13 +376,8 @@ def quantize_v2(
 @api("quantization.dequantize", v1="dequantize")
 @tensor_function
 def dequantize(
-    input: TensorLike,
-    min_range: TensorLike,
-    max_range: TensorLike,
-    mode: str = "MIN_COMBINED",
-    name: str | None = None,
-    axis=None,
-    narrow_range: bool = False,
+    input: TensorLike, min_range: TensorLike, max_range: TensorLike, mode: str = "MIN_COMBINED",
+    name: str | None = None, axis: AxisLike | None = None, narrow_range: bool = False,
     dtype: DTypeLike = dtypes.float32,
 ) -> Tensor:
     """Compute the floating numbers that quantized ones stand for, if these cover `min_range` to `max_range`.

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.quantize.arithmetic import _floats
 from tapeflow.ops.quantize.products import integer_of, levels, numbers, quantized, scalar
 from tapeflow.ops.table import Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _BYTES = (dtypes.quint8, dtypes.qint8)
 _NEVER = "it computes in integers that stand for floats"
@@ -24,7 +30,7 @@ def _reach(limits, room: int) -> float:
     return float(np.float32(max(map(abs, limits))) * np.float32(room))
 
 
-def _wide(out_type) -> np.dtype:
+def _wide(out_type: DType) -> np.dtype:
     if out_type != dtypes.qint32:
         raise invalid(f"The result must be qint32, got {out_type.name}")
     return np.dtype(out_type.as_numpy_dtype)
@@ -35,7 +41,7 @@ def _rounded(x: np.ndarray) -> np.ndarray:
     return np.copysign(np.floor(np.abs(x) + x.dtype.type(0.5)), x)
 
 
-def _result(total: np.ndarray, reach: float, out_type):
+def _result(total: np.ndarray, reach: float, out_type: DType):
     info = np.iinfo(np.int32)
     return levels(np.clip(total, info.min, info.max), _wide(out_type)), np.float32(-reach), np.float32(reach)
 
@@ -71,7 +77,7 @@ _LIMITS = [np.float32(v) for v in (0, 255, -1, 254)]
 
 
 @QuantizedAdd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x, y = quantized(np.arange(6).reshape(2, 3)), quantized(np.arange(3))
     # One is 2**31 / (255 * 2**14) steps of the result.
     want, reach = np.array([[-514, 514, 1542], [1028, 2056, 3084]]), np.float32(255 * 2**14)
@@ -80,7 +86,7 @@ def _(rng):
     yield Sample(x, y, _LIMITS[1], _LIMITS[0], *_LIMITS[2:], raises=InvalidArgumentError)
 
 
-def _bias_rule(call):
+def _bias_rule(call: ShapeCall):
     x, bias = call.shape(0), shapes.with_rank(call.shape(1), 1)
     if x is not None:
         shapes.same_dimension(x[-1], bias[0])

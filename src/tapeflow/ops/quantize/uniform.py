@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +15,9 @@ from tapeflow.ops import shapes
 from tapeflow.ops.quantize.products import levels, numbers, quantized
 from tapeflow.ops.table import Sample, dtype, integer, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _NEVER = "it computes in integers that stand for floats"
 _FLOAT, _INTEGERS, _WIDE = (dtypes.float32,), (dtypes.qint8, dtypes.quint8, dtypes.qint32), (dtypes.qint32,)
@@ -63,8 +69,8 @@ def _rescaled(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
     return (x * wholes + (np.int64(1) << (total - 1))) >> total
 
 
-def row(name, schema, types, attrs, rule):
-    def register(kernel):
+def row(name: str, schema: str, types: dict[str, Any], attrs: dict[str, Any], rule: Callable[..., Any]):
+    def register(kernel: Callable[..., Any]):
         made = op(name, schema, types=types, attrs=attrs, shape=rule)(kernel)
         made.gradient(None)
         made.compiled(never=_NEVER)
@@ -79,7 +85,8 @@ _BOTH = "scales: float32, zero_points: int32"
 @row("UniformQuantize", f"input: Tin, {_BOTH} -> output: Tout", {"Tin": _FLOAT},
       {"Tout": dtype, **attrs_of("")}, shapes.same_as_first)  # fmt: skip
 def UniformQuantize(
-    xp, input, scales, zero_points, Tout, quantization_axis, quantization_min_val, quantization_max_val
+    xp: ModuleType, input, scales, zero_points, Tout, quantization_axis, quantization_min_val,
+    quantization_max_val,
 ):
     scale, zero = spread(scales, zero_points, quantization_axis, input.shape)
     low, high = limits_of(quantization_min_val, quantization_max_val)
@@ -93,11 +100,11 @@ _SCALE, _ZERO = np.float32(0.5), np.int32(2)
 _SCALES, _ZEROS = np.array([0.5, 1], np.float32), np.array([2, -1], np.int32)
 
 
-def _bytes(values):
+def _bytes(values: Sequence[Any]):
     return quantized(values, dtypes.qint8)
 
 
-def _wide(values):
+def _wide(values: Sequence[Any] | int):
     return quantized(values, dtypes.qint32)
 
 
@@ -112,7 +119,8 @@ def _(rng):
 @row("UniformDequantize", f"input: Tin, {_BOTH} -> output: Tout", {"Tin": _INTEGERS},
       {"Tout": dtype, **attrs_of("")}, shapes.same_as_first)  # fmt: skip
 def UniformDequantize(
-    xp, input, scales, zero_points, Tout, quantization_axis, quantization_min_val, quantization_max_val
+    xp: ModuleType, input, scales, zero_points, Tout, quantization_axis, quantization_min_val,
+    quantization_max_val,
 ):
     scale, zero = spread(scales, zero_points, quantization_axis, input.shape)
     limits_of(quantization_min_val, quantization_max_val)
@@ -140,9 +148,9 @@ def requantized(x, scale, zero, new_scale, new_zero, limits, out_type):
       {"Tin": (dtypes.qint8, dtypes.qint32)}, {"Tout": dtype, **attrs_of("input", "output")},
       shapes.same_as_first)  # fmt: skip
 def UniformRequantize(
-    xp, input, input_scales, input_zero_points, output_scales, output_zero_points, Tout, input_quantization_axis,
-    input_quantization_min_val, input_quantization_max_val, output_quantization_axis, output_quantization_min_val,
-    output_quantization_max_val,
+    xp: ModuleType, input, input_scales, input_zero_points, output_scales, output_zero_points, Tout,
+    input_quantization_axis, input_quantization_min_val, input_quantization_max_val, output_quantization_axis,
+    output_quantization_min_val, output_quantization_max_val,
 ):  # fmt: skip
     before = spread(input_scales, input_zero_points, input_quantization_axis, input.shape)
     after = spread(output_scales, output_zero_points, output_quantization_axis, input.shape)
@@ -151,14 +159,14 @@ def UniformRequantize(
     return requantized(input, *before, *after, limits, Tout)
 
 
-def ranges(*parts, low=-128, high=127):
+def ranges(*parts, low: int = -128, high: int = 127):
     return {
         f"{part}_quantization_{end}_val": value for part in parts for end, value in (("min", low), ("max", high))
     }
 
 
 @UniformRequantize.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x, rest = _bytes([[-4, 1, 3], [3, 4, 127]]), {"Tout": dtypes.qint8, **ranges("input", "output")}
     yield Sample(x, _SCALE, _ZERO, np.float32(0.25), np.int32(1), **rest,
                  expect=np.array([[-11, -1, 3], [3, 5, 127]]))  # fmt: skip
@@ -170,7 +178,7 @@ def _(rng):
 _THREE = ", ".join(f"{part}_scales: float32, {part}_zero_points: int32" for part in ("lhs", "rhs", "output"))
 
 
-def dot_rule(call):
+def dot_rule(call: ShapeCall):
     x, y = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 2)
     shapes.same_dimension(x[1], y[0])
     return [(x[0], y[1])]
@@ -180,8 +188,8 @@ def dot_rule(call):
       {"Tout": dtype, **attrs_of("lhs", "rhs", "output")},
       dot_rule)  # fmt: skip
 def UniformQuantizedDot(
-    xp, lhs, rhs, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales, output_zero_points, Tout,
-    **attrs,
+    xp: ModuleType, lhs, rhs, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales,
+    output_zero_points, Tout, **attrs,
 ):  # fmt: skip
     for name, x in (("lhs", lhs), ("rhs", rhs)):
         if x.ndim != 2:
@@ -219,7 +227,8 @@ def _(rng):
 @row("UniformQuantizedAdd", f"lhs: T, rhs: T, {_THREE} -> output: T", {"T": _WIDE}, attrs_of("lhs", "rhs", "output"),
       lambda call: [shapes.broadcast(call.shape(0), call.shape(1))])  # fmt: skip
 def UniformQuantizedAdd(
-    xp, lhs, rhs, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales, output_zero_points, **attrs
+    xp: ModuleType, lhs, rhs, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales,
+    output_zero_points, **attrs,
 ):
     try:
         shape = np.broadcast_shapes(lhs.shape, rhs.shape)
@@ -238,7 +247,7 @@ def UniformQuantizedAdd(
 
 
 @UniformQuantizedAdd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x, y, rest = _wide([[1, 2, 3], [4, 5, 6]]), _wide([10, 20, 30]), ranges("lhs", "rhs", "output", **_INT32)
     scales = (_SCALE, _ZERO, np.float32(1), np.int32(1), np.float32(0.25), np.int32(3))
     yield Sample(x, y, *scales, **rest, expect=np.array([[37, 79, 121], [43, 85, 127]]))
@@ -248,7 +257,8 @@ def _(rng):
 @row("UniformQuantizedClipByValue", f"operand: T, min: T, max: T, {_BOTH} -> output: T", {"T": _WIDE}, attrs_of(""),
       shapes.same_as_first)  # fmt: skip
 def UniformQuantizedClipByValue(
-    xp, operand, min, max, scales, zero_points, quantization_axis, quantization_min_val, quantization_max_val
+    xp: ModuleType, operand, min, max, scales, zero_points, quantization_axis, quantization_min_val,
+    quantization_max_val,
 ):
     spread(scales, zero_points, quantization_axis, operand.shape)
     limits_of(quantization_min_val, quantization_max_val)

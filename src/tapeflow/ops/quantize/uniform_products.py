@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
 from tapeflow import protos
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.quantize.products import numbers, quantized
 from tapeflow.ops.quantize.uniform import (
@@ -22,6 +24,9 @@ from tapeflow.ops.quantize.uniform import (
 )
 from tapeflow.ops.table import Sample, dtype, ints, one_of
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 _RIGHT = "rhs_scales: float32, rhs_zero_points: int32"
 _LEAST, _GREATEST = -128, 127  # of the integers that floats become
@@ -208,7 +213,7 @@ def _rows_quantized(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 @row("UniformQuantizedConvolutionHybrid", f"lhs: Tlhs, rhs: Trhs, {_RIGHT} -> output: Tout",
      {"Tlhs": (dtypes.float32,), "Trhs": (dtypes.qint8,)}, {"Tout": dtype, **_ATTRS, **attrs_of("rhs")},
      _convolution_rule)  # fmt: skip
-def UniformQuantizedConvolutionHybrid(xp, lhs, rhs, rhs_scales, rhs_zero_points, Tout, **attrs):
+def UniformQuantizedConvolutionHybrid(xp: ModuleType, lhs, rhs, rhs_scales, rhs_zero_points, Tout, **attrs):
     axes, run = _multiplied(lhs, rhs, attrs)
     limits_of(attrs["rhs_quantization_min_val"], attrs["rhs_quantization_max_val"])
     weights, its = _right(
@@ -224,7 +229,7 @@ def UniformQuantizedConvolutionHybrid(xp, lhs, rhs, rhs_scales, rhs_zero_points,
 
 @row("UniformQuantizedDotHybrid", f"lhs: Tlhs, rhs: Trhs, {_RIGHT} -> output: Tout",
      {"Tlhs": (dtypes.float32,), "Trhs": (dtypes.qint8,)}, {"Tout": dtype, **attrs_of("rhs")}, dot_rule)  # fmt: skip
-def UniformQuantizedDotHybrid(xp, lhs, rhs, rhs_scales, rhs_zero_points, Tout, **attrs):
+def UniformQuantizedDotHybrid(xp: ModuleType, lhs, rhs, rhs_scales, rhs_zero_points, Tout, **attrs):
     if lhs.ndim != 2 or rhs.ndim != 2 or lhs.shape[1] != rhs.shape[0]:
         raise invalid(f"lhs and rhs must be matrices that fit: {shape_text(lhs.shape)} and {shape_text(rhs.shape)}")
     limits_of(attrs["rhs_quantization_min_val"], attrs["rhs_quantization_max_val"])
@@ -241,15 +246,15 @@ _LAST = protos.UniformQuantizedConvolutionDimensionNumbersAttr(
 ).SerializeToString()  # fmt: skip
 
 
-def _byte(values):
+def _byte(values: TensorLike):
     return quantized(np.asarray(values).tolist(), dtypes.qint8)
 
 
-def _drawn(rng, *shape):
+def _drawn(rng: SampleGenerator, *shape):
     return _byte(np.clip(np.round(50 * rng.normal(*shape)), -128, 127).astype(np.int64))
 
 
-def _sliding(rng):
+def _sliding(rng: SampleGenerator):
     """Images and kernels, with the attrs of the convolutions of them."""
     x, kernel = _drawn(rng, 2, 4, 6, 5), _drawn(rng, 6, 2, 3, 2)
     yield x, kernel, {"padding": "SAME", "window_strides": [2, 1], "feature_group_count": 2}

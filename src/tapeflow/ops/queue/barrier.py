@@ -187,7 +187,7 @@ def _scalar(attrs: Any, inputs: Any) -> list[Any]:
     {"component_types": type_list, "shapes": shape_list([]), "capacity": -1,
      "container": "", "shared_name": ""}, _scalar, makes=True, handles="string_ref",
 )  # fmt: skip
-def _new(name, component_types, shapes, capacity):
+def _new(name: str, component_types, shapes, capacity):
     """A new barrier. Raises InvalidArgumentError for shapes that do not fit the types, and for a capacity."""
     return Barrier(name, component_types, shapes, capacity)
 

@@ -38,7 +38,7 @@ def _type_list(dtypes):
     return [kinds.as_dtype(t) for t in dtypes]
 
 
-def _shape_list(shapes, dtypes, partial=False):
+def _shape_list(shapes, dtypes, partial: bool = False):
     """Shapes of components, from one shape or a list of these; None if nothing is known."""
     if shapes is None:
         if partial:
@@ -184,7 +184,7 @@ class QueueBase:
             for i, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=True))
         ]
 
-    def enqueue(self, vals, name=None):
+    def enqueue(self, vals, name: str | None = None):
         """Puts one element in, once there is room.
 
         Raises ValueError or TypeError for what does not fit; its run CancelledError for a closed queue.
@@ -195,7 +195,7 @@ class QueueBase:
                 value.shape.assert_is_compatible_with(shape)
             return QueueEnqueueV2(self._queue_ref, vals, name=scope)
 
-    def enqueue_many(self, vals, name=None):
+    def enqueue_many(self, vals, name: str | None = None):
         """Puts the slices of the components along their first axis in, one after the other."""
         with _scope(name, f"{self._name}_EnqueueMany") as scope:
             vals = self._components(vals)
@@ -215,21 +215,21 @@ class QueueBase:
             return dict(zip(self._names, tensors, strict=True))
         return tensors[0] if len(tensors) == 1 else tensors
 
-    def dequeue(self, name=None):
+    def dequeue(self, name: str | None = None):
         """Takes an element out, once there is one. Its run raises OutOfRangeError for a closed queue without."""
         found = QueueDequeueV2(
             self._queue_ref, component_types=self._dtypes, name=name or f"{self._name}_Dequeue"
         )
         return self._shaped(found, ())
 
-    def dequeue_many(self, n, name=None):
+    def dequeue_many(self, n, name: str | None = None):
         """`n` elements, stacked along a new first axis, once there are so many."""
         found = QueueDequeueManyV2(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
         )
         return self._shaped(found, (static_value(n) if hasattr(n, "dtype") else n,))
 
-    def dequeue_up_to(self, n, name=None):
+    def dequeue_up_to(self, n, name: str | None = None):
         """As `dequeue_many`; of a closed queue those that are left, if there are some."""
         found = QueueDequeueUpToV2(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueUpTo"
@@ -243,17 +243,17 @@ class QueueBase:
                 x.set_shape(TensorShape(first).concatenate(shape))
         return self._element(tensors)
 
-    def close(self, cancel_pending_enqueues=False, name=None):
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None):
         """Lets no more elements in. Calls that wait for room are waited for, or cancelled."""
         return QueueCloseV2(
             self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name or f"{self._name}_Close"
         )
 
-    def is_closed(self, name=None):
+    def is_closed(self, name: str | None = None):
         """Whether the queue is closed: a bool tensor."""
         return QueueIsClosedV2(self._queue_ref, name=name or f"{self._name}_Is_Closed")
 
-    def size(self, name=None):
+    def size(self, name: str | None = None):
         """The number of elements: an int32 tensor."""
         return QueueSizeV2(self._queue_ref, name=name or f"{self._name}_Size")
 
@@ -262,7 +262,7 @@ def _scope(name: str | None, otherwise: str) -> Any:
     return name_scope(name or otherwise)
 
 
-def _make(row: Callable[..., Any], types, shapes, capacity, shared_name, name, **attrs):
+def _make(row: Callable[..., Any], types, shapes, capacity, shared_name, name: str, **attrs):
     return row(
         component_types=types,
         shapes=shapes or [],
@@ -285,9 +285,7 @@ class FIFOQueue(QueueBase):
       shared_name: graphs' queues with the same one are one queue in a session.
     """
 
-    def __init__(
-        self, capacity, dtypes, shapes=None, names=None, shared_name=None, name="fifo_queue"
-    ):
+    def __init__(self, capacity, dtypes, shapes=None, names=None, shared_name=None, name: str = "fifo_queue"):
         types = _type_list(dtypes)
         shapes = _shape_list(shapes, types)
         names = _name_list(names, types)
@@ -308,7 +306,7 @@ class PaddingFIFOQueue(QueueBase):
     """
 
     def __init__(
-        self, capacity, dtypes, shapes, names=None, shared_name=None, name="padding_fifo_queue"
+        self, capacity, dtypes, shapes, names=None, shared_name=None, name: str = "padding_fifo_queue"
     ):
         types = _type_list(dtypes)
         shapes = _shape_list(shapes, types, partial=True)
@@ -332,8 +330,8 @@ class RandomShuffleQueue(QueueBase):
     """
 
     def __init__(
-        self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed=None, shared_name=None,
-        name="random_shuffle_queue",
+        self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed: int | None = None,
+        shared_name=None, name: str = "random_shuffle_queue",
     ):  # fmt: skip
         types = _type_list(dtypes)
         shapes = _shape_list(shapes, types)
@@ -361,7 +359,7 @@ class PriorityQueue(QueueBase):
     """
 
     def __init__(
-        self, capacity, types, shapes=None, names=None, shared_name=None, name="priority_queue"
+        self, capacity, types, shapes=None, names=None, shared_name=None, name: str = "priority_queue"
     ):
         types = _type_list(types)
         shapes = _shape_list(shapes, types)

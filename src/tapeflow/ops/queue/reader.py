@@ -41,24 +41,24 @@ def _reader(handle: Any) -> Reader:
 
 
 @resource_op("WholeFileReaderV2", "-> reader_handle: resource", _NAMED, _scalar, makes=True, touches="files")
-def WholeFileReaderV2(name):
+def WholeFileReaderV2(name: str):
     return FileReader(name)
 
 
 @resource_op("IdentityReaderV2", "-> reader_handle: resource", _NAMED, _scalar, makes=True)
-def IdentityReaderV2(name):
+def IdentityReaderV2(name: str):
     return WorkReader(name)
 
 
 @resource_op("TextLineReaderV2", "-> reader_handle: resource", {"skip_header_lines": 0, **_NAMED}, _scalar,
              makes=True, touches="files")  # fmt: skip
-def TextLineReaderV2(name, skip_header_lines):
+def TextLineReaderV2(name: str, skip_header_lines):
     return LineReader(name, skip_header_lines)
 
 
 @resource_op("TFRecordReaderV2", "-> reader_handle: resource", {**_NAMED, "compression_type": ""}, _scalar,
              makes=True, touches="files")  # fmt: skip
-def TFRecordReaderV2(name, compression_type):
+def TFRecordReaderV2(name: str, compression_type):
     return ExampleReader(name, compression_type)
 
 
@@ -67,7 +67,7 @@ def TFRecordReaderV2(name, compression_type):
     {"header_bytes": 0, "record_bytes": integer, "footer_bytes": 0, "hop_bytes": 0,
      **_NAMED, "encoding": ""}, _scalar, makes=True, touches="files",
 )  # fmt: skip
-def FixedLengthRecordReaderV2(name, header_bytes, record_bytes, footer_bytes, hop_bytes, encoding):
+def FixedLengthRecordReaderV2(name: str, header_bytes, record_bytes, footer_bytes, hop_bytes, encoding):
     return FixedReader(name, header_bytes, record_bytes, footer_bytes, hop_bytes, encoding)
 
 
@@ -136,7 +136,7 @@ class ReaderBase:
     Raises RuntimeError if operations run eagerly.
     """
 
-    def __init__(self, reader_ref, supports_serialize=False):
+    def __init__(self, reader_ref, supports_serialize: bool = False):
         if context.executing_eagerly():
             raise RuntimeError(_EAGER)
         self._reader_ref = reader_ref
@@ -152,34 +152,34 @@ class ReaderBase:
         """Whether it can tell where it is."""
         return self._supports_serialize
 
-    def read(self, queue, name=None):
+    def read(self, queue, name: str | None = None):
         """(key, value) of the next record: string scalars. Its run takes a name from `queue` where one is needed."""
         return tuple(ReaderReadV2(self._reader_ref, _ref(queue), name=name))
 
-    def read_up_to(self, queue, num_records, name=None):
+    def read_up_to(self, queue, num_records, name: str | None = None):
         """(keys, values) of the next records, `num_records` at most: string vectors."""
         number = convert_to_tensor(num_records, dtypes.int64)
         return tuple(ReaderReadUpToV2(self._reader_ref, _ref(queue), number, name=name))
 
-    def num_records_produced(self, name=None):
+    def num_records_produced(self, name: str | None = None):
         """How many records it gave: an int64 tensor."""
         return ReaderNumRecordsProducedV2(self._reader_ref, name=name)
 
-    def num_work_units_completed(self, name=None):
+    def num_work_units_completed(self, name: str | None = None):
         """How many works it finished: an int64 tensor."""
         return ReaderNumWorkUnitsCompletedV2(self._reader_ref, name=name)
 
-    def serialize_state(self, name=None):
+    def serialize_state(self, name: str | None = None):
         """Where it is: a string tensor. Its run raises UnimplementedError for readers that cannot tell."""
         return ReaderSerializeStateV2(self._reader_ref, name=name)
 
-    def restore_state(self, state, name=None):
+    def restore_state(self, state, name: str | None = None):
         """Goes on from where `serialize_state` was run. Raises ValueError for what is no scalar."""
         state = convert_to_tensor(state, dtypes.string)
         state.shape.assert_has_rank(0)
         return ReaderRestoreStateV2(self._reader_ref, state, name=name)
 
-    def reset(self, name=None):
+    def reset(self, name: str | None = None):
         """Begins anew."""
         return ReaderResetV2(self._reader_ref, name=name)
 
@@ -193,7 +193,7 @@ def _ref(queue: Any) -> Any:
 class WholeFileReader(ReaderBase):
     """Gives whole files: keys are their names, values what is in them."""
 
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None):
         super().__init__(WholeFileReaderV2(name=name), supports_serialize=False)
 
 
@@ -202,7 +202,7 @@ class WholeFileReader(ReaderBase):
 class TextLineReader(ReaderBase):
     """Gives the lines of text files, without the first `skip_header_lines`."""
 
-    def __init__(self, skip_header_lines=None, name=None):
+    def __init__(self, skip_header_lines=None, name: str | None = None):
         super().__init__(TextLineReaderV2(skip_header_lines=skip_header_lines or 0, name=name))
 
 
@@ -218,7 +218,8 @@ class FixedLengthRecordReader(ReaderBase):
     """
 
     def __init__(
-        self, record_bytes, header_bytes=None, footer_bytes=None, hop_bytes=None, name=None, encoding=None
+        self, record_bytes, header_bytes=None, footer_bytes=None, hop_bytes=None, name: str | None = None,
+        encoding=None,
     ):  # fmt: skip
         ref = FixedLengthRecordReaderV2(
             record_bytes=record_bytes, header_bytes=header_bytes or 0, footer_bytes=footer_bytes or 0,
@@ -232,7 +233,7 @@ class FixedLengthRecordReader(ReaderBase):
 class TFRecordReader(ReaderBase):
     """Gives the records of TFRecord files."""
 
-    def __init__(self, name=None, options=None):
+    def __init__(self, name: str | None = None, options=None):
         compression = TFRecordOptions.get_compression_type_string(options)
         super().__init__(TFRecordReaderV2(name=name, compression_type=compression))
 
@@ -242,7 +243,7 @@ class TFRecordReader(ReaderBase):
 class LMDBReader(ReaderBase):
     """LMDB files cannot be read: making one raises UnimplementedError."""
 
-    def __init__(self, name=None, options=None):
+    def __init__(self, name: str | None = None, options=None):
         raise UnimplementedError(
             None, None, "LMDBReader: LMDB files cannot be read. Convert them to TFRecord files."
         )
@@ -253,5 +254,5 @@ class LMDBReader(ReaderBase):
 class IdentityReader(ReaderBase):
     """Gives what the queue names, as keys and as values."""
 
-    def __init__(self, name=None):
+    def __init__(self, name: str | None = None):
         super().__init__(IdentityReaderV2(name=name), supports_serialize=True)

@@ -24,13 +24,13 @@ def _queue(handle: Any) -> Queue:
 
 @resource_op("FIFOQueueV2", "-> handle: resource", {**_TYPES, **_SHAPES, "capacity": -1, **_NAMED},
              _scalar, makes=True)  # fmt: skip
-def FIFOQueueV2(name, component_types, shapes, capacity):
+def FIFOQueueV2(name: str, component_types, shapes, capacity):
     return Queue(name, component_types, shapes, capacity)
 
 
 @resource_op("PaddingFIFOQueueV2", "-> handle: resource", {**_TYPES, **_SHAPES, "capacity": -1, **_NAMED},
              _scalar, makes=True)  # fmt: skip
-def PaddingFIFOQueueV2(name, component_types, shapes, capacity):
+def PaddingFIFOQueueV2(name: str, component_types, shapes, capacity):
     return PaddingQueue(name, component_types, shapes, capacity)
 
 
@@ -39,7 +39,7 @@ def PaddingFIFOQueueV2(name, component_types, shapes, capacity):
     {**_TYPES, **_SHAPES, "capacity": -1, "min_after_dequeue": 0, "seed": 0,
      "seed2": 0, **_NAMED}, _scalar, makes=True,
 )  # fmt: skip
-def RandomShuffleQueueV2(name, component_types, shapes, capacity, min_after_dequeue, seed, seed2):
+def RandomShuffleQueueV2(name: str, component_types, shapes, capacity, min_after_dequeue, seed: int, seed2):
     return RandomQueue(name, component_types, shapes, capacity, min_after_dequeue, seed, seed2)
 
 
@@ -48,7 +48,7 @@ def RandomShuffleQueueV2(name, component_types, shapes, capacity, min_after_dequ
     {"component_types": type_list([]), "shapes": shape_list, "capacity": -1, **_NAMED},
     _scalar, makes=True,
 )  # fmt: skip
-def PriorityQueueV2(name, component_types, shapes, capacity):
+def PriorityQueueV2(name: str, component_types, shapes, capacity):
     return PriorityQueue(name, component_types, shapes, capacity)
 
 

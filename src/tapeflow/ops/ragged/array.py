@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array import construction, joining, layout, reorder
 from tapeflow.ops.array import gather as dense_gather
@@ -50,7 +51,7 @@ def _guarded(*checks: Any) -> Any:
 # Repeating and reversing
 
 
-def tile(input, multiples, name=None):
+def tile(input, multiples, name: str | None = None):
     """`tf.tile` of a ragged tensor."""
     multiples = cast(convert_to_tensor(multiples), input.row_splits.dtype)
     rank = input.shape.rank
@@ -90,7 +91,7 @@ def _of_lengths(values, lengths, uniform, rows):
     return RaggedTensor.from_uniform_row_length(values, uniform, rows, validate=False)
 
 
-def reverse(tensor, axis, name=None):
+def reverse(tensor, axis, name: str | None = None):
     """`tf.reverse` of a ragged tensor along axes that are known.
 
     Raises ValueError for axes that are out of range or unknown.
@@ -119,7 +120,7 @@ def _reversed(value, axis):
 # Dimensions of size one
 
 
-def squeeze(input, axis=None, name=None):
+def squeeze(input, axis=None, name: str | None = None):
     """`tf.squeeze` of a ragged tensor, whose axes must be said.
 
     Raises ValueError without an axis, InvalidArgumentError for a dimension of another size than one.
@@ -154,7 +155,9 @@ def _squeezed(value, axis):
 # Picking
 
 
-def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+def gather(
+    params, indices, validate_indices: bool | None = None, axis=None, batch_dims=0, name: str | None = None
+):
     """`tf.gather` where `params` or `indices` are ragged.
 
     Raises ValueError for ranks that do not allow it, InvalidArgumentError for indices out of range.
@@ -285,7 +288,7 @@ def _inside(number, lengths):
     )
 
 
-def batch_gather(params, indices, name=None):
+def batch_gather(params, indices, name: str | None = None):
     """`tf.batch_gather` where `params` or `indices` are ragged: all but the last dimension of indices are batches."""
     indices = as_ragged_or_tensor(indices)
     if indices.shape.rank is None:
@@ -293,7 +296,7 @@ def batch_gather(params, indices, name=None):
     return gather(params, indices, batch_dims=indices.shape.rank - 1)
 
 
-def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+def gather_nd(params, indices, batch_dims=0, name: str | None = None, bad_indices_policy: str = ""):
     """`tf.gather_nd` where `params` or `indices` are ragged. Raises ValueError for another policy than DEFAULT."""
     if bad_indices_policy not in ("", "DEFAULT"):
         raise ValueError("non-default bad_indices_policy not supported for ragged gather")
@@ -364,7 +367,7 @@ def _element(params, indices, size):
 # Where
 
 
-def where(condition, x=None, y=None, name=None):
+def where(condition, x=None, y=None, name: str | None = None):
     """`tf.where` of ragged tensors: the places where `condition` is true, or `x` there and `y` elsewhere."""
     if (x is None) != (y is None):
         raise ValueError("x and y must both be None or both be non-None.")
@@ -374,7 +377,7 @@ def where(condition, x=None, y=None, name=None):
     return elementwise(comparison.where, condition, x, y)
 
 
-def where_v1(condition, x=None, y=None, name=None):
+def where_v1(condition, x=None, y=None, name: str | None = None):
     """`where` of 1.x: a vector as condition chooses whole rows."""
     condition = as_ragged_or_tensor(condition)
     if x is None or y is None or isinstance(condition, RaggedTensor) or condition.shape.rank != 1:
@@ -387,7 +390,10 @@ def where_v1(condition, x=None, y=None, name=None):
     return gather_rows(both, comparison.where(condition, first, first + cast(count, dtypes.int64)))
 
 
-def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+def one_hot(
+    indices, depth, on_value=None, off_value=None, axis=None, dtype: DTypeLike | None = None,
+    name: str | None = None,
+):
     """`tf.one_hot` of ragged indices. Raises ValueError for an axis that lies in the ragged dimensions."""
     rank = indices.shape.rank
     inner = -1
@@ -408,7 +414,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 _BAD_SPLIT = "The sizes of the parts must sum up to the size of the dimension"
 
 
-def split(value, num_or_size_splits, axis=0, num=None, name=None):
+def split(value, num_or_size_splits, axis=0, num=None, name: str | None = None):
     """`tf.split` of a ragged tensor along its rows or a uniform dimension: a list of ragged tensors.
 
     Raises ValueError for a ragged dimension, InvalidArgumentError for sizes that do not sum up to it.
@@ -471,7 +477,7 @@ def _split_rows(value, given, num):
     return out
 
 
-def dynamic_partition(data, partitions, num_partitions, name=None):
+def dynamic_partition(data, partitions, num_partitions, name: str | None = None):
     """`tf.dynamic_partition` of ragged data: a list of `num_partitions` (a known number) ragged tensors."""
     (count,) = _known_list(num_partitions, "num_partitions")
     if count <= 0:
@@ -480,7 +486,7 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
     return [rows[i] for i in range(count)]
 
 
-def softmax(logits, axis=None, name=None):
+def softmax(logits, axis=None, name: str | None = None):
     """`tf.nn.softmax` of a ragged tensor along `axis`, by default the last."""
 
     rank = logits.shape.rank

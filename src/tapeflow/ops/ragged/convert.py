@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import as_shape as shape_of
@@ -26,18 +31,18 @@ from tapeflow.ops.ragged.tensor import RaggedTensor, rowids_of_splits
 from tapeflow.ops.static import static_value
 
 
-def columns_of(ragged):
+def columns_of(ragged: RaggedTensor):
     """(row, place in the row) of each value."""
     rows = ragged.value_rowids()
     count = cast(Shape(rows)[0], rows.dtype)
     return rows, range_(count) - gather(ragged.row_starts(), rows)
 
 
-def nothing(dtype):
+def nothing(dtype: DTypeLike):
     return convert_to_tensor(b"") if dtype == dtypes.string else zeros([], dtype)
 
 
-def to_tensor(ragged, default_value=None, shape=None):
+def to_tensor(ragged: RaggedTensor, default_value=None, shape=None):
     default = (
         nothing(ragged.dtype)
         if default_value is None
@@ -92,7 +97,7 @@ def to_tensor(ragged, default_value=None, shape=None):
     return _known(out, ragged, wanted)
 
 
-def _require_inner(flat, sizes):
+def _require_inner(flat: Tensor, sizes: Sequence[Any]):
     """Raises InvalidArgumentError where the uniform dimensions are known to have other sizes than wanted."""
     known = flat.shape[1:].as_list()
     for found, size in zip(known, sizes, strict=True):
@@ -104,7 +109,7 @@ def _require_inner(flat, sizes):
             )
 
 
-def _known(out, ragged, wanted):
+def _known(out: Tensor, ragged: RaggedTensor, wanted: Sequence[int | None]):
     if out.shape.rank is None and ragged.shape.rank is not None:
         out.set_shape([None] * ragged.shape.rank)
     return out
@@ -122,7 +127,7 @@ def _sizes(shape):
     return None if shape.rank is None else shape.as_list()
 
 
-def from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype):
+def from_tensor(tensor: Tensor, lengths, padding, ragged_rank: int, row_splits_dtype: DType):
     kind = dtypes.as_dtype(row_splits_dtype)
     if lengths is not None and padding is not None:
         raise ValueError("Specify lengths or padding, but not both")
@@ -175,7 +180,7 @@ def _from_deep(tensor, sizes, lengths, padding, ragged_rank, kind):
     return RaggedTensor.from_uniform_row_length(inner, sizes[1], sizes[0])
 
 
-def to_sparse(ragged):
+def to_sparse(ragged: RaggedTensor):
     kind = dtypes.int64
     splits = [cast(s, kind) for s in ragged.nested_row_splits]
     values = ragged.flat_values

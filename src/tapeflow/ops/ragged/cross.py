@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
@@ -30,7 +35,7 @@ _DEFAULT_KEY = 0xDECAFCAFFE
 def joined_fingerprint(first: int, second: int) -> int:
     """One fingerprint of two, of which the order matters."""
 
-    def shuffled(x):
+    def shuffled(x: int):
         return (x ^ x >> 47) * _FACTOR & _ALL
 
     out = first ^ _FACTOR ^ shuffled(second * _FACTOR & _ALL)
@@ -38,7 +43,7 @@ def joined_fingerprint(first: int, second: int) -> int:
     return out ^ out >> 47
 
 
-def _rows(values, splits):
+def _rows(values: np.ndarray, splits):
     if not len(splits) or splits[0] != 0 or (np.diff(splits) < 0).any() or splits[-1] != len(values):
         raise invalid(
             f"row_splits {splits.tolist()[:9]} do not cut {len(values)} values into rows"
@@ -70,8 +75,9 @@ def _hashed(parts, key, buckets, joined):
            "early_hash": False},
     shape=lambda call: [(None,), (None,)])  # fmt: skip
 def RaggedCrossColumns(
-    xp, texts, numbers, row_splits, input_order, hashed_output, num_buckets, hash_key, separator,
-    out_values_type, early_hash,
+    xp: ModuleType, texts, numbers, row_splits: Sequence[Array],
+    input_order, hashed_output: bool, num_buckets: int, hash_key, separator: str, out_values_type: DType,
+    early_hash: bool,
 ):  # fmt: skip
     if num_buckets < 0:
         raise invalid(f"num_buckets must be >= 0, got {num_buckets}")
@@ -145,7 +151,7 @@ def _(rng):
     yield Sample([words], [numbers], splits[:1], "S", raises=InvalidArgumentError)
 
 
-def _column(value, position):
+def _column(value, position: int):
     """(values, splits) of one column as strings or int64."""
     if isinstance(value, SparseTensor):
         rows = RaggedTensor.from_value_rowids(
@@ -187,7 +193,7 @@ def crossed(inputs, **attrs):
     return RaggedTensor.from_row_splits(values, row_splits, validate=False)
 
 
-def _hash_attrs(num_buckets, hash_key):
+def _hash_attrs(num_buckets: int, hash_key):
     return {
         "hashed_output": True,
         "num_buckets": num_buckets,
@@ -196,7 +202,7 @@ def _hash_attrs(num_buckets, hash_key):
 
 
 @public
-def cross(inputs, name=None):
+def cross(inputs: TensorLike, name: str | None = None):
     """The values of each row crossed: joined by "_X_", one of each input, in all combinations; a ragged tensor.
 
     Inputs are ragged, sparse or dense, of rank 2, of strings or integers. Raises ValueError for others,
@@ -206,7 +212,9 @@ def cross(inputs, name=None):
 
 
 @public
-def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+def cross_hashed(
+    inputs: Sequence[Any], num_buckets: int = 0, hash_key: TensorLike | None = None, name: str | None = None
+):
     """Cross the values of each row, and hash each combination.
 
     Args:
@@ -224,7 +232,7 @@ def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
     return crossed(inputs, **_hash_attrs(num_buckets, hash_key))
 
 
-def _require(inputs, kinds, text):
+def _require(inputs, kinds, text: str):
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("Inputs must be a list")
     inputs = [SparseTensor.from_value(i) if isinstance(i, SparseTensorValue) else i for i in inputs]
@@ -235,7 +243,7 @@ def _require(inputs, kinds, text):
 
 @api("sparse.cross")
 @public
-def sparse_cross(inputs, name=None, separator=None):
+def sparse_cross(inputs: TensorLike, name: str | None = None, separator=None):
     """Cross the values of each row, and join each combination to a string.
 
     Args:
@@ -261,7 +269,9 @@ def sparse_cross(inputs, name=None, separator=None):
 
 @api("sparse.cross_hashed")
 @public
-def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+def sparse_cross_hashed(
+    inputs: Sequence[Tensor], num_buckets: int = 0, hash_key=None, name: str | None = None
+):
     """Cross the values of each row, and hash each combination.
 
     Args:
@@ -292,7 +302,7 @@ def _sparse_first(inputs):
     return sorted(map(_of_integers, inputs), key=lambda x: not isinstance(x, SparseTensor))
 
 
-def _of_integers(value):
+def _of_integers(value: Tensor):
     if value.dtype == dtypes.string:
         return value
     if isinstance(value, SparseTensor):

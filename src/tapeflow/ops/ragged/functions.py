@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.array import gather as dense_gather
@@ -43,7 +48,7 @@ from tapeflow.ops.ragged.value import RaggedTensorValue
 # Making
 
 
-def _depth(value) -> int:
+def _depth(value: Sequence[Any] | int) -> int:
     """How deep the first scalar lies."""
     if isinstance(value, np.ndarray):
         return (
@@ -54,7 +59,7 @@ def _depth(value) -> int:
     return 1 + max((_depth(v) for v in value), default=0)
 
 
-def _scalar_depth(value):
+def _scalar_depth(value: Sequence[Any] | int):
     """The depth of all scalars, None where there are none. Raises ValueError where they differ."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.ndim
@@ -66,7 +71,7 @@ def _scalar_depth(value):
     return found.pop() if found else None
 
 
-def _parts(pylist, dtype, ragged_rank, inner_shape, row_splits_dtype):
+def _parts(pylist: Sequence[Any], dtype: DTypeLike | None, ragged_rank, inner_shape, row_splits_dtype: DType):
     """(flat array-like, list of splits), or (whole, []) where nothing is ragged."""
     if ragged_rank is not None and ragged_rank < 0:
         raise ValueError(
@@ -111,7 +116,7 @@ def _parts(pylist, dtype, ragged_rank, inner_shape, row_splits_dtype):
     return list(level), splits, shape
 
 
-def _flat(values, dtype, shape):
+def _flat(values: Sequence[int], dtype: DTypeLike | None, shape):
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if wanted is None and not _any_scalar(values) and not isinstance(values, np.ndarray):
         wanted = dtypes.float32
@@ -125,12 +130,8 @@ def _any_scalar(value) -> bool:
 
 @public
 def constant(
-    pylist,
-    dtype=None,
-    ragged_rank=None,
-    inner_shape=None,
-    name=None,
-    row_splits_dtype=dtypes.int64,
+    pylist: Sequence[Any], dtype: DTypeLike | None = None, ragged_rank=None, inner_shape=None,
+    name: str | None = None, row_splits_dtype: DType = dtypes.int64,
 ):
     """Make a ragged tensor of nested lists.
 
@@ -246,7 +247,7 @@ def ranges_of(starts, lengths):
 
 
 @public
-def row_splits_to_segment_ids(splits, name=None, out_type=None):
+def row_splits_to_segment_ids(splits, name: str | None = None, out_type: DTypeLike | None = None):
     """Tell the row of each value, from where rows begin.
 
     Args:
@@ -272,7 +273,9 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
 
 
 @public
-def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
+def segment_ids_to_row_splits(
+    segment_ids: TensorLike, num_segments=None, out_type: DTypeLike | None = None, name: str | None = None
+):
     """Tell where rows begin, from the row of each value.
 
     Args:
@@ -312,7 +315,7 @@ def gather_rows(params, indices):
 
 
 @public
-def boolean_mask(data, mask, name=None):
+def boolean_mask(data, mask, name: str | None = None):
     """Keep the values for which a mask is true, in the rows they came from.
 
     Args:
@@ -454,7 +457,7 @@ def _joined(values, axis):
 
 
 @public
-def concat(values, axis, name=None):
+def concat(values: TensorLike, axis: AxisLike, name: str | None = None):
     """`tf.concat` of ragged tensors and tensors.
 
     Args:
@@ -473,7 +476,7 @@ def concat(values, axis, name=None):
 
 
 @public
-def stack(values, axis=0, name=None):
+def stack(values: TensorLike, axis: AxisLike = 0, name: str | None = None):
     """Stack tensors of one rank along a new dimension, as a ragged tensor.
 
     Args:
@@ -507,7 +510,7 @@ def stack(values, axis=0, name=None):
 
 
 @public
-def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
+def stack_dynamic_partitions(data, partitions, num_partitions, name: str | None = None):
     """Deal the elements of a tensor out to rows.
 
     Args:

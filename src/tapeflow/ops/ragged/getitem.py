@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tapeflow.core.annotations import Tensor
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.gather import boolean_mask, gather
 from tapeflow.ops.array.layout import reshape
@@ -17,14 +20,14 @@ from tapeflow.ops.ragged.tensor import RaggedTensor
 from tapeflow.ops.static import static_value
 
 
-def getitem(ragged, key):
+def getitem(ragged: RaggedTensor, key: int):
     """Raises ValueError for a number inside of a ragged dimension, as rows may be shorter than that."""
     if isinstance(key, RaggedTensor):
         return masked(ragged, key)
     return _picked(ragged, list(key) if isinstance(key, tuple) else [key])
 
 
-def _picked(ragged, keys):
+def _picked(ragged: Tensor | RaggedTensor, keys: Sequence[int]):
     if not keys:
         return ragged
     if not isinstance(ragged, RaggedTensor):
@@ -46,7 +49,7 @@ def _picked(ragged, keys):
     return _picked(row, rest)
 
 
-def _number(key, ragged):
+def _number(key: int, ragged: RaggedTensor):
     """The number of a row. Raises TypeError for what is none, IndexError where it is known to be out of range."""
     if isinstance(key, (str, bytes, float)) or not hasattr(key, "__index__"):
         kind = getattr(key, "dtype", None)

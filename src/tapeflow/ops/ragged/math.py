@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.api import api_value
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike
 from tapeflow.core.public import public
 from tapeflow.ops.array.construction import ones_like, zeros
 from tapeflow.ops.array.gather import gather
@@ -99,8 +101,8 @@ def _reduce_one(of_all, aggregate, value, axis):
     return value.with_values(_reduce_one(of_all, aggregate, value.values, axis - 1))
 
 
-def _function(name, of_all, aggregate):
-    def reduce(input_tensor, axis=None, keepdims=False, name=None):
+def _function(name: str, of_all: Callable[..., Any], aggregate: Callable[..., Any]):
+    def reduce(input_tensor, axis=None, keepdims: bool = False, name: str | None = None):
         return reduce_along(of_all, aggregate, input_tensor, axis, keepdims)
 
     reduce.__name__ = reduce.__qualname__ = name
@@ -114,12 +116,14 @@ reduce_min = _function("reduce_min", reduction.reduce_min, segment.unsorted_segm
 reduce_max = _function("reduce_max", reduction.reduce_max, segment.unsorted_segment_max)
 
 
-def _log_of_sum(data, axis, keepdims):
+def _log_of_sum(data, axis, keepdims: bool):
     return reduction.reduce_logsumexp(data, axis, keepdims)
 
 
 @public
-def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_logsumexp(
+    input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """`tf.reduce_logsumexp` of a ragged tensor; minus infinity for rows without values.
 
     Args:
@@ -139,7 +143,7 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     return out if keepdims else reduce_sum(out, axis)
 
 
-def segment_mean(data, segment_ids, num_segments, name=None):
+def segment_mean(data, segment_ids, num_segments, name: str | None = None):
     """`tf.math.unsorted_segment_mean` of ragged data."""
     ones = data.with_flat_values(ones_like(data.flat_values))
     total = segment_sum(data, segment_ids, num_segments)
@@ -149,7 +153,7 @@ def segment_mean(data, segment_ids, num_segments, name=None):
     )
 
 
-def segment_sqrt_n(data, segment_ids, num_segments, name=None):
+def segment_sqrt_n(data, segment_ids, num_segments, name: str | None = None):
     """`tf.math.unsorted_segment_sqrt_n` of ragged data."""
     ones = data.with_flat_values(ones_like(data.flat_values))
     total = segment_sum(data, segment_ids, num_segments)
@@ -159,8 +163,8 @@ def segment_sqrt_n(data, segment_ids, num_segments, name=None):
     )
 
 
-def _segment_function(name, aggregate):
-    def of_segments(data, segment_ids, num_segments, name=None):
+def _segment_function(name: str, aggregate: Callable[..., Any]):
+    def of_segments(data, segment_ids, num_segments, name: str | None = None):
         data, ids = as_ragged_or_tensor(data), as_ragged_or_tensor(segment_ids)
         if isinstance(ids, RaggedTensor):
             if not isinstance(data, RaggedTensor):
@@ -190,12 +194,12 @@ segment_min = _segment_function("min", segment.unsorted_segment_min)
 segment_max = _segment_function("max", segment.unsorted_segment_max)
 
 
-def _mean_of(data, axis, keepdims):
+def _mean_of(data, axis, keepdims: bool):
     return reduction.reduce_mean(data, axis, keepdims)
 
 
 @public
-def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_mean(input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None):
     """`tf.reduce_mean` of a ragged tensor; of several axes, the sum of the values over their number.
 
     Args:
@@ -219,7 +223,7 @@ def divide(x, y):
     return arithmetic.truediv(x, y)
 
 
-def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumsum(x, axis=0, exclusive: bool = False, reverse: bool = False, name: str | None = None):
     """`tf.cumsum` of a ragged tensor: each sum goes over what there is along `axis`."""
     lengths = [row[1:] - row[:-1] for row in x.nested_row_splits]
     axis = static_value(axis)
@@ -229,7 +233,9 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
 
 
 @public
-def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_variance(
+    input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """`tf.math.reduce_variance` of a ragged tensor.
 
     Args:
@@ -249,7 +255,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 
 @public
-def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_std(input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None):
     """`tf.math.reduce_std` of a ragged tensor.
 
     Args:
@@ -261,8 +267,8 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
     return map_flat_values(elementwise.sqrt, reduce_variance(input_tensor, axis, keepdims))
 
 
-def _truth(reduce, of_all):
-    def function(input_tensor, axis=None, keepdims=False, name=None):
+def _truth(reduce: Callable[..., Any], of_all: Callable[..., Any]):
+    def function(input_tensor, axis=None, keepdims: bool = False, name: str | None = None):
         value = as_ragged_or_tensor(input_tensor, dtypes.bool)
         if not isinstance(value, RaggedTensor):
             return of_all(value, axis, keepdims)
@@ -275,7 +281,7 @@ def _truth(reduce, of_all):
     return public(function)
 
 
-def _product_of(value, axis, keepdims):
+def _product_of(value, axis, keepdims: bool):
     return reduce_prod(value, axis, keepdims)
 
 
@@ -308,11 +314,11 @@ _LOGIC = {
 }
 
 
-def _forward(op):
+def _forward(op: Callable[..., Any]):
     return lambda self, other: of_both(op, self, other)
 
 
-def _backward(op):
+def _backward(op: Callable[..., Any]):
     return lambda self, other: of_both(op, other, self)
 
 

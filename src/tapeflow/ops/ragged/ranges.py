@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import range as range_
@@ -15,11 +20,14 @@ from tapeflow.ops.math.segment import UnsortedSegmentSum
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, dtype, integer, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 _NUMBERS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.bfloat16)
 _NEVER = "how many values there are depends on values"
 
 
-def _ranges_rule(call):
+def _ranges_rule(call: ShapeCall):
     sizes = [None if shape is None else shape[0] for shape in map(call.shape, range(3)) if shape != ()]
     known = [size for size in sizes if size is not None]
     for size in known:
@@ -37,7 +45,7 @@ def _ranges_rule(call):
     ranks="starts: 0-1, limits: 0-1, deltas: 0-1",
     shape=_ranges_rule,
 )
-def RaggedRange(xp, starts, limits, deltas, Tsplits):
+def RaggedRange(xp: ModuleType, starts: Array, limits: Array, deltas: Array, Tsplits: DType):
     given = {"starts": starts, "limits": limits, "deltas": deltas}
     for name, each in given.items():
         if each.ndim > 1:
@@ -72,7 +80,7 @@ RaggedRange.compiled(never=_NEVER)
 
 
 @RaggedRange.samples
-def _(rng):
+def _(rng: SampleGenerator):
     def ints(*values):
         return np.array(values, np.int32)
 
@@ -91,7 +99,7 @@ def _(rng):
     yield Sample(ints(0)[None], ints(3), ints(1), raises=InvalidArgumentError)
 
 
-def _gather_rule(call):
+def _gather_rule(call: ShapeCall):
     values, splits = call.shape(call.count - 2), call.count - 2
     shapes.with_rank(call.shape(call.count - 1), call.attr("OUTPUT_RAGGED_RANK") - splits + 1)
     known = None if values is None else (None, *values[1:])
@@ -107,7 +115,10 @@ def _gather_rule(call):
     ranks="params_nested_splits: 1, params_dense_values: 1+",
     shape=_gather_rule,
 )
-def RaggedGather(xp, params_nested_splits, params_dense_values, indices, OUTPUT_RAGGED_RANK):
+def RaggedGather(
+    xp: ModuleType, params_nested_splits: Sequence[Array], params_dense_values: Array, indices: Array,
+    OUTPUT_RAGGED_RANK: int,
+):
     params, values = list(params_nested_splits), params_dense_values
     rank = len(params) + indices.ndim - 1
     if rank != OUTPUT_RAGGED_RANK:
@@ -149,7 +160,7 @@ RaggedGather.compiled(never=_NEVER)
 
 
 @RaggedGather.gradient(needs="params_nested_splits, params_dense_values, indices")
-def _(call, *grads):
+def _(call: GradientCall, *grads):
     splits, count = call.params_nested_splits, call.shape("params_dense_values")[0]
     rows = RaggedGather(splits, range_(count), call.indices, call.OUTPUT_RAGGED_RANK)
     taken = rows.output_dense_values
@@ -157,7 +168,7 @@ def _(call, *grads):
 
 
 @RaggedGather.samples
-def _(rng):
+def _(rng: SampleGenerator):
     splits, values = np.array([0, 2, 2, 5]), rng.normal(5, 2)
     yield Sample([splits], values, np.array([2, 0, 2]), 1)
     yield Sample([splits], values, np.array([[2, 0], [1, 1]]), 2)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -13,8 +17,11 @@ from tapeflow.ops.array.scatter import tensor_scatter_nd_update
 from tapeflow.ops.table import ANY, NUMERIC, Sample, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
-def _fill_rule(call):
+
+def _fill_rule(call: ShapeCall):
     return [(None,), (None,), (None,), shapes.merge(call.shape(0), call.shape(1))]
 
 
@@ -24,7 +31,9 @@ def _fill_rule(call):
     types={"T": ANY},
     ranks="value_rowids: 1, values: 1, nrows: 0, default_value: 0",
     shape=_fill_rule)  # fmt: skip
-def RaggedFillEmptyRows(xp, value_rowids, values, nrows, default_value):
+def RaggedFillEmptyRows(
+    xp: ModuleType, value_rowids: Array, values: Array, nrows: Array, default_value: Array
+):
     if value_rowids.ndim != 1 or values.shape != value_rowids.shape:
         raise invalid(
             f"value_rowids and values must be vectors of one length, got shapes {shape_text(value_rowids.shape)} and "
@@ -53,7 +62,7 @@ def RaggedFillEmptyRows(xp, value_rowids, values, nrows, default_value):
     "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
     types={"T": NUMERIC}, ranks="reverse_index_map: 1, grad_values: 1",
     shape=lambda call: [call.shape(0), ()])  # fmt: skip
-def RaggedFillEmptyRowsGrad(xp, reverse_index_map, grad_values):
+def RaggedFillEmptyRowsGrad(xp: ModuleType, reverse_index_map: Array, grad_values: Array):
     if reverse_index_map.ndim != 1 or grad_values.ndim != 1:
         raise invalid("reverse_index_map and grad_values must be vectors")
     outside = (reverse_index_map < 0) | (reverse_index_map >= len(grad_values))
@@ -68,13 +77,13 @@ def RaggedFillEmptyRowsGrad(xp, reverse_index_map, grad_values):
 
 
 @RaggedFillEmptyRows.gradient(needs="reverse_index_map")
-def _(call, drowids, dvalues, dempty, dmap):
+def _(call: GradientCall, drowids: Tensor, dvalues: Tensor, dempty: Tensor, dmap: Tensor):
     grads = RaggedFillEmptyRowsGrad(call.reverse_index_map, dvalues)
     return None, grads.d_values, None, grads.d_default_value
 
 
 @RaggedFillEmptyRowsGrad.gradient(needs="reverse_index_map")
-def _(call, dvalues, ddefault):
+def _(call: GradientCall, dvalues: Tensor, ddefault: Tensor):
     whole = broadcast_to(ddefault, call.shape("grad_values"))
     return None, tensor_scatter_nd_update(whole, call.reverse_index_map[:, None], dvalues)
 
@@ -83,7 +92,7 @@ _ROWS = np.array([0, 0, 2])
 
 
 @RaggedFillEmptyRows.samples
-def _(rng):
+def _(rng: SampleGenerator):
     values = np.array([1.0, 2.0, 3.0])
     yield Sample(_ROWS, values, 4, 9.0, expect=(
         np.array([0, 0, 1, 2, 3]), np.array([1.0, 2, 9, 3, 9]), np.array([False, True, False, True]),
@@ -95,14 +104,14 @@ def _(rng):
 
 
 @RaggedFillEmptyRowsGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([0, 1, 3]), np.array([1.0, 2, 3, 4]), expect=(np.array([1.0, 2, 4]), 3.0))
     yield Sample(np.array([0, 9]), np.array([1.0, 2]), raises=InvalidArgumentError)
 
 
 @api("ragged_fill_empty_rows")
 @tensor_function
-def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None):
+def ragged_fill_empty_rows(value_rowids, values: TensorLike, nrows, default_value, name: str | None = None):
     """Give each row without values one value.
 
     Args:
@@ -120,7 +129,7 @@ def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None
 
 @api("ragged_fill_empty_rows_grad")
 @tensor_function
-def ragged_fill_empty_rows_grad(reverse_index_map, grad_values, name=None):
+def ragged_fill_empty_rows_grad(reverse_index_map, grad_values, name: str | None = None):
     """Compute the gradients of `tf.ragged_fill_empty_rows`.
 
     Args:

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
@@ -27,7 +28,7 @@ class RowPartition:
 
     __slots__ = ("_splits", "_uniform")
 
-    def __init__(self, row_splits, uniform_row_length=None, internal=False):
+    def __init__(self, row_splits, uniform_row_length=None, internal: bool = False):
         if not internal:
             raise ValueError(
                 "RowPartition constructor is private; please use one of the factory methods instead "
@@ -44,7 +45,9 @@ class RowPartition:
         return construction.range(cast(count, dtypes.int64))
 
     @classmethod
-    def from_row_splits(cls, row_splits, validate=True, dtype=None, dtype_hint=None):
+    def from_row_splits(
+        cls, row_splits, validate: bool = True, dtype: DTypeLike | None = None, dtype_hint=None
+    ):
         """Row i ends where row i + 1 begins, at `row_splits[i + 1]`."""
         splits = convert_to_tensor(row_splits, dtype, dtype_hint=dtype_hint or dtypes.int64)
         return cls._of(
@@ -52,7 +55,9 @@ class RowPartition:
         )
 
     @classmethod
-    def from_row_lengths(cls, row_lengths, validate=True, dtype=None, dtype_hint=None):
+    def from_row_lengths(
+        cls, row_lengths, validate: bool = True, dtype: DTypeLike | None = None, dtype_hint=None
+    ):
         """Row i has `row_lengths[i]` values."""
         lengths = convert_to_tensor(row_lengths, dtype, dtype_hint=dtype_hint or dtypes.int64)
 
@@ -61,7 +66,7 @@ class RowPartition:
 
     @classmethod
     def from_value_rowids(
-        cls, value_rowids, nrows=None, validate=True, dtype=None, dtype_hint=None
+        cls, value_rowids, nrows=None, validate: bool = True, dtype: DTypeLike | None = None, dtype_hint=None
     ):
         """Value j is in row `value_rowids[j]`; these must not decrease."""
         ids = convert_to_tensor(value_rowids, dtype, dtype_hint=dtype_hint or dtypes.int64)
@@ -69,7 +74,9 @@ class RowPartition:
         return cls._of(RaggedTensor.from_value_rowids(values, ids, nrows, validate=validate))
 
     @classmethod
-    def from_row_starts(cls, row_starts, nvals, validate=True, dtype=None, dtype_hint=None):
+    def from_row_starts(
+        cls, row_starts, nvals, validate: bool = True, dtype: DTypeLike | None = None, dtype_hint=None
+    ):
         """Row i begins at `row_starts[i]`; there are `nvals` values."""
         starts = convert_to_tensor(row_starts, dtype, dtype_hint=dtype_hint or dtypes.int64)
         return cls._of(
@@ -77,7 +84,9 @@ class RowPartition:
         )
 
     @classmethod
-    def from_row_limits(cls, row_limits, validate=True, dtype=None, dtype_hint=None):
+    def from_row_limits(
+        cls, row_limits, validate: bool = True, dtype: DTypeLike | None = None, dtype_hint=None
+    ):
         """Row i ends before `row_limits[i]`."""
         limits = convert_to_tensor(row_limits, dtype, dtype_hint=dtype_hint or dtypes.int64)
         count = concat([construction.zeros([1], limits.dtype), limits], 0)[-1]
@@ -87,7 +96,8 @@ class RowPartition:
 
     @classmethod
     def from_uniform_row_length(
-        cls, uniform_row_length, nvals=None, nrows=None, validate=True, dtype=None, dtype_hint=None
+        cls, uniform_row_length, nvals=None, nrows=None, validate: bool = True,
+        dtype: DTypeLike | None = None, dtype_hint=None,
     ):
         """Every row has `uniform_row_length` values."""
         length = convert_to_tensor(
@@ -150,7 +160,7 @@ class RowPartition:
     def is_uniform(self):
         return self._uniform is not None
 
-    def with_dtype(self, dtype):
+    def with_dtype(self, dtype: DTypeLike):
         """The same with splits of int32 or int64."""
         uniform = None if self._uniform is None else cast(self._uniform, dtype)
         return RowPartition(cast(self._splits, dtype), uniform, internal=True)
@@ -188,7 +198,8 @@ class DynamicRaggedShape:
     __slots__ = ("_inner_shape", "_partitions", "_static_inner_shape")
 
     def __init__(
-        self, row_partitions, inner_shape, dtype=None, validate=False, static_inner_shape=None
+        self, row_partitions, inner_shape, dtype: DTypeLike | None = None, validate: bool = False,
+        static_inner_shape=None,
     ):
         partitions = list(row_partitions)
         if not all(isinstance(p, RowPartition) for p in partitions):
@@ -228,7 +239,7 @@ class DynamicRaggedShape:
         return [check for check in made if check is not None]
 
     @classmethod
-    def from_lengths(cls, lengths, num_row_partitions=None, dtype=dtypes.int64):
+    def from_lengths(cls, lengths, num_row_partitions=None, dtype: DTypeLike = dtypes.int64):
         """The shape of a list of numbers, for uniform dimensions, and tuples of numbers, for ragged ones."""
         lengths = list(lengths)
         ragged = [i for i, v in enumerate(lengths) if isinstance(v, (tuple, list))]
@@ -256,14 +267,14 @@ class DynamicRaggedShape:
         return cls(partitions, convert_to_tensor(inner, dtype), dtype)
 
     @classmethod
-    def from_row_partitions(cls, row_partitions, dtype=None):
+    def from_row_partitions(cls, row_partitions, dtype: DTypeLike | None = None):
         """The shape of rows of scalars."""
         if not row_partitions:
             raise ValueError("row_partitions cannot be empty")
         return cls(row_partitions, layout.reshape(row_partitions[-1].nvals(), [1]), dtype)
 
     @classmethod
-    def from_tensor(cls, t, dtype=None):
+    def from_tensor(cls, t, dtype: DTypeLike | None = None):
         """The shape of a tensor or ragged tensor."""
         value = as_ragged_or_tensor(t)
         if not isinstance(value, RaggedTensor):
@@ -301,7 +312,7 @@ class DynamicRaggedShape:
         inner = self.inner_rank
         return None if inner is None else inner + len(self._partitions)
 
-    def with_dtype(self, dtype):
+    def with_dtype(self, dtype: DTypeLike):
         """The same with sizes of int32 or int64."""
         known = self._static_inner_shape
         return DynamicRaggedShape(self._partitions, self._inner_shape, dtype, False, known)
@@ -392,7 +403,7 @@ class DynamicRaggedShape:
         )
 
 
-def reshape(tensor, shape, name=None):
+def reshape(tensor, shape, name: str | None = None):
     """`tf.reshape` of a ragged tensor, or to a `DynamicRaggedShape`."""
     flat = tensor.flat_values if isinstance(tensor, RaggedTensor) else convert_to_tensor(tensor)
     if isinstance(shape, DynamicRaggedShape):
@@ -400,32 +411,32 @@ def reshape(tensor, shape, name=None):
     return layout.reshape(flat, shape)
 
 
-def shape(input, out_type=dtypes.int32, name=None):
+def shape(input, out_type: DTypeLike = dtypes.int32, name: str | None = None):
     """`tf.shape` of a ragged tensor: a `DynamicRaggedShape`."""
     return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
 
 
-def shape_v1(input, name=None, out_type=dtypes.int32):
+def shape_v1(input, name: str | None = None, out_type: DTypeLike = dtypes.int32):
     """`shape` with the 1.x order of arguments."""
     return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
 
 
-def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+def zeros(shape, dtype=dtypes.float32, name: str | None = None, layout=None):
     """`tf.zeros` of a `DynamicRaggedShape`."""
     return shape._with_flat_values(construction.zeros(shape.inner_shape, dtype, layout=layout))
 
 
-def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+def ones(shape, dtype=dtypes.float32, name: str | None = None, layout=None):
     """`tf.ones` of a `DynamicRaggedShape`."""
     return shape._with_flat_values(construction.ones(shape.inner_shape, dtype, layout=layout))
 
 
-def fill(dims, value, name=None, layout=None):
+def fill(dims, value, name: str | None = None, layout=None):
     """`tf.fill` of a `DynamicRaggedShape`."""
     return dims._with_flat_values(construction.fill(dims.inner_shape, value, layout=layout))
 
 
-def broadcast_to_shape(input, shape, name=None):
+def broadcast_to_shape(input, shape: ShapeLike, name: str | None = None):
     """`tf.broadcast_to` a `DynamicRaggedShape`, or of a ragged tensor. Raises ValueError for a plain shape."""
     if not isinstance(shape, DynamicRaggedShape):
         raise ValueError(f"A ragged tensor is broadcast to a DynamicRaggedShape, not to {shape}")

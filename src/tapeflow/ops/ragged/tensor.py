@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes, tensor_shape
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import dispatched_class_methods, public_methods, served_as
 from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
@@ -81,7 +84,7 @@ class RaggedTensor:
     __slots__ = ("__weakref__", "_row_splits", "_uniform_row_length", "_values")
     __array_priority__ = 100
 
-    def __init__(self, values, row_partition, internal=False):
+    def __init__(self, values, row_partition, internal: bool = False):
         if not internal:
             raise ValueError(
                 "RaggedTensor constructor is private; please use one of the factory methods instead "
@@ -94,7 +97,7 @@ class RaggedTensor:
     # Making
 
     @classmethod
-    def from_row_splits(cls, values, row_splits, name=None, validate=True):
+    def from_row_splits(cls, values, row_splits, name: str | None = None, validate: bool = True):
         """Row i is `values[row_splits[i]:row_splits[i + 1]]`.
 
         Raises InvalidArgumentError for splits that do not cut `values` into rows.
@@ -112,7 +115,7 @@ class RaggedTensor:
         return cls(values, row_splits, internal=True)
 
     @classmethod
-    def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
+    def from_row_lengths(cls, values, row_lengths, name: str | None = None, validate: bool = True):
         """Row i has `row_lengths[i]` values."""
         values, lengths = _made(values), partition(row_lengths, "row_lengths")
         lengths.shape.assert_has_rank(1)
@@ -120,7 +123,10 @@ class RaggedTensor:
         return cls.from_row_splits(values, splits_of_lengths(lengths), validate=False)
 
     @classmethod
-    def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
+    def from_value_rowids(
+        cls, values: Tensor, value_rowids: Tensor, nrows: Tensor | None = None, name: str | None = None,
+        validate: bool = True,
+    ):
         """Value j is in row `value_rowids[j]`; these must not decrease."""
         values, rowids = _made(values), partition(value_rowids, "value_rowids")
         rowids.shape.assert_has_rank(1)
@@ -144,14 +150,14 @@ class RaggedTensor:
         return cls.from_row_splits(values, splits_of_lengths(lengths), validate=False)
 
     @classmethod
-    def from_row_starts(cls, values, row_starts, name=None, validate=True):
+    def from_row_starts(cls, values, row_starts, name: str | None = None, validate: bool = True):
         """Row i begins at `values[row_starts[i]]`."""
         values, starts = _made(values), partition(row_starts, "row_starts")
         end = reshape(cast(row_count(values), starts.dtype), [1])
         return cls.from_row_splits(values, concat([starts, end], 0), validate=validate)
 
     @classmethod
-    def from_row_limits(cls, values, row_limits, name=None, validate=True):
+    def from_row_limits(cls, values, row_limits, name: str | None = None, validate: bool = True):
         """Row i ends before `values[row_limits[i]]`."""
         values, limits = _made(values), partition(row_limits, "row_limits")
         splits = concat([zeros([1], limits.dtype), limits], 0)
@@ -159,7 +165,8 @@ class RaggedTensor:
 
     @classmethod
     def from_uniform_row_length(
-        cls, values, uniform_row_length, nrows=None, validate=True, name=None
+        cls, values, uniform_row_length: Tensor, nrows: Tensor | None = None, validate: bool = True,
+        name: str | None = None,
     ):
         """Every row has `uniform_row_length` values."""
         values = _made(values)
@@ -187,18 +194,24 @@ class RaggedTensor:
         return out
 
     @classmethod
-    def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
+    def from_nested_row_splits(
+        cls, flat_values: Tensor, nested_row_splits: Sequence[np.ndarray], name: str | None = None,
+        validate: bool = True,
+    ):
         """Rows in rows: the splits of the outermost first."""
         return _nested(cls.from_row_splits, flat_values, nested_row_splits, validate)
 
     @classmethod
-    def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
+    def from_nested_row_lengths(
+        cls, flat_values, nested_row_lengths, name: str | None = None, validate: bool = True
+    ):
         """Rows in rows: the lengths of the outermost first."""
         return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, validate)
 
     @classmethod
     def from_nested_value_rowids(
-        cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True
+        cls, flat_values, nested_value_rowids, nested_nrows=None, name: str | None = None,
+        validate: bool = True,
     ):
         """Rows in rows: the rows of the values of the outermost first."""
         if isinstance(nested_value_rowids, _native.Tensor):
@@ -220,19 +233,14 @@ class RaggedTensor:
 
     @classmethod
     def from_tensor(
-        cls,
-        tensor,
-        lengths=None,
-        padding=None,
-        ragged_rank=1,
-        name=None,
-        row_splits_dtype=dtypes.int64,
+        cls, tensor: Tensor, lengths=None, padding=None, ragged_rank: int = 1, name: str | None = None,
+        row_splits_dtype: DType = dtypes.int64,
     ):
         """The rows of a dense tensor, cut to `lengths`, or without `padding` at their ends."""
         return _convert().from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
     @classmethod
-    def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
+    def from_sparse(cls, st_input, name: str | None = None, row_splits_dtype=dtypes.int64):
         """The rows of a sparse matrix, whose elements must stand at the starts of rows."""
         return _convert().from_sparse(st_input, row_splits_dtype)
 
@@ -301,20 +309,20 @@ class RaggedTensor:
         parts = nest.flatten(self, expand_composites=True)
         return [op for part in parts if not hasattr(part, "numpy") for op in part.consumers()]
 
-    def nrows(self, out_type=None, name=None):
+    def nrows(self, out_type: DTypeLike | None = None, name: str | None = None):
         """The number of rows, a scalar of `out_type`, by default the dtype of the splits."""
         kind = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
         return cast(Shape(self._row_splits)[0] - 1, kind)
 
-    def row_starts(self, name=None):
+    def row_starts(self, name: str | None = None):
         """Where in `values` each row begins."""
         return self._row_splits[:-1]
 
-    def row_limits(self, name=None):
+    def row_limits(self, name: str | None = None):
         """Where in `values` each row ends."""
         return self._row_splits[1:]
 
-    def row_lengths(self, axis=1, name=None):
+    def row_lengths(self, axis: int = 1, name: str | None = None):
         """The lengths of the rows in dimension `axis`, ragged where that is inside of another ragged dimension."""
         axis = positive_axis(axis, self.shape.rank)
         if axis == 0:
@@ -326,15 +334,15 @@ class RaggedTensor:
         size = cast(Shape(self._values)[axis - 1], self._row_splits.dtype)
         return self.with_values(fill(cast(Shape(self._values)[: axis - 1], dtypes.int32), size))
 
-    def value_rowids(self, name=None):
+    def value_rowids(self, name: str | None = None):
         """The row that each value is in."""
         return rowids_of_splits(self._row_splits, row_count(self._values))
 
-    def nested_row_lengths(self, name=None):
+    def nested_row_lengths(self, name: str | None = None):
         """The lengths of the rows of all ragged dimensions."""
         return tuple(s[1:] - s[:-1] for s in self.nested_row_splits)
 
-    def nested_value_rowids(self, name=None):
+    def nested_value_rowids(self, name: str | None = None):
         """The rows of the values of all ragged dimensions."""
         found, x = [], self
         while isinstance(x, RaggedTensor):
@@ -342,7 +350,7 @@ class RaggedTensor:
             x = x.values
         return tuple(found)
 
-    def bounding_shape(self, axis=None, name=None, out_type=None):
+    def bounding_shape(self, axis=None, name: str | None = None, out_type: DTypeLike | None = None):
         """The smallest dense shape that holds all rows, or its sizes at `axis`."""
         kind = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
         nested = self.nested_row_lengths()
@@ -369,14 +377,14 @@ class RaggedTensor:
         out._uniform_row_length = self._uniform_row_length
         return out
 
-    def with_flat_values(self, new_values):
+    def with_flat_values(self, new_values: Tensor):
         """The same rows in rows of other flat values."""
         inner = self._values
         return self.with_values(
             inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values
         )
 
-    def with_row_splits_dtype(self, dtype):
+    def with_row_splits_dtype(self, dtype: DTypeLike):
         """The same with splits of int32 or int64."""
         dtype = dtypes.as_dtype(dtype)
         if dtype not in INDEX:
@@ -395,11 +403,11 @@ class RaggedTensor:
         """Dimensions `outer_axis` to `inner_axis` as one."""
         return _convert().merge_dims(self, outer_axis, inner_axis)
 
-    def to_tensor(self, default_value=None, name=None, shape=None):
+    def to_tensor(self, default_value: int | None = None, name: str | None = None, shape=None):
         """The dense tensor with rows filled up with `default_value` (zero, or ""), or cut, to `shape`."""
         return _convert().to_tensor(self, default_value, shape)
 
-    def to_sparse(self, name=None):
+    def to_sparse(self, name: str | None = None):
         """The sparse tensor of the values, in their places from the start of each row."""
         return _convert().to_sparse(self)
 
@@ -427,12 +435,13 @@ class RaggedTensor:
         out[:] = rows
         return out
 
-    def _to_variant(self, batched_input=False, name=None):
+    def _to_variant(self, batched_input: bool = False, name: str | None = None):
         return _variant().to_variant(self, batched_input)
 
     @classmethod
     def _from_variant(
-        cls, variant, dtype, output_ragged_rank, input_ragged_rank=None, row_splits_dtype=dtypes.int64, name=None
+        cls, variant, dtype: DType, output_ragged_rank, input_ragged_rank=None, row_splits_dtype=dtypes.int64,
+        name: str | None = None,
     ):
         return _variant().from_variant(variant, dtype, output_ragged_rank, input_ragged_rank, row_splits_dtype)
 
@@ -452,7 +461,7 @@ class RaggedTensor:
         specs = self._type_spec._component_specs
         return [(spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list())) for spec in specs]
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: int):
         from tapeflow.ops.ragged.getitem import getitem
 
         return getitem(self, key)
@@ -480,7 +489,7 @@ def _made(values: Any) -> Any:
     return values
 
 
-def _nested(make, flat, parts, validate):
+def _nested(make: Callable[..., Any], flat: Tensor, parts: Sequence[np.ndarray], validate: bool):
     if isinstance(parts, _native.Tensor):
         raise TypeError(f"Expected a list of Tensors, got {parts}")
     out = flat

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -17,6 +22,9 @@ from tapeflow.ops.lists.payload import dtype_of, element
 from tapeflow.ops.ragged.tensor import RaggedTensor
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, boolean, dtype, integer, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
 @dataclasses.dataclass(eq=False)
@@ -55,7 +63,7 @@ class RaggedVariant:
         return RaggedVariant(splits, self.values[start:stop])
 
 
-def _to_variant_rule(call):
+def _to_variant_rule(call: ShapeCall):
     if not call.attr("batched_input"):
         return [()]
     if call.count == 1:
@@ -69,7 +77,9 @@ def _to_variant_rule(call):
     "rt_nested_splits: RAGGED_RANK*Tsplits, rt_dense_values: Tvalues -> encoded_ragged: variant",
     types={"Tsplits": Preferring(INDEX[::-1]), "Tvalues": ANY}, attrs={"batched_input": boolean},
     shape=_to_variant_rule)  # fmt: skip
-def RaggedTensorToVariant(xp, rt_nested_splits, rt_dense_values, batched_input):
+def RaggedTensorToVariant(
+    xp: ModuleType, rt_nested_splits: Sequence[np.ndarray], rt_dense_values: np.ndarray, batched_input: bool
+):
     whole = RaggedVariant(list(rt_nested_splits), rt_dense_values)
     if not batched_input:
         return _boxed([whole], ())
@@ -79,7 +89,7 @@ def RaggedTensorToVariant(xp, rt_nested_splits, rt_dense_values, batched_input):
     return _boxed(rows, (len(rows),))
 
 
-def _boxed(payloads, shape):
+def _boxed(payloads: Sequence[Any], shape: ShapeLike):
     out = np.empty(len(payloads), object)
     out[:] = payloads
     return out.reshape(shape)
@@ -90,7 +100,10 @@ def _boxed(payloads, shape):
     attrs={"input_ragged_rank": integer, "output_ragged_rank": integer, "Tvalues": dtype,
            "Tsplits": dtype(dtypes.int64)},
     shape=lambda call: [*[(None,)] * call.attr("output_ragged_rank"), None])  # fmt: skip
-def RaggedTensorFromVariant(xp, encoded_ragged, input_ragged_rank, output_ragged_rank, Tvalues, Tsplits):
+def RaggedTensorFromVariant(
+    xp: ModuleType, encoded_ragged: Array, input_ragged_rank: int, output_ragged_rank: int, Tvalues: DType,
+    Tsplits: DType,
+):
     rank = encoded_ragged.ndim
     inner = output_ragged_rank - rank if input_ragged_rank == -1 else input_ragged_rank
     if inner < -1 or (inner + rank != output_ragged_rank and encoded_ragged.ndim):
@@ -143,7 +156,9 @@ def _joined(parts):
     "encoded_ragged_grad: variant, row_splits: Tsplits, dense_values_shape: int32 -> dense_values_grad: Tvalues",
     types={"Tsplits": Preferring(INDEX[::-1])}, attrs={"Tvalues": dtype},
     shape=lambda call: [shapes.from_value(call, 2)])  # fmt: skip
-def RaggedTensorToVariantGradient(xp, encoded_ragged_grad, row_splits, dense_values_shape, Tvalues):
+def RaggedTensorToVariantGradient(
+    xp: ModuleType, encoded_ragged_grad: Array, row_splits: Array, dense_values_shape: Array, Tvalues: DType
+):
     shape = tuple(int(n) for n in dense_values_shape)
     if any(n < 0 for n in shape):
         raise invalid(f"dense_values_shape must not be negative, got {list(shape)}")
@@ -168,7 +183,7 @@ RaggedTensorToVariantGradient.gradient(None)
 
 
 @RaggedTensorToVariant.gradient(needs="rt_nested_splits, rt_dense_values")
-def _(call, dencoded):
+def _(call: GradientCall, dencoded: Tensor):
     splits = call.rt_nested_splits
     rows = splits[0] if splits else 0
     values = call.rt_dense_values
@@ -177,7 +192,7 @@ def _(call, dencoded):
 
 
 @RaggedTensorFromVariant.gradient(needs="output_nested_splits, encoded_ragged")
-def _(call, dsplits, dvalues):
+def _(call: GradientCall, dsplits: Sequence[Tensor], dvalues: Tensor):
     rank = call.encoded_ragged.shape.rank
     if rank not in (0, 1):
         raise ValueError(
@@ -190,7 +205,7 @@ _SPLITS = np.array([0, 2, 2, 3])
 
 
 @RaggedTensorToVariant.samples
-def _(rng):
+def _(rng: SampleGenerator):
     values = np.array([1.0, 2.0, 3.0])
     rows = [RaggedVariant([], values[:2]), RaggedVariant([], values[2:2]), RaggedVariant([], values[2:])]
     yield Sample([_SPLITS], values, True, expect=_boxed(rows, (3,)), differentiable=False)
@@ -221,13 +236,16 @@ def _(rng):
 
 
 @tensor_function
-def to_variant(ragged, batched_input=False, name=None):
+def to_variant(ragged, batched_input: bool = False, name: str | None = None):
     """A ragged tensor as a scalar variant, or its rows as a vector of variants."""
     return RaggedTensorToVariant(list(ragged.nested_row_splits), ragged.flat_values, batched_input)
 
 
 @tensor_function
-def from_variant(variant, dtype, output_ragged_rank, input_ragged_rank=None, row_splits_dtype=dtypes.int64, name=None):
+def from_variant(
+    variant, dtype: DTypeLike, output_ragged_rank, input_ragged_rank=None, row_splits_dtype=dtypes.int64,
+    name: str | None = None,
+):
     """The ragged tensor of a tensor of variants.
 
     Raises:

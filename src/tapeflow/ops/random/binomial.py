@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.random import philox
@@ -93,7 +96,7 @@ def _draw(count, prob, g: philox.Philox, place: int) -> float:
     return float(count) - k if turned else k
 
 
-def _layout(shape, counts, probs):
+def _layout(shape: ShapeLike, counts, probs):
     """The result's shape, how many numbers each pair of parameters makes, and the parameters, broadcast and flat."""
     sizes = sizes_of_shape(shape)
     try:
@@ -109,7 +112,7 @@ def _layout(shape, counts, probs):
     return sizes, math.prod(sizes[: len(sizes) - len(own)]), flat
 
 
-def _numbers(g: philox.Philox, sizes, samples: int, counts, probs, dtype):
+def _numbers(g: philox.Philox, sizes, samples: int, counts, probs, dtype: DType):
     out = np.empty((samples, counts.size))
     for b in range(counts.size):
         for s in range(samples):
@@ -126,7 +129,9 @@ def _numbers(g: philox.Philox, sizes, samples: int, counts, probs, dtype):
     attrs={"dtype": dtype(dtypes.int64)},
     shape=seeded(shapes.given(0)),
 )
-def StatelessRandomBinomial(xp, shape, seed, counts, probs, dtype):
+def StatelessRandomBinomial(
+    xp: ModuleType, shape: Array, seed: np.ndarray, counts: Array, probs: Array, dtype: DType
+):
     g = from_seed(seed)
     sizes, samples, (counts, probs) = _layout(shape, counts, probs)
     return _numbers(g, sizes, samples, counts, probs, dtype)
@@ -154,7 +159,9 @@ def _(rng):
     attrs={"dtype": dtype(dtypes.int64)},
     shape=shapes.given(2),
 )
-def StatefulRandomBinomial(xp, resource, algorithm, shape, counts, probs, dtype):
+def StatefulRandomBinomial(
+    xp: ModuleType, resource: Array, algorithm: Array, shape: Array, counts: Array, probs: Array, dtype: DType
+):
     """Numbers from the state of a generator, which moves on."""
     sizes, samples, (counts, probs) = _layout(shape, counts, probs)
     g = advance(resource, algorithm, counts.size * 2 * 100 * (samples + 3) // 4)
@@ -167,7 +174,9 @@ StatefulRandomBinomial.compiled(never="it draws each number by rejection, one by
 
 @api("random.stateless_binomial")
 @public
-def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
+def stateless_binomial(
+    shape: ShapeLike, seed: TensorLike, counts, probs, output_dtype=dtypes.int32, name: str | None = None
+):
     """Draw binomially distributed numbers that depend on a seed alone.
 
     Args:

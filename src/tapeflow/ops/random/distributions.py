@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, int_array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public, tensor_function
 from tapeflow.ops import batching, shapes
@@ -27,6 +31,9 @@ from tapeflow.ops.random.seed import seeds, set_random_seed, set_seed
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, REAL, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 __all__ = [
     "categorical", "gamma", "multinomial", "normal", "poisson", "poisson_v1", "random_crop", "set_random_seed",
@@ -65,7 +72,7 @@ def sizes_of_shape(shape) -> tuple[int, ...]:
     return dimensions(shape, "shape")
 
 
-def shape_tensor(shape):
+def shape_tensor(shape: ShapeLike):
     """The shape argument of a random function (integers, a TensorShape, a list with tensors) as an input."""
     if isinstance(shape, (list, tuple)):
         if all(isinstance(d, int) for d in shape):
@@ -76,8 +83,8 @@ def shape_tensor(shape):
     return shape if hasattr(shape, "dtype") else convert_to_tensor(shape)
 
 
-def _filled(name, fill):
-    def kernel(xp, shape, seed, seed2, dtype):
+def _filled(name: str, fill: Callable[..., Any]):
+    def kernel(xp: ModuleType, shape, seed, seed2, dtype):
         sizes = sizes_of_shape(shape)
         count = math.prod(sizes)
         g = reserve(name, dtype, shape.dtype, seed, seed2, count * philox.STRETCH)
@@ -95,7 +102,7 @@ def _filled(name, fill):
     row.batching(batching.random_shape)
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample([2, -1], dtype=dtypes.float32, raises=InvalidArgumentError)
         yield Sample([[2]], dtype=dtypes.float32, raises=InvalidArgumentError)
         yield Sample(np.array([2**40, 2**40]), dtype=dtypes.float32, raises=InvalidArgumentError)
@@ -127,7 +134,7 @@ def integer_limits(minval, maxval, count: int) -> tuple[int, int]:
     ranks="shape: 1, minval: 0, maxval: 0",
     shape=shapes.given(0),
 )
-def RandomUniformInt(xp, shape, minval, maxval, seed, seed2):
+def RandomUniformInt(xp: ModuleType, shape: Array, minval: Array, maxval: Array, seed, seed2):
     sizes = sizes_of_shape(shape)
     count = math.prod(sizes)
     low, span = integer_limits(minval, maxval, count)
@@ -147,7 +154,7 @@ RandomUniformInt.compiled(static="minval, maxval")
 
 
 @RandomUniformInt.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([2], 3, 3, raises=InvalidArgumentError)
     yield Sample([2], [1, 2], 3, raises=InvalidArgumentError)
     yield Sample([0], 3, 3, expect=np.zeros(0, np.int32))
@@ -160,7 +167,7 @@ def _(rng):
     attrs=_SEEDS,
     shape=shapes.same_as_first,
 )
-def RandomShuffle(xp, value, seed, seed2):
+def RandomShuffle(xp: ModuleType, value: Array, seed, seed2):
     if value.ndim == 0 or value.shape[0] <= 1 or value.size == 0:
         return value
     n = value.shape[0]
@@ -175,7 +182,7 @@ def RandomShuffle(xp, value, seed, seed2):
     return value[philox.permutation(g, n)]
 
 
-def rows_by(call):
+def rows_by(call: ShapeCall):
     """A row of samples for each row of logits."""
     return [(shapes.with_rank(call.shape(0), 2)[0], shapes.size_value(call, 1))]
 
@@ -187,7 +194,7 @@ def rows_by(call):
     attrs={**_SEEDS, "output_dtype": dtype(dtypes.int64)},
     shape=rows_by,
 )
-def Multinomial(xp, logits, num_samples, seed, seed2, output_dtype):
+def Multinomial(xp: ModuleType, logits: np.ndarray, num_samples: Array, seed, seed2, output_dtype: DType):
     samples = checked_categorical(logits, num_samples)
     rows = logits.shape[0]
     g = reserve(
@@ -219,7 +226,7 @@ Multinomial.gradient(None)
 
 
 @Multinomial.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2), 3, raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 0), 3, raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 2), -3, raises=InvalidArgumentError)
@@ -238,7 +245,7 @@ def _appended(call):
     attrs=_SEEDS,
     shape=_appended,
 )
-def RandomGamma(xp, shape, alpha, seed, seed2):
+def RandomGamma(xp: ModuleType, shape: Array, alpha: np.ndarray, seed, seed2):
     sizes = sizes_of_shape(shape)
     samples = math.prod(sizes)
     g = reserve(
@@ -252,7 +259,7 @@ RandomGamma.compiled(never="it draws each number by rejection, one by one")
 
 
 @RandomGamma.gradient(needs="alpha, output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     """Samples move with alpha so that their probabilities P(alpha, y) stay what they are."""
     alpha, y = call.alpha, call.output
     drawn = numbers(Rank(y) - Rank(alpha))
@@ -266,7 +273,7 @@ def _(call, dy):
     attrs={**_SEEDS, "dtype": dtype(dtypes.int64)},
     shape=_appended,
 )
-def RandomPoissonV2(xp, shape, rate, seed, seed2, dtype):
+def RandomPoissonV2(xp: ModuleType, shape: Array, rate: Array, seed, seed2, dtype: DType):
     sizes = sizes_of_shape(shape)
     samples = math.prod(sizes)
     g = reserve(
@@ -280,7 +287,7 @@ _POISSON_FLOATS = tuple(t for t in POISSON_TYPES if t.is_floating)
 
 @op("RandomPoisson", "shape: S, rate: dtype -> output: dtype", types={"S": INDEX, "dtype": _POISSON_FLOATS},
     attrs=_SEEDS, shape=_appended)  # fmt: skip
-def RandomPoisson(xp, shape, rate, seed, seed2):
+def RandomPoisson(xp: ModuleType, shape: Array, rate: Array, seed, seed2):
     """As the first versions of TensorFlow had it: the numbers are of the dtype of the rate."""
     return RandomPoissonV2.kernel(xp, shape, rate, seed, seed2, dtypes.as_dtype(rate.dtype))
 
@@ -292,7 +299,7 @@ RandomPoisson.compiled(never="it draws each number by rejection, one by one")
 @op("NonDeterministicInts", "shape: shape_dtype -> output: dtype",
     types={"shape_dtype": Preferring(INDEX[::-1])}, attrs={"dtype": dtype(dtypes.int64)},
     shape=shapes.given(0), stateful=True)  # fmt: skip
-def NonDeterministicInts(xp, shape, dtype):
+def NonDeterministicInts(xp: ModuleType, shape: Array, dtype: DType):
     """Integers of the system's source of random numbers."""
     if dtype not in (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64):
         raise invalid(f"NonDeterministicInts has no numbers of {dtype.name}")
@@ -316,7 +323,7 @@ RandomPoissonV2.gradient(None)
 RandomPoissonV2.compiled(never="it draws each number by rejection, one by one")
 
 
-def checked_dtype(given, accepted):
+def checked_dtype(given, accepted: Sequence[DType]):
     result = dtypes.as_dtype(given)
     if result not in accepted:
         raise ValueError(
@@ -329,7 +336,7 @@ def _named(accepted) -> str:
     return "(" + ", ".join(f"tf.{d.name}" for d in accepted) + ")"
 
 
-def scaled(x, scale, shift, dtype, unit=1.0):
+def scaled(x: Tensor, scale, shift, dtype: DTypeLike, unit: float = 1.0):
     """x * scale + shift, without the work where they are `unit` and 0."""
     if not (isinstance(scale, (int, float)) and scale == unit):
         x = x * convert_to_tensor(scale, dtype=dtype)
@@ -341,7 +348,10 @@ def scaled(x, scale, shift, dtype, unit=1.0):
 @api("random.uniform", v1="random_uniform")
 @tensor_function
 @graph_scope("random_uniform")
-def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
+def uniform(
+    shape: ShapeLike, minval: TensorLike = 0, maxval: TensorLike | None = None, dtype=dtypes.float32,
+    seed: int | None = None, name: str | None = None,
+):
     """Draw uniformly distributed numbers of [minval, maxval).
 
     Args:
@@ -378,7 +388,7 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
     return between(minval, maxval, dtype, lambda: RandomUniform(shape, *seeds(seed), dtype))
 
 
-def between(minval, maxval, dtype, unit):
+def between(minval, maxval, dtype: DTypeLike, unit: Callable[..., Any]):
     """The numbers of [0, 1) that unit() makes, stretched to [minval, maxval)."""
     if isinstance(minval, int) and minval == 0:
         if isinstance(maxval, int) and maxval == 1:
@@ -392,7 +402,10 @@ def between(minval, maxval, dtype, unit):
 @api("random.normal", v1="random_normal")
 @tensor_function
 @graph_scope("random_normal")
-def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+def normal(
+    shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None, name: str | None = None,
+):
     """Draw normally distributed numbers.
 
     Args:
@@ -416,7 +429,10 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=No
 @api("random.truncated_normal", v1="truncated_normal")
 @tensor_function
 @graph_scope("truncated_normal")
-def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+def truncated_normal(
+    shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None, name: str | None = None,
+):
     """Draw normally distributed numbers, none more than two standard deviations from the mean.
 
     Args:
@@ -433,7 +449,7 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
     return _bell(TruncatedNormal, shape, mean, stddev, dtype, seed)
 
 
-def _bell(row, shape, mean, stddev, dtype, seed):
+def _bell(row: Callable[..., Any], shape: ShapeLike, mean, stddev, dtype: DTypeLike, seed: int | None):
     dtype = dtypes.as_dtype(dtype)
     if dtype not in FLOATS:
         raise TypeError(f"Cannot convert {mean} to EagerTensor of dtype {dtype.name}")
@@ -442,7 +458,7 @@ def _bell(row, shape, mean, stddev, dtype, seed):
 
 @api("random.shuffle", v1="random_shuffle")
 @tensor_function
-def shuffle(value, seed=None, name=None):
+def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None):
     """Shuffle a tensor along its first dimension.
 
     Args:
@@ -463,7 +479,10 @@ def shuffle(value, seed=None, name=None):
 @api("random.categorical")
 @public
 @graph_scope("categorical")
-def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+def categorical(
+    logits: TensorLike, num_samples: TensorLike, dtype: DTypeLike | None = None, seed: int | None = None,
+    name: str | None = None,
+):
     """Draw classes by their log-probabilities.
 
     Args:
@@ -489,7 +508,9 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
 @api(v1=("random.multinomial", "multinomial"))
 @tensor_function
 @graph_scope("multinomial")
-def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
+def multinomial(
+    logits: TensorLike, num_samples, seed: int | None = None, name: str | None = None, output_dtype=None
+):
     """Samples of class numbers; `tf.random.categorical` under its 1.x name."""
     return categorical(logits, num_samples, output_dtype, seed)
 
@@ -497,7 +518,10 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
 @api("random.gamma", v1="random_gamma")
 @tensor_function
 @graph_scope("random_gamma")
-def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
+def gamma(
+    shape: ShapeLike, alpha, beta: TensorLike | None = None, dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None, name: str | None = None,
+):
     """Draw gamma distributed numbers.
 
     Args:
@@ -522,13 +546,13 @@ def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     )
 
 
-def _broadcast_alpha(alpha, beta):
+def _broadcast_alpha(alpha, beta: Tensor):
     if beta.shape.rank == 0:
         return alpha
     return BroadcastTo(alpha, broadcast_dynamic_shape(Shape(alpha), Shape(beta)))
 
 
-def above_zero(x, dtype):
+def above_zero(x: Tensor, dtype):
     """Underflow would give zeros, which a gamma variable never is."""
     return maximum(convert_to_tensor(np.finfo(dtype.as_numpy_dtype).tiny, dtype=dtype), x)
 
@@ -536,7 +560,9 @@ def above_zero(x, dtype):
 @api(v2="random.poisson")
 @public
 @graph_scope("random_poisson")
-def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
+def poisson(
+    shape: ShapeLike, lam, dtype: DTypeLike = dtypes.float32, seed: int | None = None, name: str | None = None
+):
     """Draw Poisson distributed numbers.
 
     Args:
@@ -561,7 +587,9 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
 @api(v1=("random.poisson", "random_poisson"))
 @tensor_function
 @graph_scope("random_poisson")
-def poisson_v1(lam, shape, dtype=dtypes.float32, seed=None, name=None):
+def poisson_v1(
+    lam, shape: ShapeLike, dtype: DTypeLike = dtypes.float32, seed: int | None = None, name: str | None = None
+):
     """Poisson distributed numbers, with the arguments in 1.x order."""
     return poisson(shape, lam, dtype, seed)
 
@@ -569,7 +597,7 @@ def poisson_v1(lam, shape, dtype=dtypes.float32, seed=None, name=None):
 @api("image.random_crop", v1="random_crop")
 @tensor_function
 @graph_scope("random_crop")
-def random_crop(value, size, seed=None, name=None):
+def random_crop(value: TensorLike, size, seed: int | None = None, name: str | None = None):
     """Take a part of a given shape at a random place.
 
     Args:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import secrets
 import threading
+from types import ModuleType
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike, ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.public import boundaries
@@ -50,7 +52,7 @@ _STATE_SIZES = {
     "resource: resource, alg: int32, delta: uint64 -> value: int64",
     shape=shapes.fixed((3,)),
 )
-def RngReadAndSkip(xp, resource, alg, delta):
+def RngReadAndSkip(xp: ModuleType, resource, alg: Array, delta: Array):
     """The state, which then moves on by as much as `delta` numbers take."""
     if np.ndim(alg) or np.ndim(delta):
         raise invalid("alg and delta must be scalars")
@@ -80,7 +82,7 @@ RngReadAndSkip.gradient(None)
 
 
 @RngReadAndSkip.compiled(static="alg")
-def _(xp, resource, alg, delta):
+def _(xp: ModuleType, resource, alg, delta):
     state = resource.numpy()
     low, high, key = state.view(np.uint64)
     blocks = delta * np.uint64(256)
@@ -90,7 +92,7 @@ def _(xp, resource, alg, delta):
 
 
 @api("random.experimental.create_rng_state", "random.create_rng_state")
-def create_rng_state(seed, alg):
+def create_rng_state(seed: int, alg):
     """Make the state that a generator of random numbers starts from.
 
     Args:
@@ -179,7 +181,7 @@ class Generator:
     def _state_var(self, value):
         self._state = value
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs):
         return {"_state_var": self._state}
 
     def _check(self, shape) -> None:
@@ -194,7 +196,7 @@ class Generator:
         return cls(state=state, alg=alg)
 
     @classmethod
-    def from_seed(cls, seed, alg=None):
+    def from_seed(cls, seed: int, alg=None):
         """A generator that starts from `seed`, an integer or a vector of them."""
         alg = Algorithm.PHILOX if alg is None else alg
         return cls(state=create_rng_state(seed, alg), alg=alg)
@@ -231,7 +233,7 @@ class Generator:
         self._check(state.shape.as_list() if isinstance(state, Tensor) else state.shape)
         self._state.assign(state)
 
-    def reset_from_seed(self, seed):
+    def reset_from_seed(self, seed: int):
         """Starts again from `seed`."""
         self._state.assign(create_rng_state(seed, self._alg))
 
@@ -245,21 +247,27 @@ class Generator:
         count = cast(delta, dtypes.uint64) if known is None else np.array(int(known), np.uint64)
         return RngReadAndSkip(self._state, self._alg, count)
 
-    def _start(self, shape):
+    def _start(self, shape: ShapeLike):
         """Shape, key, counter and algorithm of the numbers that come next."""
         known = static_value(shape)
         count = reduce_prod(shape) if known is None else math.prod(sizes_of_shape(known))
         state = Bitcast(self.skip(count), dtypes.uint64)
         return shape, Slice(state, [2], [1]), Slice(state, [0], [2]), self._alg
 
-    def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+    def normal(
+        self, shape: ShapeLike, mean=0.0, stddev=1.0, dtype: DTypeLike = dtypes.float32,
+        name: str | None = None,
+    ):
         """Normally distributed numbers; `mean` and `stddev` broadcast."""
         dtype = dtypes.as_dtype(dtype)
         return scaled(
             StatelessRandomNormalV2(*self._start(shape_tensor(shape)), dtype), stddev, mean, dtype
         )
 
-    def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
+    def truncated_normal(
+        self, shape: ShapeLike, mean=0.0, stddev=1.0, dtype: DTypeLike = dtypes.float32,
+        name: str | None = None,
+    ):
         """Normally distributed numbers, all within two standard deviations of the mean."""
         dtype = dtypes.as_dtype(dtype)
         return scaled(
@@ -269,7 +277,10 @@ class Generator:
             dtype,
         )
 
-    def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
+    def uniform(
+        self, shape: ShapeLike, minval=0, maxval=None, dtype: DTypeLike = dtypes.float32,
+        name: str | None = None,
+    ):
         """Numbers of [minval, maxval), by default [0, 1). For integers both limits, or None for the whole range.
 
         Raises ValueError when an integer `dtype` has only one limit.
@@ -294,13 +305,15 @@ class Generator:
         )
         return StatelessRandomUniformIntV2(*self._start(shape), minval, maxval)
 
-    def uniform_full_int(self, shape, dtype=dtypes.uint64, name=None):
+    def uniform_full_int(self, shape: ShapeLike, dtype: DTypeLike = dtypes.uint64, name: str | None = None):
         """Integers of the whole range of `dtype`."""
         return StatelessRandomUniformFullIntV2(
             *self._start(shape_tensor(shape)), dtypes.as_dtype(dtype)
         )
 
-    def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
+    def binomial(
+        self, shape: ShapeLike, counts, probs, dtype: DTypeLike = dtypes.int32, name: str | None = None
+    ):
         """Numbers of successes in `counts` trials with probabilities `probs`, whose broadcast shape ends `shape`.
 
         Raises InvalidArgumentError for another shape.

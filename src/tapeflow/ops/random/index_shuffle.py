@@ -6,18 +6,24 @@ The cipher is Simon with few rounds (Beaulieu et al., "The Simon and Speck famil
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array import padding
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import ShapeCall
 
 _TYPES = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 _CONSTANT = 0xFFFFFFFC
@@ -47,7 +53,7 @@ def _mixed(x: int, word: int) -> int:
     return (left(1) & left(8)) ^ left(2)
 
 
-def _shuffled(index: int, seed, largest: int, rounds: int) -> int:
+def _shuffled(index: int, seed: int, largest: int, rounds: int) -> int:
     """Where `index` comes to in a permutation of 0 ... largest."""
     if largest == 0:
         return 0
@@ -66,7 +72,7 @@ def _shuffled(index: int, seed, largest: int, rounds: int) -> int:
             return index
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     index, seed, largest = call.shape(0), call.shape(1), call.shape(2)
     if seed is not None:
         shapes.exactly(seed[-1], 3)
@@ -85,7 +91,7 @@ def _rule(call):
     ranks="index: 0-1, seed: 1-2, max_index: 0-1",
     shape=_rule,
 )
-def RandomIndexShuffle(xp, index, seed, max_index, rounds):
+def RandomIndexShuffle(xp: ModuleType, index: Array, seed: Array, max_index: Array, rounds: int):
     count = max(index.size, max_index.size, seed.size // 3)
     if rounds < 4 or rounds % 2:
         raise invalid(f"Number of rounds should be an even number >= 4, got {rounds}")

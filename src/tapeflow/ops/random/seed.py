@@ -27,7 +27,7 @@ _counting = threading.Lock()
 
 @api(v1=("random.set_random_seed", "set_random_seed"), v2="random.set_seed")
 @public
-def set_seed(seed):
+def set_seed(seed: int):
     """Sets the global seed, and starts every stream of random numbers again.
 
     With neither a global seed nor one given to the op, numbers differ from run to run. With a global seed only, each
@@ -59,7 +59,7 @@ set_random_seed = set_seed
 context.register_eager_seed(lambda: _global_seed)
 
 
-def _whole(seed) -> int:
+def _whole(seed: int) -> int:
     if isinstance(seed, (str, bytes)):
         raise TypeError(f"A seed must be a whole number, got {seed!r}")
     if isinstance(seed, int):
@@ -77,7 +77,7 @@ def get_seed(op_seed):
     return _seeds(op_seed)[0]
 
 
-def seeds(op_seed) -> tuple[int, int]:
+def seeds(op_seed: int | None) -> tuple[int, int]:
     """`get_seed` for a call that is made at once: (0, 0) stands for none."""
     pair, drawn = _seeds(op_seed)
     if pair[0] is None:
@@ -87,7 +87,7 @@ def seeds(op_seed) -> tuple[int, int]:
     return pair
 
 
-def _seeds(op_seed) -> tuple[tuple[Any, Any], bool]:
+def _seeds(op_seed: int | None) -> tuple[tuple[Any, Any], bool]:
     """The pair, and whether the second was drawn for this call alone."""
     eager = context.executing_eagerly()
     graph = None if eager else context.current_graph()

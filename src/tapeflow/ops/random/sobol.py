@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes, extras
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.table import Sample, dtype, op
 from tapeflow.ops.validate import invalid, one_value
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
+
 MOST_DIMENSIONS = 21201  # those of Joe and Kuo's direction numbers
 
 
-def _shape(call):
+def _shape(call: ShapeCall):
     sizes = [call.value(1), call.value(0)]
     return [tuple(None if n is None else int(n) for n in sizes)]
 
@@ -30,7 +36,7 @@ def _shape(call):
     ranks="dim: 0, num_results: 0, skip: 0",
     shape=_shape,
 )
-def SobolSample(xp, dim, num_results, skip, dtype):
+def SobolSample(xp: ModuleType, dim: Array, num_results: Array, skip: Array, dtype: DType):
     count = one_value(num_results, "num_results must be a scalar")
     dimensions = one_value(dim, "dim must be a scalar")
     first = one_value(skip, "skip must be a scalar")
@@ -58,7 +64,7 @@ SobolSample.compiled(static="skip")
 
 
 @SobolSample.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(1, 7, 0)
     yield Sample(1, 3, 4, dtype=dtypes.float64)
     yield Sample(0, 3, 0, raises=InvalidArgumentError)
@@ -67,7 +73,7 @@ def _(rng):
 
 
 @SobolSample.reference
-def _(dim, num_results, skip, dtype):
+def _(dim, num_results, skip, dtype: DType):
     """In one dimension: the bits of the Gray code of n, mirrored at the point."""
     points = range(int(skip) + 1, int(skip) + 1 + int(num_results))
     mirrored = [int(f"{n ^ n >> 1:032b}"[::-1], 2) / 2**32 for n in points]

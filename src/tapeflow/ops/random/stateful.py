@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import NotFoundError
 from tapeflow.ops import shapes
 from tapeflow.ops.random import philox
@@ -52,14 +57,14 @@ def advance(resource, algorithm, count: int) -> philox.Philox:
     "resource: resource, algorithm: int64, delta: int64 -> ",
     shape=lambda call: [],
 )
-def RngSkip(xp, resource, algorithm, delta):
+def RngSkip(xp: ModuleType, resource: Array, algorithm: Array, delta: Array):
     if np.ndim(delta):
         raise invalid(f"delta must be of shape [], not {shape_text(np.shape(delta))}")
     advance(resource, algorithm, int(delta))
     return ()
 
 
-def _row(name: str, kinds, default, fill):
+def _row(name: str, kinds: Sequence[DType], default: DType, fill: Callable[..., Any]):
     @op(
         name,
         "resource: resource, algorithm: int64, shape: shape_dtype -> output: dtype",
@@ -67,7 +72,7 @@ def _row(name: str, kinds, default, fill):
         attrs={"dtype": dtype(default)},
         shape=shapes.given(2),
     )
-    def row(xp, resource, algorithm, shape, dtype):
+    def row(xp: ModuleType, resource: Array, algorithm: Array, shape: Array, dtype: DType):
         if dtype not in kinds:
             raise invalid(f"{name} has no numbers of dtype {dtype.name}")
         sizes = sizes_of_shape(shape)
@@ -93,7 +98,9 @@ StatefulUniformFullInt = _row("StatefulUniformFullInt", _WHOLE, dtypes.uint64, p
     types={**_SHAPES, "dtype": Preferring((dtypes.int64, dtypes.int32, dtypes.uint32, dtypes.uint64))},
     shape=shapes.given(2),
 )
-def StatefulUniformInt(xp, resource, algorithm, shape, minval, maxval):
+def StatefulUniformInt(
+    xp: ModuleType, resource: Array, algorithm: Array, shape: Array, minval: Array, maxval: Array
+):
     sizes = sizes_of_shape(shape)
     count = math.prod(sizes)
     low, span = integer_limits(minval, maxval, count)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public
 from tapeflow.ops import shapes
@@ -26,6 +31,9 @@ from tapeflow.ops.random.distributions import (
 )
 from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, known, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 
 @api("random.experimental.Algorithm", "random.Algorithm")
@@ -44,7 +52,7 @@ _NAMES = {
 }
 
 
-def algorithm_id(alg) -> int:
+def algorithm_id(alg: str) -> int:
     """The number of an algorithm that is given by name, number or `Algorithm`."""
     if isinstance(alg, Algorithm):
         return alg.value
@@ -70,26 +78,26 @@ STATE = "key: uint64, counter: uint64, alg: int32"
 def seeded(rule: shapes.Rule, i: int = 1) -> shapes.Rule:
     """`rule`, of a row whose input `i` is a seed."""
 
-    def checked(call):
+    def checked(call: ShapeCall):
         shapes.exactly(shapes.vector_length(call, i), 2)
         return rule(call)
 
     return checked
 
 
-def _key_rule(call):
+def _key_rule(call: ShapeCall):
     shapes.exactly(shapes.vector_length(call, 0), 2)
     return [(1,), (2,)]
 
 
-def _from_seed_rule(call):
+def _from_seed_rule(call: ShapeCall):
     shapes.exactly(shapes.vector_length(call, 1), 2)
     for i in range(2, call.count):  # the bounds
         shapes.scalar_value(call, i)
     return [shapes.from_value(call, 0)]
 
 
-def _from_key_rule(call):
+def _from_key_rule(call: ShapeCall):
     shapes.exactly(shapes.vector_length(call, 1), 1)
     shapes.vector_length(call, 2)
     for i in range(3, call.count):  # the algorithm and the bounds
@@ -130,16 +138,16 @@ def bad_shapes(*state):
 _KEY, _COUNTER = np.array([3], np.uint64), np.array([5, 7], np.uint64)
 
 
-def _floats(name: str, fill):
+def _floats(name: str, fill: Callable[..., Any]):
     """The op by seed and the one by key and counter, that fill a shape with floats."""
 
-    def by_seed(xp, shape, seed, dtype):
+    def by_seed(xp: ModuleType, shape, seed, dtype):
         return filled(from_seed(seed), shape, dtype)
 
-    def by_key(xp, shape, key, counter, alg, dtype):
+    def by_key(xp: ModuleType, shape, key, counter, alg, dtype):
         return filled(from_key(key, counter, alg), shape, dtype)
 
-    def filled(g, shape, dtype):
+    def filled(g, shape: ShapeLike, dtype: DType):
         sizes = sizes_of_shape(shape)
         return fill(g, math.prod(sizes), np.dtype(dtype.as_numpy_dtype)).reshape(sizes)
 
@@ -163,7 +171,7 @@ def _floats(name: str, fill):
     second.compiled(static="alg")
 
     @first.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         for size in (0, 1, 5, 70):
             yield Sample([size], [1, 2])
         yield Sample([2, 3], [-1, 2**31 - 1], dtype=dtypes.float64)
@@ -171,7 +179,7 @@ def _floats(name: str, fill):
         yield from bad_shapes([1, 2])
 
     @second.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample([7], _KEY, _COUNTER, 1)
         yield Sample(
             [2, 3], _KEY, np.array([2**64 - 1, 2**64 - 1], np.uint64), 3, dtype=dtypes.float64
@@ -191,7 +199,7 @@ StatelessTruncatedNormal, StatelessTruncatedNormalV2 = _floats(
 )
 
 
-def _integers(g, shape, minval, maxval):
+def _integers(g, shape: ShapeLike, minval, maxval):
     sizes = sizes_of_shape(shape)
     count = math.prod(sizes)
     low, span = integer_limits(minval, maxval, count)
@@ -208,7 +216,7 @@ def _integers(g, shape, minval, maxval):
     types={"T": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": INDEX},
     shape=_from_seed_rule,
 )
-def StatelessRandomUniformInt(xp, shape, seed, minval, maxval):
+def StatelessRandomUniformInt(xp: ModuleType, shape: Array, seed: Array, minval: Array, maxval: Array):
     return _integers(from_seed(seed), shape, minval, maxval)
 
 
@@ -217,7 +225,7 @@ StatelessRandomUniformInt.compiled(static="minval, maxval")
 
 
 @StatelessRandomUniformInt.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([9], [1, 2], -3, 4)
     yield Sample([2], [1, 2], 3, 3, raises=InvalidArgumentError)
     yield Sample([2], [1, 2], [3, 1], 3, raises=InvalidArgumentError)
@@ -229,7 +237,7 @@ def _(rng):
     types={"Tshape": Preferring(INDEX), "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
     shape=_from_key_rule,
 )
-def StatelessRandomUniformIntV2(xp, shape, key, counter, alg, minval, maxval):
+def StatelessRandomUniformIntV2(xp: ModuleType, shape, key, counter, alg, minval, maxval):
     return _integers(from_key(key, counter, alg), shape, minval, maxval)
 
 
@@ -238,7 +246,7 @@ StatelessRandomUniformIntV2.compiled(static="alg, minval, maxval")
 
 
 @StatelessRandomUniformIntV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([9], _KEY, _COUNTER, 1, -3, 4)
     yield Sample([2], _KEY, _COUNTER, 1, 3, 3, raises=InvalidArgumentError)
 
@@ -246,7 +254,7 @@ def _(rng):
 FULL_INTEGERS = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 
 
-def _all_integers(g, shape, dtype):
+def _all_integers(g, shape: ShapeLike, dtype: DType):
     sizes = sizes_of_shape(shape)
     return philox.integers(g, math.prod(sizes), np.dtype(dtype.as_numpy_dtype)).reshape(sizes)
 
@@ -258,7 +266,7 @@ def _all_integers(g, shape, dtype):
     attrs={"dtype": dtype(dtypes.uint64)},
     shape=_from_seed_rule,
 )
-def StatelessRandomUniformFullInt(xp, shape, seed, dtype):
+def StatelessRandomUniformFullInt(xp: ModuleType, shape: Array, seed: Array, dtype: DType):
     return _all_integers(from_seed(seed), shape, dtype)
 
 
@@ -266,7 +274,7 @@ StatelessRandomUniformFullInt.gradient(None)
 
 
 @StatelessRandomUniformFullInt.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([9], [1, 2], dtype=dtypes.int32)
 
 
@@ -277,7 +285,7 @@ def _(rng):
     attrs={"dtype": dtype(dtypes.uint64)},
     shape=_from_key_rule,
 )
-def StatelessRandomUniformFullIntV2(xp, shape, key, counter, alg, dtype):
+def StatelessRandomUniformFullIntV2(xp: ModuleType, shape, key, counter, alg, dtype):
     return _all_integers(from_key(key, counter, alg), shape, dtype)
 
 
@@ -286,7 +294,7 @@ StatelessRandomUniformFullIntV2.compiled(static="alg")
 
 
 @StatelessRandomUniformFullIntV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([9], _KEY, _COUNTER, 1, dtype=dtypes.int64)
 
 
@@ -296,7 +304,7 @@ def _(rng):
     types={"Tseed": Preferring(SEED_TYPES)},
     shape=_key_rule,
 )
-def StatelessRandomGetKeyCounter(xp, seed):
+def StatelessRandomGetKeyCounter(xp: ModuleType, seed: Array):
     g = from_seed(seed)
     return xp.array([g.key], np.uint64), xp.array([g.low, g.high], np.uint64)
 
@@ -305,13 +313,13 @@ StatelessRandomGetKeyCounter.gradient(None)
 
 
 @StatelessRandomGetKeyCounter.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([1, -2])
     yield Sample([1], raises=InvalidArgumentError)
 
 
 @op("StatelessRandomGetAlg", "-> alg: int32", shape=shapes.scalar, stateful=True)
-def StatelessRandomGetAlg(xp):
+def StatelessRandomGetAlg(xp: ModuleType):
     return np.array(Algorithm.PHILOX.value, np.int32)
 
 
@@ -320,7 +328,7 @@ StatelessRandomGetAlg.gradient(None)
 
 @op("StatelessRandomGetKeyCounterAlg", "seed: Tseed -> key: uint64, counter: uint64, alg: int32",
     types={"Tseed": Preferring(SEED_TYPES)}, shape=lambda call: [*_key_rule(call), ()])  # fmt: skip
-def StatelessRandomGetKeyCounterAlg(xp, seed):
+def StatelessRandomGetKeyCounterAlg(xp: ModuleType, seed: Array):
     return (*StatelessRandomGetKeyCounter.kernel(xp, seed), np.array(Algorithm.PHILOX.value, np.int32))
 
 
@@ -328,7 +336,7 @@ StatelessRandomGetKeyCounterAlg.gradient(None)
 
 
 @StatelessRandomGetKeyCounterAlg.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([1, -2])
     yield Sample([1], raises=InvalidArgumentError)
 
@@ -345,7 +353,8 @@ def state_of(seed, alg):
 @public
 @graph_scope("stateless_random_uniform")
 def stateless_uniform(
-    shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
+    shape: ShapeLike, seed: TensorLike, minval=0, maxval: float | Tensor | None = None, dtype=dtypes.float32,
+    name: str | None = None, alg: str = "auto_select",
 ):
     """Draw uniformly distributed numbers of [minval, maxval) that depend on a seed alone.
 
@@ -399,7 +408,8 @@ def stateless_uniform(
 @public
 @graph_scope("stateless_random_normal")
 def stateless_normal(
-    shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
+    shape: ShapeLike, seed: TensorLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32, name: str | None = None, alg: str = "auto_select",
 ):
     """Draw normally distributed numbers that depend on a seed alone.
 
@@ -431,7 +441,8 @@ def stateless_normal(
 @public
 @graph_scope("stateless_truncated_normal")
 def stateless_truncated_normal(
-    shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
+    shape: ShapeLike, seed: TensorLike, mean=0.0, stddev=1.0, dtype: DTypeLike = dtypes.float32,
+    name: str | None = None, alg: str = "auto_select",
 ):
     """Draw normally distributed numbers within two standard deviations, that depend on a seed alone.
 
@@ -458,7 +469,7 @@ def stateless_truncated_normal(
 
 @api("random.experimental.stateless_split", "random.split")
 @public
-def split(seed, num=2, alg="auto_select"):
+def split(seed, num=2, alg: str = "auto_select"):
     """Make several new seeds of one.
 
     Args:

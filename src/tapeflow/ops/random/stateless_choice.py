@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public
 from tapeflow.ops import shapes
@@ -32,6 +35,9 @@ from tapeflow.ops.random.stateless import SEED_TYPES, STATE, from_key, from_seed
 from tapeflow.ops.table import ANY, INDEX, REAL, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
+
 
 @op(
     "StatelessShuffle",
@@ -39,7 +45,7 @@ from tapeflow.ops.validate import invalid, shape_text
     types={"T": ANY},
     shape=shapes.same_as_first,
 )
-def StatelessShuffle(xp, value, key, counter, alg):
+def StatelessShuffle(xp: ModuleType, value, key, counter, alg):
     g = from_key(key, counter, alg)
     return value[philox.permutation(g, value.shape[0])] if value.ndim else value
 
@@ -51,7 +57,7 @@ StatelessShuffle.compiled(static="alg")
 @public
 @graph_scope("stateless_shuffle")
 def stateless_shuffle(
-    value: TensorLike, seed, alg: str = "auto_select", name: str | None = None
+    value: TensorLike, seed: TensorLike, alg: str = "auto_select", name: str | None = None
 ) -> Tensor:
     """Shuffle a tensor along its first dimension, in an order that depends on a seed alone.
 
@@ -74,7 +80,9 @@ def stateless_shuffle(
     attrs={"output_dtype": dtype(dtypes.int64)},
     shape=seeded(rows_by, 2),
 )
-def StatelessMultinomial(xp, logits, num_samples, seed, output_dtype):
+def StatelessMultinomial(
+    xp: ModuleType, logits: np.ndarray, num_samples: Array, seed: np.ndarray, output_dtype: DType
+):
     samples = checked_categorical(logits, num_samples)
     return philox.categorical(from_seed(seed), logits, samples).astype(output_dtype.as_numpy_dtype)
 
@@ -83,7 +91,7 @@ StatelessMultinomial.gradient(None)
 
 
 @StatelessMultinomial.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), 7, [1, 2])
     yield Sample(rng.normal(0, 3), 7, [1, 2])
     yield Sample(rng.normal(3), 7, [1, 2], raises=InvalidArgumentError)
@@ -119,7 +127,9 @@ def stateless_categorical(
 @api(v1="random.stateless_multinomial")
 @public
 @graph_scope("stateless_multinomial")
-def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
+def stateless_multinomial(
+    logits: TensorLike, num_samples, seed: TensorLike, output_dtype=dtypes.int64, name: str | None = None
+):
     """`stateless_categorical` under its 1.x name.
 
     Args:
@@ -132,7 +142,7 @@ def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, 
     return stateless_categorical(logits, num_samples, seed, output_dtype)
 
 
-def _samples_each(shape, parameter) -> tuple[int, tuple[int, ...]]:
+def _samples_each(shape: ShapeLike, parameter) -> tuple[int, tuple[int, ...]]:
     """How many samples of each element of the parameter a result of this shape takes, and the shape."""
     sizes = sizes_of_shape(shape)
     own = parameter.shape
@@ -149,7 +159,7 @@ def _samples_each(shape, parameter) -> tuple[int, tuple[int, ...]]:
     types={"T": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": GAMMA_FLOATS},
     shape=seeded(shapes.given(0)),
 )
-def StatelessRandomGammaV2(xp, shape, seed, alpha):
+def StatelessRandomGammaV2(xp: ModuleType, shape: Array, seed: np.ndarray, alpha: np.ndarray):
     g = from_seed(seed)
     samples, sizes = _samples_each(shape, alpha)
     return (
@@ -164,7 +174,9 @@ def StatelessRandomGammaV2(xp, shape, seed, alpha):
     ranks="shape: 1, key: 1, counter: 1, alg: 0",
     shape=shapes.given(0),
 )
-def StatelessRandomGammaV3(xp, shape, key, counter, alg, alpha):
+def StatelessRandomGammaV3(
+    xp: ModuleType, shape: Array, key: Array, counter: Array, alg: Array, alpha: np.ndarray
+):
     g = from_key(key, counter, alg)
     samples, sizes = _samples_each(shape, alpha)
     return (
@@ -177,7 +189,7 @@ StatelessRandomGammaV3.gradient(None)
 
 
 @StatelessRandomGammaV3.samples
-def _(rng):
+def _(rng: SampleGenerator):
     state = np.array([1], np.uint64), np.array([0, 2], np.uint64), 1
     yield Sample([4, 3], *state, np.array([0.5, 1.0, 3.0], np.float32))
     yield Sample([2], *state, np.array([0.5, 1.0, 3.0], np.float32), raises=InvalidArgumentError)
@@ -187,7 +199,7 @@ StatelessRandomGammaV2.compiled(never="it draws each number by rejection, one by
 
 
 @StatelessRandomGammaV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample([4, 3], [1, 2], np.array([0.5, 1.0, 3.0], np.float32))
     yield Sample([2], [1, 2], np.array([0.5, 1.0, 3.0], np.float32), raises=InvalidArgumentError)
 
@@ -195,7 +207,10 @@ def _(rng):
 @api("random.stateless_gamma")
 @public
 @graph_scope("stateless_random_gamma")
-def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
+def stateless_gamma(
+    shape: ShapeLike, seed: TensorLike, alpha, beta=None, dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+):
     """Draw gamma distributed numbers that depend on a seed alone.
 
     Args:
@@ -224,7 +239,7 @@ def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=No
     attrs={"dtype": dtype},
     shape=shapes.given(0),
 )
-def StatelessRandomPoisson(xp, shape, seed, lam, dtype):
+def StatelessRandomPoisson(xp: ModuleType, shape: Array, seed: np.ndarray, lam: Array, dtype: DType):
     g = from_seed(seed)
     samples, sizes = _samples_each(shape, lam)
     return poisson_numbers(g, lam, samples, dtype).reshape(sizes)
@@ -237,7 +252,9 @@ StatelessRandomPoisson.compiled(never="it draws each number by rejection, one by
 @api("random.stateless_poisson")
 @public
 @graph_scope("stateless_random_poisson")
-def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
+def stateless_poisson(
+    shape: ShapeLike, seed: TensorLike, lam, dtype: DTypeLike = dtypes.int32, name: str | None = None
+):
     """Draw Poisson distributed numbers that depend on a seed alone.
 
     Args:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+from types import ModuleType
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InternalError
 from tapeflow.core.public import public
@@ -120,7 +121,10 @@ def _rule(call):
     types={"S": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": _TYPES},
     shape=seeded(_rule),
 )
-def StatelessParameterizedTruncatedNormal(xp, shape, seed, means, stddevs, minvals, maxvals):
+def StatelessParameterizedTruncatedNormal(
+    xp: ModuleType, shape: Array, seed: np.ndarray, means: np.ndarray, stddevs: Array, minvals: Array,
+    maxvals: Array,
+):
     sizes = sizes_of_shape(shape)
     stream = _Stream(from_seed(seed), means.dtype)
     parameters = (means, stddevs, minvals, maxvals)
@@ -162,7 +166,7 @@ def _(rng):
 @api("random.stateless_parameterized_truncated_normal")
 @public
 def stateless_parameterized_truncated_normal(
-    shape: TensorLike,
+    shape: ShapeLike,
     seed: TensorLike,
     means: TensorLike = 0.0,
     stddevs: TensorLike = 1.0,
@@ -191,7 +195,8 @@ def stateless_parameterized_truncated_normal(
     )
 
 def parameterized_truncated_normal(
-    shape, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype=dtypes.float32, seed=None, name=None
+    shape: ShapeLike, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None, name: str | None = None,
 ):
     """Normal numbers of [minvals, maxvals]: see `stateless_parameterized_truncated_normal`; `seed` is one of an op."""
     drawn = uniform([2], maxval=2**31 - 1, dtype=dtypes.int32, seed=seed)

@@ -6,6 +6,10 @@ forget, cell, output.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
@@ -14,6 +18,9 @@ from tapeflow.ops import shapes
 from tapeflow.ops.table import Sample, boolean, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 TYPES = {"T": (dtypes.float32, dtypes.float16)}
 PARTS = "i: T, cs: T, f: T, o: T, ci: T, co: T, h: T"
 STATE = "cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T"
@@ -21,7 +28,7 @@ STATE_RANKS = "cs_prev: 2, h_prev: 2, w: 2, wci: 1, wcf: 1, wco: 1, b: 1"
 _NEVER = "it is computed with NumPy"
 
 
-def sigmoid(xp, x):
+def sigmoid(xp: ModuleType, x):
     """The logistic function of `x`, in its dtype."""
     with np.errstate(over="ignore"):
         return (1 / (1 + xp.exp(-x))).astype(x.dtype)
@@ -57,7 +64,7 @@ def check_peepholes(units: int, *weights) -> None:
         require(value, (units,), name)
 
 
-def _step(xp, x, state, forget_bias, cell_clip, peephole, order):
+def _step(xp: ModuleType, x, state, forget_bias, cell_clip, peephole, order):
     """One step of LSTM cells: (i, cs, f, o, ci, co, h)."""
     cs_prev, h_prev, w, wci, wcf, wco, b = state
     gates = xp.split(xp.concatenate([x, h_prev], 1) @ w + b, 4, 1)
@@ -74,7 +81,7 @@ def _step(xp, x, state, forget_bias, cell_clip, peephole, order):
     return i, cs, f, o, ci, co, o * co
 
 
-def step_back(xp, cs_prev, weights, parts, cs_grad, h_grad, peephole):
+def step_back(xp: ModuleType, cs_prev, weights, parts, cs_grad, h_grad, peephole):
     """The gradients of one step: (of cs_prev, {gate: of what it is the function of}, of the three peepholes)."""
     wci, wcf, wco = weights
     i, cs, f, o, ci, co = parts
@@ -97,7 +104,7 @@ def step_back(xp, cs_prev, weights, parts, cs_grad, h_grad, peephole):
     return before, gates, tuple(s.astype(cs.dtype) for s in sums)
 
 
-def _cell_rule(call):
+def _cell_rule(call: ShapeCall):
     x, state = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 2)
     return [(shapes.same_dimension(x[0], state[0]), state[1])] * 7
 
@@ -110,7 +117,9 @@ def _cell_rule(call):
     ranks=f"x: 2, {STATE_RANKS}",
     shape=_cell_rule,
 )
-def LSTMBlockCell(xp, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
+def LSTMBlockCell(
+    xp: ModuleType, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole
+):
     check_lstm(x, cs_prev, h_prev, w, wci, wcf, wco, b)
     if use_peephole:
         check_peepholes(cs_prev.shape[1], wci, wcf, wco)
@@ -118,18 +127,21 @@ def LSTMBlockCell(xp, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell
     return _step(xp, x, state, forget_bias, cell_clip, use_peephole, "icfo")
 
 
-def lstm_inputs(rng, batch=2, size=3, units=2):
+def lstm_inputs(rng, batch: int = 2, size: int = 3, units: int = 2):
     """x and the state of a cell, for samples."""
     state = [(batch, units), (batch, units), (size + units, 4 * units), *[(units,)] * 3, (4 * units,)]
     return [singles(rng, *shape) for shape in ((batch, size), *state)]
 
 
-def singles(rng, *shape):
+def singles(rng: SampleGenerator, *shape):
     """Random numbers of float32, for samples."""
     return np.asarray(rng.normal(*shape), np.float32)
 
 
-def lstm_formula(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
+def lstm_formula(
+    x: np.ndarray, cs_prev: np.ndarray, h_prev: np.ndarray, w: np.ndarray, wci: np.ndarray, wcf: np.ndarray,
+    wco: np.ndarray, b: np.ndarray, forget_bias: float, cell_clip: float, use_peephole: bool,
+):
     """Element by element."""
     batch, units = cs_prev.shape
     out = np.zeros((7, batch, units))
@@ -149,7 +161,7 @@ def lstm_formula(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip
 
 
 @LSTMBlockCell.samples
-def _(rng):
+def _(rng: SampleGenerator):
     given = lstm_inputs(rng)
     yield Sample(*given)
     yield Sample(*given, use_peephole=True, forget_bias=0.5, cell_clip=0.3)
@@ -163,7 +175,7 @@ def _(rng):
 LSTMBlockCell.reference(lstm_formula)
 
 
-def _layer_rule(call):
+def _layer_rule(call: ShapeCall):
     x, state = shapes.with_rank(call.shape(1), 3), shapes.with_rank(call.shape(2), 2)
     units = shapes.same_dimension(state[1], shapes.divided(shapes.vector_length(call, 8), 4))
     return [(x[0], shapes.same_dimension(x[1], state[0]), units)] * 7
@@ -203,7 +215,7 @@ _LAYER_SIGNATURE = f"seq_len_max: int64, x: T, {STATE} -> {PARTS}"
     shape=_layer_rule,
 )
 def BlockLSTM(
-    xp, seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole
+    xp: ModuleType, seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole
 ):
     state = (cs_prev, h_prev, w, wci, wcf, wco, b)
     return _layer(seq_len_max, x, state, forget_bias, cell_clip, use_peephole, "icfo")
@@ -217,14 +229,18 @@ def BlockLSTM(
     ranks=_LAYER_RANKS,
     shape=_layer_rule,
 )
-def BlockLSTMV2(xp, seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, cell_clip, use_peephole):
+def BlockLSTMV2(
+    xp: ModuleType, seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, cell_clip, use_peephole
+):
     state = (cs_prev, h_prev, w, wci, wcf, wco, b)
     return _layer(seq_len_max, x, state, 0.0, cell_clip, use_peephole, "ifco")
 
 
-def _layer_formula(order):
+def _layer_formula(order: str):
     def formula(
-        seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, cell_clip, use_peephole, forget_bias=0.0
+        seq_len_max: int, x: np.ndarray, cs_prev: np.ndarray, h_prev: np.ndarray, w: np.ndarray,
+        wci: np.ndarray, wcf: np.ndarray, wco: np.ndarray, b: np.ndarray, cell_clip: float,
+        use_peephole: bool, forget_bias: float = 0.0,
     ):
         units = cs_prev.shape[1]
         columns = np.concatenate([np.arange(units) + units * order.index(g) for g in "icfo"])
@@ -239,7 +255,7 @@ def _layer_formula(order):
     return formula
 
 
-def _layer_samples(rng):
+def _layer_samples(rng: SampleGenerator):
     x, *state = lstm_inputs(rng)
     x = singles(rng, 4, *x.shape)
     # Its gradient is of `cs` and `h` only: not what finite differences of all outputs see.
@@ -292,7 +308,7 @@ def _layer_back(seq_len_max, x, state, parts, grads, peephole, order):
     return dx, dcs, dh, dw, *dpeep, db
 
 
-def _layer_grad_row(name, order):
+def _layer_grad_row(name: str, order: str):
     @op(
         name,
         _LAYER_GRAD,
@@ -301,7 +317,7 @@ def _layer_grad_row(name, order):
         ranks=_LAYER_RANKS,
         shape=lambda call: [call.shape(i) for i in range(1, 9)],
     )
-    def row(xp, seq_len_max, x, *rest, use_peephole):
+    def row(xp: ModuleType, seq_len_max, x, *rest, use_peephole):
         return _layer_back(seq_len_max, x, rest[:7], rest[7:14], rest[14:], use_peephole, order)
 
     source, formula = _layer_differences(order)
@@ -324,7 +340,7 @@ def slope_of(total, x):
     return out
 
 
-def _layer_differences(order):
+def _layer_differences(order: str):
     """The gradients of a weighted sum of `cs` and `h` by central differences."""
     forward = _layer_formula(order)
 
@@ -338,7 +354,7 @@ def _layer_differences(order):
 
         return tuple(slope_of(total, each) for each in given)
 
-    def samples(rng):
+    def samples(rng: SampleGenerator):
         x, *state = lstm_inputs(rng)
         x = singles(rng, 3, *x.shape)
         for steps, peephole in ((3, False), (2, True)):
@@ -355,8 +371,8 @@ BlockLSTMGrad = _layer_grad_row("BlockLSTMGrad", "icfo")
 BlockLSTMGradV2 = _layer_grad_row("BlockLSTMGradV2", "ifco")
 
 
-def _layer_gradient(grad_row):
-    def gradient(call, _i, dcs, _f, _o, _ci, _co, dh):
+def _layer_gradient(grad_row: Callable[..., Any]):
+    def gradient(call: GradientCall, _i, dcs, _f, _o, _ci, _co, dh):
         inputs = [getattr(call, name) for name in (*BlockLSTM.inputs, *BlockLSTM.outputs)]
         return None, *grad_row(*inputs, dcs, dh, call.use_peephole)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -26,6 +30,9 @@ from tapeflow.ops.recurrent.ctc_alignment import loss_and_gradient
 from tapeflow.ops.static import size_of
 from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 _TYPES = (dtypes.float32, dtypes.float64)
 _FLAGS = {
@@ -152,7 +159,7 @@ def _backward(call, dloss, dgradient):
     return layout.reshape(dloss, [1, -1, 1]) * call.gradient
 
 
-def _enumerated(inputs, rows, lengths, blank, merge_repeated=True):
+def _enumerated(inputs, rows, lengths, blank, merge_repeated: bool = True):
     """The loss as a sum over every single alignment, and its numeric gradient by the inputs."""
     import itertools
 
@@ -192,14 +199,8 @@ def _enumerated(inputs, rows, lengths, blank, merge_repeated=True):
     shape=_loss_rule,
 )
 def CTCLoss(
-    xp,
-    inputs,
-    labels_indices,
-    labels_values,
-    sequence_length,
-    preprocess_collapse_repeated,
-    ctc_merge_repeated,
-    ignore_longer_outputs_than_inputs,
+    xp: ModuleType, inputs: Array, labels_indices: Array, labels_values: Array, sequence_length: Array,
+    preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs,
 ):
     return _ctc(inputs, labels_indices, labels_values, sequence_length, preprocess_collapse_repeated,
                 ctc_merge_repeated, ignore_longer_outputs_than_inputs)  # fmt: skip
@@ -209,7 +210,7 @@ CTCLoss.compiled(never="it reads the labels one by one")
 
 
 @CTCLoss.gradient(needs="gradient", none=True)
-def _(call, dloss, dgradient):
+def _(call: GradientCall, dloss: Tensor | None, dgradient: Tensor | None):
     return _backward(call, dloss, dgradient), None, None, None
 
 
@@ -254,7 +255,7 @@ def _(inputs, indices, values, lengths, preprocess_collapse_repeated, ctc_merge_
 _OUTSIDE = float(np.log(1e-307))
 
 
-def _dense_rule(call):
+def _dense_rule(call: ShapeCall):
     logits = shapes.with_rank(call.shape(0), 3)
     labels = shapes.with_rank(call.shape(1), 2)
     batch = shapes.same_dimension(logits[1], labels[0])
@@ -271,7 +272,10 @@ def _dense_rule(call):
     shape=_dense_rule,
     composed_in="ctc",
 )
-def DenseCTCLoss(xp, logits, labels, label_length, logit_length, blank_index):
+def DenseCTCLoss(
+    xp: ModuleType, logits: np.ndarray, labels: Array, label_length: Array, logit_length: Array,
+    blank_index: int,
+):
     """The loss for labels in a padded matrix; a sequence that does not fit has a large loss, but a finite one."""
     lengths = checked_lengths(logits, logit_length)
     classes = logits.shape[2]
@@ -300,12 +304,12 @@ DenseCTCLoss.compiled(never="it reads the labels one by one")
 
 
 @DenseCTCLoss.gradient(needs="gradient", none=True)
-def _(call, dloss, dgradient):
+def _(call: GradientCall, dloss: Tensor | None, dgradient: Tensor | None):
     return _backward(call, dloss, dgradient), None, None, None
 
 
 @DenseCTCLoss.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = rng.normal(4, 3, 3)
     labels, full = np.array([[1, 2], [2, 0], [0, 0]]), np.array([4, 3, 2])
     yield Sample(x, labels, np.array([2, 1, 0]), full, differentiable=False)
@@ -327,13 +331,8 @@ def _(logits, labels, label_length, logit_length, blank_index):
 @api(v1="nn.ctc_loss")
 @tensor_function
 def ctc_loss_v1(
-    labels,
-    inputs=None,
-    sequence_length=None,
-    preprocess_collapse_repeated=False,
-    ctc_merge_repeated=True,
-    ignore_longer_outputs_than_inputs=False,
-    time_major=True,
+    labels, inputs=None, sequence_length=None, preprocess_collapse_repeated: bool = False,
+    ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False, time_major: bool = True,
     logits=None,
 ):
     """CTC losses [batch] of sparse int32 `labels` [batch, labels] by `inputs` [time, batch, classes].
@@ -387,14 +386,8 @@ def _sparse_loss(labels, logits, logit_length, logits_time_major, blank_index):
 @api(v2="nn.ctc_loss")
 @tensor_function
 def ctc_loss(
-    labels,
-    logits,
-    label_length,
-    logit_length,
-    logits_time_major=True,
-    unique=None,
-    blank_index=None,
-    name=None,
+    labels, logits, label_length, logit_length, logits_time_major: bool = True, unique=None, blank_index=None,
+    name: str | None = None,
 ):
     """Compute the losses of connectionist temporal classification (Graves et al., 2006).
 
@@ -444,14 +437,8 @@ def ctc_loss(
 @api(v1="nn.ctc_loss_v2")
 @tensor_function
 def ctc_loss_v2(
-    labels,
-    logits,
-    label_length,
-    logit_length,
-    logits_time_major=True,
-    unique=None,
-    blank_index=None,
-    name=None,
+    labels: TensorLike, logits: TensorLike, label_length, logit_length, logits_time_major: bool = True,
+    unique=None, blank_index=None, name: str | None = None,
 ):
     """`tf.nn.ctc_loss` under its 1.x name."""
     return ctc_loss(
@@ -461,7 +448,7 @@ def ctc_loss_v2(
 
 @api("nn.collapse_repeated")
 @tensor_function
-def collapse_repeated(labels, seq_length, name=None):
+def collapse_repeated(labels, seq_length, name: str | None = None):
     """Make runs of equal labels one label.
 
     Args:

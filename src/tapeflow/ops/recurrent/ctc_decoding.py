@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.core.public import tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -17,6 +20,9 @@ from tapeflow.ops.recurrent.ctc import checked_lengths
 from tapeflow.ops.recurrent.ctc_alignment import log_softmax
 from tapeflow.ops.table import Preferring, Sample, integer, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _TYPES = (dtypes.float32, dtypes.float64)
 
@@ -37,7 +43,7 @@ def _sparse_rows(rows: list[list[int]]):
     )
 
 
-def _greedy_rule(call):
+def _greedy_rule(call: ShapeCall):
     batch = shapes.with_rank(call.shape(0), 3)[1]
     batch = shapes.same_dimension(batch, shapes.vector_length(call, 1))
     return [(None, 2), (None,), (2,), (batch, 1)]
@@ -51,7 +57,9 @@ def _greedy_rule(call):
     attrs={"merge_repeated": False, "blank_index": -1},
     shape=_greedy_rule,
 )
-def CTCGreedyDecoder(xp, inputs, sequence_length, merge_repeated, blank_index):
+def CTCGreedyDecoder(
+    xp: ModuleType, inputs: np.ndarray, sequence_length: Array, merge_repeated: bool, blank_index: int
+):
     lengths = checked_lengths(inputs, sequence_length, _unmet)
     classes = inputs.shape[2]
     if not -classes <= blank_index < classes:
@@ -74,7 +82,7 @@ CTCGreedyDecoder.compiled(never="how many labels it finds depends on the values"
 
 
 @CTCGreedyDecoder.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = rng.normal(6, 2, 3)
     lengths = np.array([6, 4], np.int32)
     yield Sample(x, lengths)
@@ -194,7 +202,7 @@ def _search(log_p: np.ndarray, blank: int, width: int) -> list[_Beam]:
     return beams
 
 
-def _beam_rule(call):
+def _beam_rule(call: ShapeCall):
     batch = shapes.with_rank(call.shape(0), 3)[1]
     batch = shapes.same_dimension(batch, shapes.vector_length(call, 1))
     paths = call.attr("top_paths")
@@ -209,7 +217,10 @@ def _beam_rule(call):
     attrs={"beam_width": integer, "top_paths": integer, "merge_repeated": True},
     shape=_beam_rule,
 )
-def CTCBeamSearchDecoder(xp, inputs, sequence_length, beam_width, top_paths, merge_repeated):
+def CTCBeamSearchDecoder(
+    xp: ModuleType, inputs: Array, sequence_length: Array, beam_width: int, top_paths: int,
+    merge_repeated: bool,
+):
     if beam_width < 1 or top_paths < 1:
         raise invalid(f"beam_width and top_paths must be at least 1, got {beam_width} and {top_paths}")
     lengths = checked_lengths(inputs, sequence_length, _unmet)
@@ -234,7 +245,7 @@ CTCBeamSearchDecoder.compiled(never="how many labels it finds depends on the val
 
 
 @CTCBeamSearchDecoder.samples
-def _(rng):
+def _(rng: SampleGenerator):
     x = rng.normal(4, 2, 3).astype(np.float32)
     lengths = np.array([4, 3], np.int32)
     # Wide enough to keep every sequence, so that the search is exact.
@@ -269,7 +280,7 @@ def _(inputs, lengths, beam_width, top_paths, merge_repeated):
 
 @api("nn.ctc_greedy_decoder")
 @tensor_function
-def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
+def ctc_greedy_decoder(inputs: TensorLike, sequence_length, merge_repeated: bool = True, blank_index=None):
     """Read the labels off the most likely class at each time.
 
     Args:
@@ -294,7 +305,9 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index
 
 @api(v1="nn.ctc_beam_search_decoder")
 @tensor_function
-def ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
+def ctc_beam_search_decoder_v1(
+    inputs: TensorLike, sequence_length, beam_width=100, top_paths=1, merge_repeated: bool = True
+):
     """`ctc_beam_search_decoder` of 1.x; `merge_repeated` also makes equal labels that stand side by side one."""
     indices, values, sizes, scores = CTCBeamSearchDecoder(
         inputs, sequence_length, beam_width, top_paths, merge_repeated
@@ -304,7 +317,7 @@ def ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width=100, top_path
 
 @api(v1="nn.ctc_beam_search_decoder_v2", v2="nn.ctc_beam_search_decoder")
 @tensor_function
-def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
+def ctc_beam_search_decoder(inputs: TensorLike, sequence_length, beam_width=100, top_paths=1):
     """Search the most likely sequences of labels with a beam.
 
     Args:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import islice
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +16,9 @@ from tapeflow.ops import shapes
 from tapeflow.ops.recurrent.cudnn_layout import NETWORK_ATTRS, layout
 from tapeflow.ops.table import FLOATING, Sample, dtype, integer, op
 from tapeflow.ops.validate import index_kind, invalid, one_value, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import ShapeCall
 
 _SIZES = "num_layers: int32, num_units: int32, input_size: int32"
 _RANKS = "num_layers: 0, num_units: 0, input_size: 0"
@@ -46,7 +52,7 @@ def _known_layout(call):
     shape=shapes.fixed((1,)),
     stateful=False,
 )
-def CudnnRNNParamsSize(xp, num_layers, num_units, input_size, T, S, **attrs):
+def CudnnRNNParamsSize(xp: ModuleType, num_layers, num_units, input_size, T, S, **attrs):
     kind = index_kind(S, "S")
     found = _layout(num_layers, num_units, input_size, **attrs).size
     if found > np.iinfo(kind).max:
@@ -71,8 +77,8 @@ def _(rng):
     yield Sample(9, 2**15, 3, **kinds, raises=InvalidArgumentError)
 
 
-def _canonical_rule(counts):
-    def rule(call):
+def _canonical_rule(counts: Sequence[str]):
+    def rule(call: ShapeCall):
         weights, biases = (call.attr(name) for name in counts)
         found = _known_layout(call)
         if found is None:
@@ -82,12 +88,12 @@ def _canonical_rule(counts):
     return rule
 
 
-def _to_canonical(name, counts):
+def _to_canonical(name: str, counts):
     """A row that splits the vector; `counts`: the attrs that say into how many matrices and biases."""
     weights, biases = counts[0], counts[-1]
     proj = {"num_proj": 0} if len(counts) > 1 else {}
 
-    def kernel(xp, num_layers, num_units, input_size, params, **attrs):
+    def kernel(xp: ModuleType, num_layers, num_units, input_size, params, **attrs):
         found = _layout(num_layers, num_units, input_size, **attrs)
         if params.shape != (found.size,):
             raise invalid(
@@ -145,10 +151,10 @@ def _to_canonical(name, counts):
     return row
 
 
-def _to_params(name, counts, proj):
+def _to_params(name: str, counts: Sequence[str], proj: dict[str, Any]):
     """A row that joins matrices and biases to one vector; `counts`: the names of their numbers in the signature."""
 
-    def kernel(xp, num_layers, num_units, input_size, weights, biases, **attrs):
+    def kernel(xp: ModuleType, num_layers, num_units, input_size, weights, biases, **attrs):
         found = _layout(num_layers, num_units, input_size, **attrs)
         if len(weights) != found.biases or len(biases) != found.biases:
             raise invalid(
@@ -164,7 +170,7 @@ def _to_params(name, counts, proj):
                 )
         return xp.concatenate([each.reshape(-1) for each in (*weights, *biases)])
 
-    def rule(call):
+    def rule(call: ShapeCall):
         found = _known_layout(call)
         return [(None if found is None else found.size,)]
 

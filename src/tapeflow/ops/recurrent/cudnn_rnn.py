@@ -6,11 +6,13 @@ belongs to the backward op of the same version.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.ops import shapes
 from tapeflow.ops.random import distributions as random
 from tapeflow.ops.random import philox
@@ -19,6 +21,9 @@ from tapeflow.ops.recurrent.rows import RecurrentSequence, RecurrentSequenceGrad
 from tapeflow.ops.recurrent.steps import KEPT
 from tapeflow.ops.table import FLOATING, op
 from tapeflow.ops.validate import invalid, known, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, ShapeCall
 
 
 def _run(row: Any, xp: Any, *inputs: Any, **attrs: Any) -> list[Any]:
@@ -69,8 +74,8 @@ class _Network(NamedTuple):
 
 
 def _network(
-    xp, input, input_h, input_c, params, sequence_lengths, rnn_mode, input_mode, direction, time_major=True,
-    num_proj=0, **_,
+    xp: ModuleType, input: Array, input_h: Array, input_c: Array, params: Array, sequence_lengths,
+    rnn_mode: str, input_mode: str, direction: str, time_major: bool = True, num_proj: int = 0, **_,
 ):  # fmt: skip
     for name, value, rank in (("input", input, 3), ("input_h", input_h, 3), ("params", params, 1)):
         if value.ndim != rank:
@@ -213,7 +218,7 @@ def _split_reserve(net: _Network, reserve: Any, dropout: float) -> tuple[list[An
     return parts[: 3 * own.cells], parts[3 * own.cells :]
 
 
-def _rule(call, version: int):
+def _rule(call: ShapeCall, version: int):
     """The shapes of the outputs of a forward op."""
     ranks = (3, 3, 3 if call.attr("rnn_mode") == "lstm" else None, 1, *[1] * (version == 3))
     shapes.require_ranks(call, *ranks)
@@ -261,7 +266,10 @@ def _forward_row(version: int) -> Any:
         attrs=attrs,
         shape=lambda call: _rule(call, version),
     )
-    def row(xp, input, input_h, input_c, params, sequence_lengths=None, **attrs):
+    def row(
+        xp: ModuleType, input: Array, input_h: Array, input_c: Array, params: Array, sequence_lengths=None,
+        **attrs,
+    ):
         net = _network(xp, input, input_h, input_c, params, sequence_lengths, **attrs)
         dropout, kind = attrs["dropout"], input.dtype
         if not 0 <= dropout <= 1:
@@ -295,8 +303,8 @@ def _backward_row(version: int, forward: Any) -> Any:
     upstream = "output_backprop: T, output_h_backprop: T, output_c_backprop: T"
 
     def kernel(
-        xp, input, input_h, input_c, params, output, output_h, output_c, dy, dh, dc, reserve_space, *,
-        sequence_lengths=None, **attrs,
+        xp: ModuleType, input, input_h, input_c, params, output, output_h, output_c, dy, dh, dc,
+        reserve_space, *, sequence_lengths=None, **attrs,
     ):  # fmt: skip
         net = _network(xp, input, input_h, input_c, params, sequence_lengths, **attrs)
         kind = input.dtype
@@ -324,7 +332,7 @@ def _backward_row(version: int, forward: Any) -> Any:
         attrs=attrs,
         shape=lambda call: [call.shape(i) for i in range(4)],
     )
-    def row(xp, *inputs, **attrs):
+    def row(xp: ModuleType, *inputs, **attrs):
         own = list(inputs)
         lengths = own.pop(4) if version == 3 else None
         return kernel(xp, *own[:11], sequence_lengths=lengths, **attrs)
@@ -332,7 +340,7 @@ def _backward_row(version: int, forward: Any) -> Any:
     keys = [key for key in row.inputs if not key.endswith("_backprop")]
 
     @forward.gradient(needs=keys)
-    def _(call, *upstream):
+    def _(call: GradientCall, *upstream):
         if not call.is_training:
             raise ValueError(
                 f"To use {forward.name} in gradients, is_training must be set to True."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from tapeflow.ops.recurrent.cudnn_rnn import (
     CudnnRNNV3,
 )
 from tapeflow.ops.table import Sample
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 _GATES = {"lstm": 4, "gru": 3, "rnn_relu": 1, "rnn_tanh": 1}
 
@@ -40,7 +43,7 @@ def _cell(mode, x, h, c, w, r, bw, br):
     return (np.tanh(z) if mode == "rnn_tanh" else np.where(z.real > 0, z, 0)), c
 
 
-def _network(input, input_h, input_c, params, lengths, mode, input_mode, direction, time_major):
+def _network(input, input_h, input_c, params, lengths, mode, input_mode, direction, time_major: bool):
     """(output, output_h, output_c), of complex numbers too."""
     if not time_major:
         input, input_h = input.swapaxes(0, 1), input_h.swapaxes(0, 1)
@@ -123,7 +126,7 @@ _LENGTHS: tuple[dict[str, Any], ...] = (
 )
 
 
-def _call(rng, case, version):
+def _call(rng, case: dict[str, Any], version: int):
     """The inputs and attrs of a case."""
     case = dict(case)
     lengths = case.pop("lengths", None)
@@ -137,7 +140,7 @@ def _call(rng, case, version):
     return inputs, attrs
 
 
-def _bad(rng):
+def _bad(rng: SampleGenerator):
     """Calls that are refused, as the inputs of version 2 and attrs."""
     good = generated(rng, "lstm")
     for i, bad in enumerate((rng.normal(2, 3), rng.normal(1, 3, 2), rng.normal(1, 2, 3), rng.normal(5))):
@@ -149,9 +152,9 @@ def _bad(rng):
     yield [good[0], rng.normal(0, 2, 2), rng.normal(0, 2, 2), rng.normal(0)], {}
 
 
-def _for_forward(row, version):
+def _for_forward(row, version: int):
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         for case in _CASES + (_LENGTHS if version == 3 else ()):
             inputs, attrs = _call(rng, case, version)
             # What training keeps is no function that has derivatives; tests differentiate the rest.
@@ -166,7 +169,9 @@ def _for_forward(row, version):
             yield Sample(*good, np.array([3, 3], np.int32), num_proj=1, raises=UnimplementedError)
 
     @row.reference
-    def _(input, input_h, input_c, params, *rest, rnn_mode, input_mode, direction, time_major=True, **_):
+    def _(
+        input, input_h, input_c, params, *rest, rnn_mode, input_mode, direction, time_major: bool = True, **_
+    ):
         outputs = _network(
             input, input_h, input_c, params, rest[0] if rest else None, rnn_mode, input_mode, direction,
             time_major,
@@ -174,9 +179,9 @@ def _for_forward(row, version):
         return (*outputs, np.zeros(0), *([np.zeros(0, np.int8)] if version > 1 else []))
 
 
-def _for_backward(row, forward, version):
+def _for_backward(row, forward, version: int):
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         for case in _CASES + (_LENGTHS if version == 3 else ()):
             inputs, attrs = _call(rng, case, version)
             defaults = {**forward.defaults, **attrs, "is_training": True}

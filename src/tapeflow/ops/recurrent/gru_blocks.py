@@ -5,6 +5,9 @@ The matrices of the reset and the update gate are beside each other in one, in t
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
@@ -16,6 +19,9 @@ from tapeflow.ops.math.arithmetic import Mul
 from tapeflow.ops.nn.bias import BiasAddGrad
 from tapeflow.ops.recurrent.blocks import require, require_rank, sigmoid, singles, slope_of
 from tapeflow.ops.table import Sample, op
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 _TYPES = {"T": (dtypes.float32,)}
 _GIVEN = "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T"
@@ -33,7 +39,7 @@ def _check(x, h_prev, w_ru, w_c, b_ru, b_c) -> None:
     require(b_c, (units,), "b_c")
 
 
-def _cell_rule(call):
+def _cell_rule(call: ShapeCall):
     x, (batch, units) = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 2)
     return [(shapes.same_dimension(x[0], batch), units)] * 4
 
@@ -45,7 +51,7 @@ def _cell_rule(call):
     ranks=_RANKS,
     shape=_cell_rule,
 )
-def GRUBlockCell(xp, x, h_prev, w_ru, w_c, b_ru, b_c):
+def GRUBlockCell(xp: ModuleType, x, h_prev, w_ru, w_c, b_ru, b_c):
     _check(x, h_prev, w_ru, w_c, b_ru, b_c)
     r, u = xp.split(sigmoid(xp, xp.concatenate([x, h_prev], 1) @ w_ru + b_ru), 2, 1)
     c = xp.tanh(xp.concatenate([x, h_prev * r], 1) @ w_c + b_c)
@@ -53,7 +59,7 @@ def GRUBlockCell(xp, x, h_prev, w_ru, w_c, b_ru, b_c):
 
 
 @GRUBlockCell.gradient(needs="x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c")
-def _(call, _r, _u, _c, dh):
+def _(call: GradientCall, _r, _u, _c, dh):
     given = (call.x, call.h_prev, call.w_ru, call.w_c, call.b_ru, call.b_c, call.r, call.u, call.c)
     dx, dh_prev, dc_bar, dgates = GRUBlockCellGrad(*given, dh)
     seen = ConcatV2([call.x, call.h_prev], 1)
@@ -62,13 +68,15 @@ def _(call, _r, _u, _c, dh):
     return dx, dh_prev, *weights, BiasAddGrad(dgates), BiasAddGrad(dc_bar)
 
 
-def _inputs(rng, batch=2, size=3, units=2):
+def _inputs(rng, batch: int = 2, size: int = 3, units: int = 2):
     both = size + units
     sizes = [(batch, size), (batch, units), (both, 2 * units), (both, units), (2 * units,), (units,)]
     return [singles(rng, *each) for each in sizes]
 
 
-def _formula(x, h_prev, w_ru, w_c, b_ru, b_c):
+def _formula(
+    x: np.ndarray, h_prev: np.ndarray, w_ru: np.ndarray, w_c: np.ndarray, b_ru: np.ndarray, b_c: np.ndarray
+):
     """Element by element."""
     batch, units = h_prev.shape
     out = np.zeros((4, batch, units))
@@ -81,7 +89,7 @@ def _formula(x, h_prev, w_ru, w_c, b_ru, b_c):
 
 
 @GRUBlockCell.samples
-def _(rng):
+def _(rng: SampleGenerator):
     given = _inputs(rng)
     # Its gradient is of `h` only: not what finite differences of all outputs see.
     yield Sample(*given, differentiable=False)
@@ -109,7 +117,7 @@ def _grad_rule(call):
     ranks=f"{_RANKS}, r: 2, u: 2, c: 2, d_h: 2",
     shape=_grad_rule,
 )
-def GRUBlockCellGrad(xp, x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
+def GRUBlockCellGrad(xp: ModuleType, x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
     _check(x, h_prev, w_ru, w_c, b_ru, b_c)
     for name, value in (("r", r), ("u", u), ("c", c), ("d_h", d_h)):
         require(value, h_prev.shape, name)
@@ -128,7 +136,7 @@ GRUBlockCellGrad.gradient(None)
 
 
 @GRUBlockCellGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     given = _inputs(rng)
     r, u, c, h = (each.astype(np.float32) for each in _formula(*given))
     dh = singles(rng, *h.shape)

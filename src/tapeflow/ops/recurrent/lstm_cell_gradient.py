@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
@@ -40,7 +42,7 @@ def _rule(call):
     ranks=f"x: 2, {STATE_RANKS}, i: 2, cs: 2, f: 2, o: 2, ci: 2, co: 2, cs_grad: 2, h_grad: 2",
     shape=_rule,
 )
-def LSTMBlockCellGrad(xp, x, *rest, use_peephole):
+def LSTMBlockCellGrad(xp: ModuleType, x, *rest, use_peephole):
     state, parts, (cs_grad, h_grad) = rest[:7], rest[7:13], rest[13:]
     check_lstm(x, *state)
     cs_prev, weights = state[0], state[3:6]

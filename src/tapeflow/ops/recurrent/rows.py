@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import zeros
@@ -24,13 +26,16 @@ from tapeflow.ops.recurrent.steps import (
 from tapeflow.ops.table import Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 _TYPES = {"T": (dtypes.float32, dtypes.float64)}
 _ATTRS = {"cell": one_of(*CELLS), "time_major": False}
 _INPUTS = ("x", "recurrent", "bias", "initial_h", "initial_c", "mask")
 _RANKS = (3, 2, 1, 2, 2, 2)
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     shapes.require_ranks(call, *_RANKS)
     x, recurrent, _, h, _, _ = (call.shape(i) or (None,) * rank for i, rank in enumerate(_RANKS))
     cell, (d0, d1, width) = call.attr("cell"), x
@@ -49,7 +54,7 @@ def _rule(call):
     ]
 
 
-def _check(cell, time_major, *inputs) -> None:
+def _check(cell, time_major: bool, *inputs) -> None:
     for name, value, rank in zip(_INPUTS, inputs, _RANKS, strict=True):
         if value.ndim != rank:
             raise invalid(f"{name} must have rank {rank}, but got shape {shape_text(value.shape)}")
@@ -75,7 +80,7 @@ def _check(cell, time_major, *inputs) -> None:
         )
 
 
-def _loop(xp, body, carry, inputs, backwards=False):
+def _loop(xp: ModuleType, body, carry, inputs, backwards=False):
     """body(carry, inputs of a step) -> (carry, outputs of the step), over all steps; the outputs stacked."""
     if xp is not np:
         scan = importlib.import_module("jax").lax.scan
@@ -87,7 +92,7 @@ def _loop(xp, body, carry, inputs, backwards=False):
     return carry, [np.stack(each) for each in zip(*outputs, strict=True)] if steps else None
 
 
-def _by_time(xp, time_major, *sequences):
+def _by_time(xp: ModuleType, time_major, *sequences):
     return [each if time_major else xp.swapaxes(each, 0, 1) for each in sequences]
 
 
@@ -99,7 +104,10 @@ def _by_time(xp, time_major, *sequences):
     attrs=_ATTRS,
     shape=_rule,
 )
-def RecurrentSequence(xp, x, recurrent, bias, initial_h, initial_c, mask, cell, time_major):
+def RecurrentSequence(
+    xp: ModuleType, x: Array, recurrent: Array, bias: Array, initial_h: Array, initial_c: Array, mask: Array,
+    cell, time_major,
+):
     """States h (and c of LSTMs) after each step of a cell.
 
     x: [batch, steps, gates * units], or [steps, batch, ...] where `time_major`: the inputs times their weights.
@@ -154,7 +162,10 @@ def _(call, dh, dc, dreserve, dlast_h, dlast_c):
 RecurrentSequence.composite = sequence
 
 
-def _generated(rng, cell, steps=3, batch=2, units=2, bias=True, masked=False, time_major=False):
+def _generated(
+    rng, cell: str, steps: int = 3, batch: int = 2, units: int = 2, bias: bool = True, masked: bool = False,
+    time_major: bool = False,
+):
     """The inputs of a sample."""
     width = GATES[cell] * units
     lead = (steps, batch) if time_major else (batch, steps)
@@ -188,7 +199,7 @@ _WIDE: tuple[dict[str, Any], ...] = tuple(
 
 
 @RecurrentSequence.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for case in _CASES + _WIDE:
         attrs = {"cell": case["cell"], "time_major": case.get("time_major", False)}
         yield Sample(*_generated(rng, **case), **attrs)
@@ -201,10 +212,13 @@ def _(rng):
     yield Sample(*good, cell="RNN", raises=InvalidArgumentError)
 
 
-def _unrolled(x, recurrent, bias, initial_h, initial_c, mask, cell, time_major):
+def _unrolled(
+    x, recurrent: np.ndarray, bias: np.ndarray, initial_h: np.ndarray, initial_c: np.ndarray,
+    mask: np.ndarray, cell: str, time_major: bool,
+):
     """One row of the batch after the other, by the formulas as they are printed; of complex numbers too."""
 
-    def sigmoid(z):
+    def sigmoid(z: np.ndarray):
         return 1 / (1 + np.exp(-z))
 
     steps, batch = x.shape[:2] if time_major else x.shape[1::-1]
@@ -267,21 +281,8 @@ RecurrentSequence.reference(_unrolled)
     shape=lambda call: [call.shape(i) for i in range(5)],
 )
 def RecurrentSequenceGrad(
-    xp,
-    x,
-    recurrent,
-    bias,
-    initial_h,
-    initial_c,
-    mask,
-    h,
-    c,
-    reserve,
-    dh,
-    dlast_h,
-    dlast_c,
-    cell,
-    time_major,
+    xp: ModuleType, x: Array, recurrent: Array, bias: Array, initial_h: Array, initial_c: Array, mask: Array,
+    h: Array, c: Array, reserve: Array, dh: Array, dlast_h: Array, dlast_c: Array, cell, time_major,
 ):
     """Gradients of the inputs of RecurrentSequence. `dh`, `dlast_h` and `dlast_c` may be without elements: zeros."""
     _check(cell, time_major, x, recurrent, bias, initial_h, initial_c, mask)
@@ -345,7 +346,7 @@ def RecurrentSequenceGrad(
     return _by_time(xp, time_major, dz)[0], d_recurrent, d_bias, carry[0], d_c
 
 
-def _step_back(xp, cell, recurrent, old, old_c, new, new_c, kept, d, d_c):
+def _step_back(xp: ModuleType, cell, recurrent, old, old_c, new, new_c, kept, d, d_c):
     """Gradients of the sums of a step: of the inputs' part, of the states' part; of the states before it."""
     n = old.shape[1]
     if GATES[cell] == 1:
@@ -377,7 +378,7 @@ def _step_back(xp, cell, recurrent, old, old_c, new, new_c, kept, d, d_c):
 
 
 @RecurrentSequenceGrad.gradient(needs=(*_INPUTS, "dh", "dlast_h", "dlast_c"))
-def _(call, *upstream):
+def _(call: GradientCall, *upstream):
     """By the composition: h, c and reserve count as what they are made of."""
     floats = [call.x, call.recurrent, call.bias, call.initial_h, call.initial_c]
     none = [None, None, None]

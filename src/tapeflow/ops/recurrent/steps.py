@@ -10,6 +10,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, transpose
@@ -28,7 +29,7 @@ GATES = {"LSTM": 4, "GRU": 3, "GRUResetBefore": 3, "tanh": 1, "relu": 1}
 KEPT = {"LSTM": 4, "GRU": 4, "GRUResetBefore": 4, "tanh": 0, "relu": 0}
 
 
-def _units(h):
+def _units(h: Tensor):
     n = h.shape[1]
     return shape_of(h)[1] if n is None else n
 
@@ -103,7 +104,10 @@ def _given(x: Any, shape: Any) -> Any:
     return x if any(sizes) else cond(size(x) > 0, lambda: x, lambda: zeros(shape(), x.dtype))
 
 
-def sequence(x, recurrent, bias, initial_h, initial_c, mask, cell, time_major):
+def sequence(
+    x: Tensor, recurrent: Tensor, bias: Tensor, initial_h: Tensor, initial_c: Tensor, mask: Tensor, cell: str,
+    time_major: bool,
+):
     """The outputs of `RecurrentSequence` by a loop over ops, which every program that reads graphs knows."""
     bias = _given(bias, lambda: shape_of(x)[2:] * (2 if cell == "GRU" else 1))
     omitted = _given(~mask, lambda: shape_of(x)[:2])
@@ -119,7 +123,7 @@ def sequence(x, recurrent, bias, initial_h, initial_c, mask, cell, time_major):
     if not lstm:
         initial_c = zeros([shape_of(x)[1], 0], x.dtype)
 
-    def body(t, h, c, *written):
+    def body(t: Tensor, h: Tensor, c: Tensor, *written):
         new_h, new_c, kept = step(_OPS, cell, inputs.read(t), recurrent, bias, h, c)
         if masks is not None:
             left = expand_dims(masks.read(t), 1)
@@ -153,20 +157,8 @@ def sequence(x, recurrent, bias, initial_h, initial_c, mask, cell, time_major):
 
 
 def sequence_gradient(
-    x,
-    recurrent,
-    bias,
-    initial_h,
-    initial_c,
-    mask,
-    h,
-    c,
-    reserve,
-    dh,
-    dlast_h,
-    dlast_c,
-    cell,
-    time_major,
+    x: Tensor, recurrent: Tensor, bias: Tensor, initial_h: Tensor, initial_c: Tensor, mask: Tensor, h: Tensor,
+    c: Tensor, reserve: Tensor, dh: Tensor, dlast_h: Tensor, dlast_c: Tensor, cell: str, time_major: bool,
 ):
     """The outputs of `RecurrentSequenceGrad` by the gradient of that loop."""
 

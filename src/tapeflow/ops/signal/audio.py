@@ -6,15 +6,20 @@ The format is Microsoft's RIFF: chunks of a four-letter name, a length and so ma
 from __future__ import annotations
 
 import struct
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.table import Sample, op
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _SCALE = 32768.0
 
@@ -77,7 +82,7 @@ def _parsed(data: bytes) -> tuple[int, np.ndarray]:
     raise _invalid("No data chunk found in WAV")
 
 
-def _sound_shape(call):
+def _sound_shape(call: ShapeCall):
     sizes = call.attr("desired_samples"), call.attr("desired_channels")
     return [tuple(None if n < 0 else n for n in sizes), ()]
 
@@ -89,7 +94,7 @@ def _sound_shape(call):
     ranks="contents: 0",
     shape=_sound_shape,
 )
-def DecodeWav(xp, contents, desired_channels, desired_samples):
+def DecodeWav(xp: ModuleType, contents: Array, desired_channels: int, desired_samples: int):
     if contents.ndim:
         raise _invalid(f"contents must be scalar, got shape {list(contents.shape)}")
     rate, samples = _parsed(contents.item())
@@ -104,7 +109,7 @@ def DecodeWav(xp, contents, desired_channels, desired_samples):
 
 @op("EncodeWav", "audio: float32, sample_rate: int32 -> contents: string", ranks="audio: 2, sample_rate: 0",
     shape=lambda call: [()])
-def EncodeWav(xp, audio, sample_rate):
+def EncodeWav(xp: ModuleType, audio: Array, sample_rate: Array):
     if audio.ndim != 2:
         raise _invalid(f"audio must be 2-dimensional{list(audio.shape)}")
     if sample_rate.ndim:
@@ -142,7 +147,7 @@ _WAV = struct.pack(
 
 
 @DecodeWav.samples
-def _(rng):
+def _(rng: SampleGenerator):
     sound = np.array([[0.0, 0.5], [-1.0, 32767 / 32768]], np.float32)
     rate = np.int32(8000)
     yield Sample(np.array(_WAV, object), expect=(sound, rate))
@@ -155,7 +160,7 @@ def _(rng):
 
 
 @EncodeWav.samples
-def _(rng):
+def _(rng: SampleGenerator):
     sound = np.array([[0.0, 0.5], [-2.0, 1.5]], np.float32)
     yield Sample(sound, np.int32(8000), expect=np.array(_WAV, object))
     yield Sample(sound[0], np.int32(8000), raises=InvalidArgumentError)
@@ -167,7 +172,7 @@ def _(rng):
 
 @api("audio.decode_wav")
 @public
-def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
+def decode_wav(contents, desired_channels=-1, desired_samples=-1, name: str | None = None):
     """Read the sound of a WAV file of 16 bit.
 
     Args:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.table import Sample, integer, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _FLOOR = 1e-12  # Least energy of a band.
 
@@ -22,7 +29,7 @@ def _frames(samples: int, window: int, stride: int) -> int:
     return 0 if samples < window else 1 + (samples - window) // stride
 
 
-def _spectrogram_rule(call):
+def _spectrogram_rule(call: ShapeCall):
     samples, channels = shapes.with_rank(call.shape(0), 2)
     window, stride = call.attr("window_size"), call.attr("stride")
     if window < 2 or stride < 1:
@@ -33,7 +40,7 @@ def _spectrogram_rule(call):
 
 @op("AudioSpectrogram", "input: float32 -> spectrogram: float32", shape=_spectrogram_rule,
     attrs={"window_size": integer, "stride": integer, "magnitude_squared": False})  # fmt: skip
-def AudioSpectrogram(xp, input, window_size, stride, magnitude_squared):
+def AudioSpectrogram(xp: ModuleType, input: Array, window_size: int, stride: int, magnitude_squared: bool):
     if input.ndim != 2:
         raise invalid(f"input must be 2-dimensional{shape_text(input.shape)}")
     if window_size < 2 or stride < 1:
@@ -50,7 +57,7 @@ def AudioSpectrogram(xp, input, window_size, stride, magnitude_squared):
 
 
 @AudioSpectrogram.samples
-def _(rng):
+def _(rng: SampleGenerator):
     sound = rng.normal(37, 2).astype(np.float32)
     yield Sample(sound, window_size=8, stride=3)
     yield Sample(sound, window_size=11, stride=20, magnitude_squared=True)
@@ -97,7 +104,7 @@ def _cosines(bands: int, coefficients: int) -> np.ndarray:
     return np.sqrt(2.0 / bands) * np.cos(angles)
 
 
-def _mfcc_rule(call):
+def _mfcc_rule(call: ShapeCall):
     channels, frames, _ = shapes.with_rank(call.shape(0), 3)
     shapes.scalar_shape(call, 1)
     return [(channels, frames, call.attr("dct_coefficient_count"))]
@@ -107,8 +114,8 @@ def _mfcc_rule(call):
     attrs={"upper_frequency_limit": 4000.0, "lower_frequency_limit": 20.0, "filterbank_channel_count": 40,
            "dct_coefficient_count": 13})  # fmt: skip
 def Mfcc(
-    xp, spectrogram, sample_rate, upper_frequency_limit, lower_frequency_limit, filterbank_channel_count,
-    dct_coefficient_count,
+    xp: ModuleType, spectrogram: Array, sample_rate: Array, upper_frequency_limit: float,
+    lower_frequency_limit: float, filterbank_channel_count: int, dct_coefficient_count: int,
 ):  # fmt: skip
     if spectrogram.ndim != 3:
         raise invalid(f"spectrogram must be 3-dimensional{shape_text(spectrogram.shape)}")
@@ -135,7 +142,7 @@ Mfcc.compiled(static="sample_rate")
 
 
 @Mfcc.samples
-def _(rng):
+def _(rng: SampleGenerator):
     spectrum = np.abs(rng.normal(2, 3, 129)).astype(np.float32)
     rate = np.int32(16000)
     yield Sample(spectrum, rate, filterbank_channel_count=10, dct_coefficient_count=5)
@@ -173,7 +180,9 @@ def _(
 
 
 @public
-def audio_spectrogram(input, window_size, stride, magnitude_squared=False, name=None):
+def audio_spectrogram(
+    input: TensorLike, window_size, stride, magnitude_squared: bool = False, name: str | None = None
+):
     """The spectra of windows of sounds.
 
     Args:
@@ -192,13 +201,8 @@ def audio_spectrogram(input, window_size, stride, magnitude_squared=False, name=
 
 @public
 def mfcc(
-    spectrogram,
-    sample_rate,
-    upper_frequency_limit=4000,
-    lower_frequency_limit=20,
-    filterbank_channel_count=40,
-    dct_coefficient_count=13,
-    name=None,
+    spectrogram, sample_rate, upper_frequency_limit=4000, lower_frequency_limit=20,
+    filterbank_channel_count=40, dct_coefficient_count=13, name: str | None = None,
 ):
     """Mel-frequency cepstral coefficients: the cosine transform of logarithms of the energies in bands.
 

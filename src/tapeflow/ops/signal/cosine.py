@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array import joining, reorder
@@ -99,7 +100,7 @@ def _weights(n, first, ratio: float):
 
 @api("signal.dct")
 @tensor_function
-def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
+def dct(input: TensorLike, type=2, n=None, axis: AxisLike = -1, norm=None, name: str | None = None):
     """Compute the discrete cosine transform along the last dimension, as SciPy defines it.
 
     Args:
@@ -127,7 +128,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
 
 @api("signal.idct")
 @tensor_function
-def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
+def idct(input: TensorLike, type=2, n=None, axis: AxisLike = -1, norm=None, name: str | None = None):
     """Compute the inverse of `tf.signal.dct`.
 
     Args:
@@ -189,7 +190,7 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
 
 @api("signal.inverse_mdct")
 @tensor_function
-def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
+def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name: str | None = None):
     """Invert `tf.signal.mdct`.
 
     Args:

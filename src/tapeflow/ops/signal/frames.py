@@ -6,7 +6,9 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor, int_array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import graph_scope, public, tensor_function
 from tapeflow.ops.array import layout, padding
 from tapeflow.ops.array.broadcasting import tile
@@ -40,7 +42,7 @@ def _positive(value, name: str):
     return number
 
 
-def _at_least(x, rank: int):
+def _at_least(x: Tensor, rank: int):
     if x.shape.rank is not None and x.shape.rank < rank:
         raise ValueError(f"Shape {x.shape} must have rank at least {rank}")
     return x
@@ -136,7 +138,7 @@ def _places(count, step, length):
 @api("signal.overlap_and_add")
 @tensor_function
 @graph_scope("overlap_and_add")
-def overlap_and_add(signal, frame_step, name=None):
+def overlap_and_add(signal, frame_step, name: str | None = None):
     """Add frames up to a signal.
 
     Args:
@@ -182,7 +184,8 @@ def _enclosing_power_of_two(length):
 @api("signal.stft")
 @tensor_function
 def stft(
-    signals, frame_length, frame_step, fft_length=None, window_fn=default_window, pad_end=False, name=None
+    signals, frame_length, frame_step, fft_length=None, window_fn=default_window, pad_end: bool = False,
+    name: str | None = None,
 ):  # fmt: skip
     """Compute the short-time Fourier transform of signals: that of windowed frames.
 
@@ -215,7 +218,7 @@ def stft(
 @api("signal.inverse_stft")
 @tensor_function
 def inverse_stft(
-    stfts, frame_length, frame_step, fft_length=None, window_fn=default_window, name=None
+    stfts, frame_length, frame_step, fft_length=None, window_fn=default_window, name: str | None = None
 ):  # fmt: skip
     """Invert `tf.signal.stft`.
 
@@ -257,7 +260,7 @@ def inverse_stft(
 
 @api("signal.inverse_stft_window_fn")
 @public
-def inverse_stft_window_fn(frame_step, forward_window_fn=default_window, name=None):
+def inverse_stft_window_fn(frame_step, forward_window_fn=default_window, name: str | None = None):
     """Make the window with which `tf.signal.inverse_stft` inverts `tf.signal.stft`.
 
     Args:
@@ -270,7 +273,7 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=default_window, name=No
     """
     step = _positive(frame_step, "frame_step")
 
-    def window(frame_length, dtype):
+    def window(frame_length, dtype: DType):
         length = _count(frame_length, "frame_length")
         forward = forward_window_fn(length, dtype=dtype)
         overlaps = -(-length // step)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array import padding
 from tapeflow.ops.array.construction import linspace
@@ -21,7 +23,7 @@ def _mel(hertz):
     return 1127.0 * Log(1.0 + hertz / 700.0)
 
 
-def _check(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dtype) -> None:
+def _check(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dtype: DType) -> None:
     if num_mel_bins <= 0:
         raise ValueError(f"num_mel_bins must be positive. Got: {num_mel_bins}")
     if lower_edge_hertz < 0.0:
@@ -44,13 +46,8 @@ def _check(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dtype)
 @api("signal.linear_to_mel_weight_matrix")
 @tensor_function
 def linear_to_mel_weight_matrix(
-    num_mel_bins=20,
-    num_spectrogram_bins=129,
-    sample_rate=8000,
-    lower_edge_hertz=125.0,
-    upper_edge_hertz=3800.0,
-    dtype=dtypes.float32,
-    name=None,
+    num_mel_bins=20, num_spectrogram_bins=129, sample_rate=8000, lower_edge_hertz=125.0,
+    upper_edge_hertz=3800.0, dtype: DTypeLike = dtypes.float32, name: str | None = None,
 ):
     """Make the matrix that turns spectrograms into bins evenly spaced in pitch.
 
@@ -89,7 +86,7 @@ def linear_to_mel_weight_matrix(
 
 @api("signal.mfccs_from_log_mel_spectrograms")
 @tensor_function
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name: str | None = None):
     """Mel-frequency cepstral coefficients [..., num_mel_bins] of logarithmic spectra of that shape.
 
     Raises ValueError where there are no bins.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, AxisLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import layout, padding, slicing
@@ -23,6 +27,9 @@ from tapeflow.ops.math.reduction import Prod
 from tapeflow.ops.static import rank_of, size_of, static_value
 from tapeflow.ops.table import COMPLEX, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 REAL_PARTS = (dtypes.float32, dtypes.float64)
 
@@ -71,7 +78,7 @@ def _sums(array, rank: int, sign: int):
     return y
 
 
-def _signal(rng, *shape):
+def _signal(rng: SampleGenerator, *shape):
     return rng.normal(*shape) + 1j * rng.normal(*shape)
 
 
@@ -117,14 +124,14 @@ def _complex_row(name: str, rank: int, inverse: bool):
 
     @op(name, "input: Tcomplex -> output: Tcomplex", types={"Tcomplex": Preferring(COMPLEX)},
         shape=shapes.same_as(0, least=rank))  # fmt: skip
-    def row(xp, input):
+    def row(xp: ModuleType, input: Array):
         _check_rank(input, rank)
         if not input.size:
             return input
         return getattr(xp.fft, transform)(input, axes=_axes(rank)).astype(input.dtype)
 
     @row.gradient(needs="")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         size = _size(shape_of(dy)[-rank:], dy)
         if inverse:
             return arithmetic.RealDiv(FORWARD[rank](dy), size)
@@ -133,7 +140,7 @@ def _complex_row(name: str, rank: int, inverse: bool):
     row.batching(batching.leading())
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         shape = (3, 4, 5)[-rank:]
         yield Sample(_signal(rng, *shape))
         yield Sample(_signal(rng, 2, *shape).astype(np.complex64))
@@ -151,7 +158,7 @@ def _complex_row(name: str, rank: int, inverse: bool):
 def _real_row(name: str, rank: int):
     @op(name, "input: Treal, fft_length: int32 -> output: Tcomplex", types={"Treal": Preferring(REAL_PARTS)},
         attrs={"Tcomplex": dtype(dtypes.complex64)}, shape=_real_rule(rank, inverse=False))  # fmt: skip
-    def row(xp, input, fft_length, Tcomplex):
+    def row(xp: ModuleType, input: Array, fft_length: Array, Tcomplex: DType):
         _check_rank(input, rank)
         lengths = _lengths(fft_length, rank)
         outer = input.shape[: input.ndim - rank]
@@ -162,7 +169,7 @@ def _real_row(name: str, rank: int):
         return xp.fft.rfftn(x, axes=_axes(rank)).astype(kind)
 
     @row.gradient(needs="fft_length")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         lengths = call.fft_length
         full = BACKWARD[rank](_fit(dy, lengths, rank))
         dx = complex_numbers.real(arithmetic.Mul(full, _size(lengths, dy)))
@@ -207,7 +214,7 @@ def _multiplicity(lengths):
 def _inverse_real_row(name: str, rank: int):
     @op(name, "input: Tcomplex, fft_length: int32 -> output: Treal", types={"Tcomplex": Preferring(COMPLEX)},
         attrs={"Treal": dtype(dtypes.float32)}, shape=_real_rule(rank, inverse=True))  # fmt: skip
-    def row(xp, input, fft_length, Treal):
+    def row(xp: ModuleType, input: Array, fft_length: Array, Treal: DType):
         _check_rank(input, rank)
         lengths = _lengths(fft_length, rank)
         outer = input.shape[: input.ndim - rank]
@@ -218,7 +225,7 @@ def _inverse_real_row(name: str, rank: int):
         return xp.fft.irfftn(x, lengths, axes=_axes(rank)).astype(kind)
 
     @row.gradient(needs="fft_length")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         lengths = call.fft_length
         target = call.dtype("input")
         spectrum = cast(FORWARD_REAL[rank](dy, lengths, target), target)
@@ -266,12 +273,12 @@ BACKWARD_REAL = {
 }
 
 
-def _check_static_rank(x, rank: int) -> None:
+def _check_static_rank(x: Tensor, rank: int) -> None:
     if x.shape.rank is not None and x.shape.rank < rank:
         raise ValueError(f"Shape {x.shape} must have rank at least {rank}")
 
 
-def _vector(fft_length):
+def _vector(fft_length: Sequence[int]):
     """The lengths as an int32 vector. Raises ValueError for another rank."""
     lengths = convert_to_tensor(fft_length, dtypes.int32)
     if lengths.shape.rank not in (None, 1):
@@ -279,7 +286,7 @@ def _vector(fft_length):
     return lengths
 
 
-def _rfft(input_tensor, fft_length, rank: int):
+def _rfft(input_tensor, fft_length: Sequence[int] | None, rank: int):
     x = convert_to_tensor(input_tensor, dtype_hint=dtypes.float32)
     if x.dtype not in REAL_PARTS:
         raise ValueError(f"RFFT requires tf.float32 or tf.float64 inputs, got: {x}")
@@ -310,7 +317,7 @@ def _irfft(input_tensor, fft_length, rank: int):
     return BACKWARD_REAL[rank](x, lengths, target)
 
 
-def _extended(x, lengths, rank: int):
+def _extended(x: Tensor, lengths: Tensor, rank: int):
     """`x`, zero-padded at the end of its last `rank` dimensions to at least `lengths`."""
     shape = shape_of(x)
     static, wanted = x.shape[-rank:], static_value(lengths)
@@ -323,49 +330,49 @@ def _extended(x, lengths, rank: int):
 
 @api("signal.fft", v1="fft")
 @tensor_function
-def fft(input, name=None):
+def fft(input: TensorLike, name: str | None = None):
     """The discrete Fourier transform along the last dimension of a complex tensor."""
     return FORWARD[1](input)
 
 
 @api("signal.ifft", v1="ifft")
 @tensor_function
-def ifft(input, name=None):
+def ifft(input: TensorLike, name: str | None = None):
     """The inverse of `fft`."""
     return BACKWARD[1](input)
 
 
 @api("signal.fft2d", v1="fft2d")
 @tensor_function
-def fft2d(input, name=None):
+def fft2d(input: TensorLike, name: str | None = None):
     """The discrete Fourier transform over the last two dimensions of a complex tensor."""
     return FORWARD[2](input)
 
 
 @api("signal.ifft2d", v1="ifft2d")
 @tensor_function
-def ifft2d(input, name=None):
+def ifft2d(input: TensorLike, name: str | None = None):
     """The inverse of `fft2d`."""
     return BACKWARD[2](input)
 
 
 @api("signal.fft3d", v1="fft3d")
 @tensor_function
-def fft3d(input, name=None):
+def fft3d(input: TensorLike, name: str | None = None):
     """The discrete Fourier transform over the last three dimensions of a complex tensor."""
     return FORWARD[3](input)
 
 
 @api("signal.ifft3d", v1="ifft3d")
 @tensor_function
-def ifft3d(input, name=None):
+def ifft3d(input: TensorLike, name: str | None = None):
     """The inverse of `fft3d`."""
     return BACKWARD[3](input)
 
 
 @api("signal.rfft")
 @tensor_function
-def rfft(input_tensor, fft_length=None, name=None):
+def rfft(input_tensor: TensorLike, fft_length: Sequence[int] | None = None, name: str | None = None):
     """Compute the discrete Fourier transform of real signals, of which the first half is kept.
 
     Args:
@@ -387,7 +394,7 @@ def rfft(input_tensor, fft_length=None, name=None):
 
 @api("signal.rfft2d")
 @tensor_function
-def rfft2d(input_tensor, fft_length=None, name=None):
+def rfft2d(input_tensor, fft_length=None, name: str | None = None):
     """Compute the discrete Fourier transform of real signals over the last two dimensions.
 
     Args:
@@ -406,7 +413,7 @@ def rfft2d(input_tensor, fft_length=None, name=None):
 
 @api("signal.rfft3d")
 @tensor_function
-def rfft3d(input_tensor, fft_length=None, name=None):
+def rfft3d(input_tensor, fft_length=None, name: str | None = None):
     """Compute the discrete Fourier transform of real signals over the last three dimensions.
 
     Args:
@@ -425,7 +432,7 @@ def rfft3d(input_tensor, fft_length=None, name=None):
 
 @api("signal.irfft")
 @tensor_function
-def irfft(input_tensor, fft_length=None, name=None):
+def irfft(input_tensor, fft_length=None, name: str | None = None):
     """Invert `tf.signal.rfft`.
 
     Args:
@@ -447,7 +454,7 @@ def irfft(input_tensor, fft_length=None, name=None):
 
 @api("signal.irfft2d")
 @tensor_function
-def irfft2d(input_tensor, fft_length=None, name=None):
+def irfft2d(input_tensor, fft_length=None, name: str | None = None):
     """Invert `tf.signal.rfft2d`.
 
     Args:
@@ -467,7 +474,7 @@ def irfft2d(input_tensor, fft_length=None, name=None):
 
 @api("signal.irfft3d")
 @tensor_function
-def irfft3d(input_tensor, fft_length=None, name=None):
+def irfft3d(input_tensor, fft_length=None, name: str | None = None):
     """Invert `tf.signal.rfft3d`.
 
     Args:
@@ -503,7 +510,7 @@ def _shifted(x, axes, sign: int):
 @api("signal.fftshift")
 @tensor_function
 @graph_scope("fftshift")
-def fftshift(x, axes=None, name=None):
+def fftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None):
     """Move the term of frequency zero to the middle of axes.
 
     Args:
@@ -523,7 +530,7 @@ def fftshift(x, axes=None, name=None):
 @api("signal.ifftshift")
 @tensor_function
 @graph_scope("ifftshift")
-def ifftshift(x, axes=None, name=None):
+def ifftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None):
     """Move the term of frequency zero from the middle of axes to their start.
 
     Args:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, AxisLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array import padding, slicing
@@ -25,6 +30,9 @@ from tapeflow.ops.signal.spectral import REAL_PARTS
 from tapeflow.ops.static import rank_of, static_value
 from tapeflow.ops.table import COMPLEX, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall
 
 
 def _checked(input, fft_length, axes) -> tuple[list[int], list[int]]:
@@ -53,7 +61,7 @@ def _half(n: int) -> int:
     return n // 2 + 1 if n else 0
 
 
-def _out_shape(shape, lengths, places, halved: bool = False) -> list:
+def _out_shape(shape, lengths: Sequence[int], places: Sequence[int], halved: bool = False) -> list:
     out = list(shape)
     for n, a in zip(lengths, places, strict=True):
         out[a] = n
@@ -88,7 +96,7 @@ def _sums(x, lengths, places, sign: int, rows=None):
     return y
 
 
-def _fit(x, shape):
+def _fit(x, shape: ShapeLike):
     """Crops and zero-pads all dimensions of `x` to `shape`, an int32 vector."""
     own = shape_of(x)
     x = slicing.Slice(x, own * 0, arithmetic.Minimum(own, shape))
@@ -120,7 +128,7 @@ def _complex_row(name: str, inverse: bool):
         ranks="input: 1+",
         shape=_rule(False),
     )
-    def row(xp, input, fft_length, axes):
+    def row(xp: ModuleType, input: Array, fft_length: Array, axes: Array):
         lengths, places = _checked(input, fft_length, axes)
         shape = _out_shape(input.shape, lengths, places)
         if 0 in shape or 0 in input.shape or not places:
@@ -131,7 +139,7 @@ def _complex_row(name: str, inverse: bool):
     row.compiled(static="fft_length, axes")
 
     @row.gradient(needs="fft_length, axes")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         lengths = call.fft_length
         if inverse:
             dx = FFTND(dy, lengths, call.axes) / _size(lengths, dy)
@@ -171,7 +179,7 @@ IFFTND = _complex_row("IFFTND", True)
     ranks="input: 1+",
     shape=_rule(True),
 )
-def RFFTND(xp, input, fft_length, axes, Tcomplex):
+def RFFTND(xp: ModuleType, input: Array, fft_length: Array, axes: Array, Tcomplex: DType):
     """The last of `axes` keeps the first half of its terms."""
     lengths, places = _checked(input, fft_length, axes)
     kind = Tcomplex.as_numpy_dtype
@@ -196,7 +204,7 @@ def _rank_of(shape):
 
 
 @RFFTND.gradient(needs="fft_length, axes")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     lengths = call.fft_length
     full = _fit(dy, _last_size(shape_of(dy), call.axes, lengths[-1]))
     dx = complex_numbers.real(IFFTND(full, lengths, call.axes) * _size(lengths, full))
@@ -227,7 +235,7 @@ def _(input, fft_length, axes, Tcomplex):
     ranks="input: 1+",
     shape=_rule(False),
 )
-def IRFFTND(xp, input, fft_length, axes, Treal):
+def IRFFTND(xp: ModuleType, input: Array, fft_length: Array, axes: Array, Treal: DType):
     lengths, places = _checked(input, fft_length, axes)
     kind = Treal.as_numpy_dtype
     shape = _out_shape(input.shape, lengths, places)
@@ -240,7 +248,7 @@ IRFFTND.compiled(static="fft_length, axes")
 
 
 @IRFFTND.gradient(needs="fft_length, axes")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     lengths, axes = call.fft_length, call.axes
     target = call.dtype("input")
     spectrum = cast(RFFTND(dy, lengths, axes, target), target)
@@ -394,7 +402,7 @@ def _scale(x, norm, lengths, inverse: bool):
 
 @api("signal.fftnd")
 @tensor_function
-def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+def fftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=None, name: str | None = None):
     """Compute the discrete Fourier transform over axes.
 
     Args:
@@ -417,7 +425,7 @@ def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 @api("signal.ifftnd")
 @tensor_function
-def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+def ifftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=None, name: str | None = None):
     """Invert `tf.signal.fftnd`.
 
     Args:
@@ -437,7 +445,7 @@ def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 @api("signal.rfftnd")
 @tensor_function
-def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+def rfftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=None, name: str | None = None):
     """Compute the discrete Fourier transform of a real signal over axes; of the last of them, the first half is kept.
 
     Args:
@@ -463,7 +471,7 @@ def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 @api("signal.irfftnd")
 @tensor_function
-def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+def irfftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=None, name: str | None = None):
     """Invert `tf.signal.rfftnd`.
 
     Args:

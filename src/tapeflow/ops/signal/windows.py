@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array import joining, reorder
@@ -31,7 +32,7 @@ def _length(window_length):
     return int(length)
 
 
-def _floating(name: str, dtype):
+def _floating(name: str, dtype: DTypeLike):
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"dtype must be a floating point type. Found {dtype!r} for {name}")
@@ -42,7 +43,7 @@ def _weights(values, dtype):
     return convert_to_tensor(np.asarray(values).astype(dtype.as_numpy_dtype), dtype)
 
 
-def _raised_cosine(name, window_length, periodic, dtype, a, b):
+def _raised_cosine(name: str, window_length, periodic, dtype: DTypeLike, a, b):
     dtype = _floating(name, dtype)
     length = _length(window_length)
     # Windows of odd length are symmetric in any case.
@@ -60,7 +61,9 @@ def _raised_cosine(name, window_length, periodic, dtype, a, b):
 
 @api("signal.hann_window")
 @tensor_function
-def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
+def hann_window(
+    window_length, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
+):
     """Make a Hann window.
 
     Args:
@@ -83,7 +86,9 @@ def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
 
 @api("signal.hamming_window")
 @tensor_function
-def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
+def hamming_window(
+    window_length, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
+):
     """Make a Hamming window.
 
     Args:
@@ -106,7 +111,7 @@ def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None
 
 @api("signal.vorbis_window")
 @tensor_function
-def vorbis_window(window_length, dtype=dtypes.float32, name=None):
+def vorbis_window(window_length, dtype: DTypeLike = dtypes.float32, name: str | None = None):
     """Make the power-complementary window of the Vorbis codec.
 
     Args:
@@ -146,7 +151,7 @@ def _kaiser(length, beta):
 
 @api("signal.kaiser_window")
 @tensor_function
-def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
+def kaiser_window(window_length, beta=12.0, dtype: DTypeLike = dtypes.float32, name: str | None = None):
     """Make a Kaiser window.
 
     Args:

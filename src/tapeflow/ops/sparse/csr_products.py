@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.layout import Transpose
@@ -24,13 +29,17 @@ from tapeflow.ops.sparse.csr_payload import CSRMatrix, boxed, check_shape, matri
 from tapeflow.ops.table import Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 _TURNS = {"transpose_a": False, "transpose_b": False, "adjoint_a": False, "adjoint_b": False}
 
 
 @op("SparseMatrixMatMul", "a: variant, b: T -> output: T", types={"T": VALUES},
     attrs={**_TURNS, "transpose_output": False, "conjugate_output": False}, shape=shapes.unknown)  # fmt: skip
 def SparseMatrixMatMul(
-    xp, a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, transpose_output, conjugate_output
+    xp: ModuleType, a: np.ndarray, b: np.ndarray, transpose_a, transpose_b, adjoint_a, adjoint_b,
+    transpose_output: bool, conjugate_output: bool,
 ):  # fmt: skip
     left = matrix_in(a, dtype_of(b)).turned(transpose_a, adjoint_a, "a")
     if transpose_b and adjoint_b:
@@ -50,7 +59,7 @@ def SparseMatrixMatMul(
 
 
 @SparseMatrixMatMul.gradient(needs="a, b")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     kind = call.dtype("b")
     if call.conjugate_output:
         dy = _conjugate(dy)
@@ -85,7 +94,7 @@ def _swapped(x):
 
 
 @SparseMatrixMatMul.samples
-def _(rng):
+def _(rng: SampleGenerator):
     b = np.arange(12.0).reshape(3, 4)
     yield Sample(sample_matrix(DENSE), b, expect=DENSE @ b, differentiable=False)
     yield Sample(sample_matrix(DENSE), b.T.copy(), transpose_b=True, expect=DENSE @ b, differentiable=False)
@@ -102,7 +111,9 @@ def _(rng):
 
 @op("SparseMatrixSparseMatMul", "a: variant, b: variant -> c: variant", attrs={"type": dtype, **_TURNS},
     shape=shapes.scalar)  # fmt: skip
-def SparseMatrixSparseMatMul(xp, a, b, type, transpose_a, transpose_b, adjoint_a, adjoint_b):
+def SparseMatrixSparseMatMul(
+    xp: ModuleType, a: Array, b: Array, type: DType, transpose_a, transpose_b, adjoint_a, adjoint_b
+):
     left = matrix_in(a, type).turned(transpose_a, adjoint_a, "a")
     right = matrix_in(b, type).turned(transpose_b, adjoint_b, "b")
     return boxed(csr_payload.times_sparse(left, right))
@@ -126,17 +137,17 @@ def _(rng):
 
 @op("SparseMatrixTranspose", "input: variant -> output: variant", attrs={"type": dtype, "conjugate": False},
     shape=shapes.scalar)  # fmt: skip
-def SparseMatrixTranspose(xp, input, type, conjugate):
+def SparseMatrixTranspose(xp: ModuleType, input: Array, type: DType, conjugate: bool):
     return boxed(matrix_in(input, type).transposed(conjugate))
 
 
 @SparseMatrixTranspose.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return SparseMatrixTranspose(dy, call.type, call.conjugate)
 
 
 @SparseMatrixTranspose.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_matrix(DENSE), dtypes.float64, expect=sample_matrix(DENSE.T))
     yield Sample(sample_matrix(BATCH * 1j), dtypes.complex128, conjugate=True,
                  expect=sample_matrix(np.swapaxes(BATCH * -1j, 1, 2)))  # fmt: skip
@@ -145,7 +156,7 @@ def _(rng):
 
 @op("SparseMatrixAdd", "a: variant, b: variant, alpha: T, beta: T -> c: variant", types={"T": VALUES},
     shape=shapes.scalar)  # fmt: skip
-def SparseMatrixAdd(xp, a, b, alpha, beta):
+def SparseMatrixAdd(xp: ModuleType, a: np.ndarray, b: np.ndarray, alpha: np.ndarray, beta: Array):
     if alpha.ndim or beta.ndim:
         raise invalid("alpha and beta must be scalars")
     left, right = matrix_in(a, dtype_of(alpha)), matrix_in(b, dtype_of(alpha))
@@ -156,7 +167,7 @@ SparseMatrixAdd.gradient(None)
 
 
 @SparseMatrixAdd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     other = np.array([[0.0, 5.0, 1.0], [1.0, 0.0, 0.0]])
     yield Sample(sample_matrix(DENSE), sample_matrix(other), np.array(2.0), np.array(3.0),
                  expect=sample_matrix(2 * DENSE + 3 * other), differentiable=False)  # fmt: skip
@@ -165,7 +176,7 @@ def _(rng):
 
 
 @op("SparseMatrixMul", "a: variant, b: T -> output: variant", types={"T": VALUES}, shape=shapes.scalar)
-def SparseMatrixMul(xp, a, b):
+def SparseMatrixMul(xp: ModuleType, a: np.ndarray, b: np.ndarray):
     """By a scalar, or by one row for all matrices of a batch."""
     left = matrix_in(a, dtype_of(b))
     if b.ndim and not (b.ndim == 3 and left.batch and b.shape == (len(left.parts), 1, 1)):
@@ -179,7 +190,7 @@ SparseMatrixMul.gradient(None)
 
 
 @SparseMatrixMul.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_matrix(DENSE), np.array(2.0), expect=sample_matrix(2 * DENSE), differentiable=False)
     by = np.array([[[2.0]], [[3.0]]])
     yield Sample(sample_matrix(BATCH), by, expect=sample_matrix(BATCH * by), differentiable=False)
@@ -187,7 +198,7 @@ def _(rng):
 
 
 @op("SparseMatrixZeros", "dense_shape: int64 -> sparse_matrix: variant", attrs={"type": dtype}, shape=shapes.scalar)
-def SparseMatrixZeros(xp, dense_shape, type):
+def SparseMatrixZeros(xp: ModuleType, dense_shape: Array, type: DType):
     shape = check_shape(dense_shape)
     if type not in VALUES:
         raise invalid(f"A sparse matrix cannot have values of {type.name}")
@@ -198,7 +209,7 @@ SparseMatrixZeros.gradient(None)
 
 
 @SparseMatrixZeros.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([2, 3]), dtypes.float64, expect=sample_matrix(np.zeros((2, 3))))
     yield Sample(np.array([2]), dtypes.float64, raises=InvalidArgumentError)
 
@@ -207,7 +218,7 @@ def _(rng):
 
 
 @op("SparseMatrixOrderingAMD", "input: variant -> output: int32", shape=shapes.unknown)
-def SparseMatrixOrderingAMD(xp, input):
+def SparseMatrixOrderingAMD(xp: ModuleType, input: Array):
     """An order of the rows in which factors have few entries: always one that has the fewest neighbours next."""
     matrix = matrix_in(input)
     _check_square(matrix)
@@ -239,7 +250,7 @@ def _check_square(matrix: CSRMatrix) -> None:
 
 
 @SparseMatrixOrderingAMD.samples
-def _(rng):
+def _(rng: SampleGenerator):
     star = np.eye(4) * 4
     star[0], star[:, 0] = 1, 1
     yield Sample(sample_matrix(star), expect=np.array([1, 2, 0, 3], np.int32))
@@ -248,7 +259,7 @@ def _(rng):
 
 @op("SparseMatrixSparseCholesky", "input: variant, permutation: int32 -> output: variant", attrs={"type": dtype},
     shape=shapes.scalar)  # fmt: skip
-def SparseMatrixSparseCholesky(xp, input, permutation, type):
+def SparseMatrixSparseCholesky(xp: ModuleType, input: Array, permutation: Array, type: DType):
     matrix = matrix_in(input, type)
     _check_square(matrix)
     size = matrix.shape[-1]
@@ -274,7 +285,7 @@ SparseMatrixSparseCholesky.gradient(None)
 
 
 @SparseMatrixSparseCholesky.samples
-def _(rng):
+def _(rng: SampleGenerator):
     known = np.array([[4.0, 2.0, 0.0], [2.0, 5.0, 0.0], [0.0, 0.0, 9.0]])
     factor = np.array([[2.0, 0.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
     yield Sample(sample_matrix(known), [0, 1, 2], type=dtypes.float64, expect=sample_matrix(factor))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.api import api, api_value
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public, tensor_function
@@ -65,7 +69,7 @@ def as_sparse(value) -> SparseTensor:
     return value
 
 
-def _parts(sparse):
+def _parts(sparse: SparseTensor):
     return sparse.indices, sparse.values, sparse.dense_shape
 
 
@@ -79,7 +83,7 @@ def is_sparse(value) -> bool:
 
 @api("sparse.from_dense")
 @public
-def from_dense(tensor, name=None):
+def from_dense(tensor: TensorLike, name: str | None = None):
     """The sparse tensor of the elements that are not zero (not empty, for strings)."""
     tensor = convert_to_tensor(tensor)
     nothing = b"" if tensor.dtype == dtypes.string else zeros([], tensor.dtype)
@@ -89,7 +93,7 @@ def from_dense(tensor, name=None):
 
 @api("sparse.eye")
 @public
-def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
+def eye(num_rows, num_columns=None, dtype: DTypeLike = dtypes.float32, name: str | None = None):
     """Make a sparse matrix with ones on its diagonal.
 
     Args:
@@ -120,7 +124,10 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
 
 @api("sparse.to_dense", v1="sparse_tensor_to_dense")
 @tensor_function
-def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
+def to_dense(
+    sp_input: SparseTensor, default_value: TensorLike | None = None, validate_indices: bool = True,
+    name: str | None = None,
+):
     """Make a dense tensor of a sparse one.
 
     Args:
@@ -149,7 +156,7 @@ def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
     return _shaped(dense, sp_input)
 
 
-def _shaped(dense, sparse):
+def _shaped(dense: Tensor, sparse: SparseTensor):
     if hasattr(dense, "set_shape") and dense.shape.rank is None:
         dense.set_shape(sparse.shape)
     return dense
@@ -158,7 +165,8 @@ def _shaped(dense, sparse):
 @api(v1="sparse_to_dense")
 @tensor_function
 def sparse_to_dense(
-    sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None
+    sparse_indices, output_shape: ShapeLike, sparse_values, default_value=0, validate_indices: bool = True,
+    name: str | None = None,
 ):
     """The dense tensor of loose parts (1.x); values may be one scalar for all places."""
     return SparseToDense(
@@ -168,7 +176,7 @@ def sparse_to_dense(
 
 @api("sparse.to_indicator", v1="sparse_to_indicator")
 @tensor_function
-def to_indicator(sp_input, vocab_size, name=None):
+def to_indicator(sp_input, vocab_size, name: str | None = None):
     """Mark the values of a sparse tensor in a dense one.
 
     Args:
@@ -215,14 +223,14 @@ def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False)
 
 @api("sparse.reorder", v1="sparse_reorder")
 @tensor_function
-def reorder(sp_input, name=None):
+def reorder(sp_input: SparseTensor, name: str | None = None):
     """The same sparse tensor with its indices in the order of rows."""
     sp_input = as_sparse(sp_input)
     indices, values = SparseReorder(*_parts(sp_input))
     return _like(sp_input, SparseTensor(indices, values, identity(sp_input.dense_shape)))
 
 
-def _like(sparse, made):
+def _like(sparse: SparseTensor, made: SparseTensor):
     made._given_shape = sparse.shape
     return made
 
@@ -313,7 +321,7 @@ def expand_dims(sp_input, axis=None, name=None):
 
 @api("sparse.transpose", v1="sparse_transpose")
 @tensor_function
-def transpose(sp_input, perm=None, name=None):
+def transpose(sp_input, perm=None, name: str | None = None):
     """Permute the dimensions of a sparse tensor.
 
     Args:
@@ -439,11 +447,7 @@ def _shape_of_joined(shapes, axis, expand):
 @api(v1=("sparse.concat", "sparse_concat"))
 @tensor_function
 def concat_v1(
-    axis,
-    sp_inputs,
-    name=None,
-    expand_nonconcat_dim=False,
-    concat_dim=None,
+    axis: AxisLike, sp_inputs, name: str | None = None, expand_nonconcat_dim: bool = False, concat_dim=None,
     expand_nonconcat_dims=None,
 ):
     """`concat` with the 1.x names of arguments."""
@@ -453,7 +457,7 @@ def concat_v1(
 
 @api(v2="sparse.split")
 @public
-def split(sp_input=None, num_split=None, axis=None, name=None):
+def split(sp_input=None, num_split=None, axis=None, name: str | None = None):
     """Cut a sparse tensor into parts along an axis.
 
     Args:
@@ -478,14 +482,17 @@ def split(sp_input=None, num_split=None, axis=None, name=None):
 
 @api(v1=("sparse.split", "sparse_split"))
 @tensor_function
-def split_v1(keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None):  # fmt: skip
+def split_v1(
+    keyword_required=None, sp_input=None, num_split=None, axis: AxisLike | None = None,
+    name: str | None = None, split_dim=None,
+):  # fmt: skip
     """`split` of 1.x, by keywords only."""
     return split(sp_input, num_split, renamed("axis", axis, "split_dim", split_dim))
 
 
 @api("sparse.slice", v1="sparse_slice")
 @tensor_function
-def slice_(sp_input, start, size, name=None):
+def slice_(sp_input: SparseTensor, start: Sequence[int], size: TensorLike, name: str | None = None):
     """Take the part of a sparse tensor that begins at `start` and has shape `size`.
 
     Args:
@@ -534,7 +541,7 @@ def retain(sp_input, to_retain):
 
 @api("sparse.fill_empty_rows", v1="sparse_fill_empty_rows")
 @tensor_function
-def fill_empty_rows(sp_input, default_value, name=None):
+def fill_empty_rows(sp_input: SparseTensor, default_value: TensorLike, name: str | None = None):
     """Give each row without elements one element.
 
     Args:
@@ -561,7 +568,7 @@ def fill_empty_rows(sp_input, default_value, name=None):
 
 @api(v2="sparse.add")
 @public
-def add(a, b, threshold=0):
+def add(a: TensorLike, b: TensorLike, threshold=0):
     """Add two tensors, of which at least one is sparse.
 
     Args:
@@ -594,7 +601,7 @@ def add(a, b, threshold=0):
 
 @api(v1=("sparse.add", "sparse_add"))
 @tensor_function
-def add_v1(a, b, threshold=None, thresh=None):
+def add_v1(a: TensorLike, b: TensorLike, threshold=None, thresh=None):
     """`add` with the 1.x spelling `thresh`."""
     limit = thresh if threshold is None else threshold
     return add(a, b, 0 if limit is None else limit)
@@ -609,7 +616,7 @@ def _axes(sparse, axis):
     return cast(axis, dtypes.int32)
 
 
-def _reduced(sp_input, axis, keepdims, output_is_sparse, dense_row, sparse_row):
+def _reduced(sp_input, axis, keepdims: bool | None, output_is_sparse, dense_row, sparse_row):
     sp_input = as_sparse(sp_input)
     args = (*_parts(sp_input), _axes(sp_input, axis), bool(keepdims))
     return SparseTensor(*sparse_row(*args)) if output_is_sparse else dense_row(*args)
@@ -617,7 +624,10 @@ def _reduced(sp_input, axis, keepdims, output_is_sparse, dense_row, sparse_row):
 
 @api(v2="sparse.reduce_sum")
 @public
-def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+def reduce_sum(
+    sp_input, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
+    name: str | None = None,
+):
     """Add the elements along axes.
 
     Args:
@@ -640,7 +650,10 @@ def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
 
 @api(v2="sparse.reduce_max")
 @public
-def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+def reduce_max(
+    sp_input, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
+    name: str | None = None,
+):
     """Compute the largest of the elements that are there, along axes.
 
     Args:
@@ -661,8 +674,10 @@ def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
     )
 
 
-def _v1(function, sparse):
-    def reduced(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+def _v1(function: Callable[..., Any], sparse: bool):
+    def reduced(
+        sp_input, axis=None, keepdims: bool | None = None, reduction_axes=None, keep_dims: bool | None = None
+    ):
         axis = renamed("axis", axis, "reduction_axes", reduction_axes)
         return function(
             sp_input, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims), sparse
@@ -682,7 +697,9 @@ api_value("reduce_max_v1", v1=("sparse.reduce_max", "sparse_reduce_max"))
 
 @api("sparse.sparse_dense_matmul", v1=("sparse.matmul", "sparse_tensor_dense_matmul"))
 @tensor_function
-def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
+def sparse_dense_matmul(
+    sp_a, b: TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+):
     """Multiply a sparse and a dense matrix, in either order.
 
     Args:
@@ -711,7 +728,7 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
 
 @api("sparse.softmax", v1="sparse_softmax")
 @tensor_function
-def softmax(sp_input, name=None):
+def softmax(sp_input, name: str | None = None):
     """Softmax along the last dimension, over the elements that are there."""
     sp_input = as_sparse(sp_input)
     return _like(sp_input, sp_input.with_values(SparseSoftmax(*_parts(sp_input))))
@@ -784,7 +801,7 @@ def map_values(op, *args, **kwargs):
 
 @api("sparse.mask", v1="sparse_mask")
 @tensor_function
-def mask(a, mask_indices, name=None):
+def mask(a, mask_indices, name: str | None = None):
     """Leave slices out of an `IndexedSlices`.
 
     Args:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, ShapeLike, Tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import ones
@@ -25,6 +30,9 @@ from tapeflow.ops.sparse.shapes import elements_and_rank
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 _INDICES64 = (dtypes.int64, dtypes.int32)
 
 
@@ -39,7 +47,7 @@ def _bad_parts(*rest):
 # Product with a dense matrix
 
 
-def _matmul_rule(call):
+def _matmul_rule(call: ShapeCall):
     shapes.require_ranks(call, 2, 1)
     a = shapes.with_rank(shapes.from_value(call, 2), 2)
     b = shapes.with_rank(call.shape(3), 2)
@@ -54,7 +62,10 @@ def _matmul_rule(call):
 @op("SparseTensorDenseMatMul", "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
     types={"T": (*FLOATING_OR_COMPLEX, dtypes.int32), "Tindices": Preferring(_INDICES64)},
     attrs={"adjoint_a": False, "adjoint_b": False}, shape=_matmul_rule)  # fmt: skip
-def SparseTensorDenseMatMul(xp, a_indices, a_values, a_shape, b, adjoint_a, adjoint_b):
+def SparseTensorDenseMatMul(
+    xp: ModuleType, a_indices: np.ndarray, a_values: np.ndarray, a_shape: np.ndarray, b: Array,
+    adjoint_a: bool, adjoint_b: bool,
+):
     if b.ndim != 2:
         raise invalid(f"Tensor 'b' is not a matrix: {shape_text(b.shape)}")
     if a_shape.ndim != 1 or len(a_shape) != 2:
@@ -87,7 +98,7 @@ SparseTensorDenseMatMul.compiled(static="a_shape")
 
 
 @SparseTensorDenseMatMul.gradient(needs="a_indices, a_values, a_shape, b")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     rows, columns = call.a_indices[:, 0], call.a_indices[:, 1]
     if call.adjoint_a:
         rows, columns = columns, rows
@@ -102,7 +113,7 @@ def _(call, dy):
 
 
 @SparseTensorDenseMatMul.samples
-def _(rng):
+def _(rng: SampleGenerator):
     values = values_of(rng)
     for a in (False, True):
         for b in (False, True):
@@ -116,14 +127,16 @@ def _(rng):
 
 
 @SparseTensorDenseMatMul.reference
-def _(indices, values, shape, b, adjoint_a, adjoint_b):
+def _(indices, values, shape: ShapeLike, b, adjoint_a: bool, adjoint_b: bool):
     a = dense_of(indices, values, shape)
     return (a.conj().T if adjoint_a else a) @ (b.conj().T if adjoint_b else b)
 
 
 @op("SparseTensorDenseAdd", "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T",
     types={"T": NUMERIC, "Tindices": INDEX}, shape=lambda call: [call.shape(3)])  # fmt: skip
-def SparseTensorDenseAdd(xp, a_indices, a_values, a_shape, b):
+def SparseTensorDenseAdd(
+    xp: ModuleType, a_indices: np.ndarray, a_values: np.ndarray, a_shape: np.ndarray, b: Array
+):
     sizes = checked(a_indices, a_values, a_shape)
     if sizes != b.shape:
         raise invalid(
@@ -136,12 +149,12 @@ def SparseTensorDenseAdd(xp, a_indices, a_values, a_shape, b):
 
 
 @SparseTensorDenseAdd.gradient(needs="a_indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return None, gather_nd(dy, call.a_indices), None, dy
 
 
 @SparseTensorDenseAdd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(INDICES, values_of(rng), SHAPE, rng.normal(3, 4))
     yield Sample(INDICES, values_of(rng), SHAPE, rng.normal(4, 4), raises=InvalidArgumentError)
     yield from _bad_parts(rng.normal(3, 4))
@@ -171,7 +184,10 @@ _REAL_OF = (*REAL,)
     "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64, thresh: Treal "
     "-> sum_indices: int64, sum_values: T, sum_shape: int64",
     types={"T": NUMERIC, "Treal": _REAL_OF}, ranks="a_shape: 1", shape=sparse_rule())  # fmt: skip
-def SparseAdd(xp, a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
+def SparseAdd(
+    xp: ModuleType, a_indices: np.ndarray, a_values: np.ndarray, a_shape: np.ndarray, b_indices: np.ndarray,
+    b_values: np.ndarray, b_shape: np.ndarray, thresh: Array,
+):
     sizes = checked(a_indices, a_values, a_shape)
     other = checked(b_indices, b_values, b_shape)
     if thresh.ndim:
@@ -195,7 +211,7 @@ def SparseAdd(xp, a_indices, a_values, a_shape, b_indices, b_values, b_shape, th
 
 
 @SparseAdd.gradient(needs="a_indices, b_indices, sum_indices")
-def _(call, *dy):
+def _(call: GradientCall, *dy):
     d_a, d_b = SparseAddGrad(dy[1], call.a_indices, call.b_indices, call.sum_indices)
     return None, d_a, None, None, d_b, None, None
 
@@ -204,7 +220,7 @@ _OTHER = np.array([[0, 1], [0, 3], [2, 0], [2, 2]])
 
 
 @SparseAdd.samples
-def _(rng):
+def _(rng: SampleGenerator):
     a, b = values_of(rng), rng.normal(4)
     yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, 0.0, differentiable=(1, 4))
     yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, np.array(0.8), differentiable=(1, 4))
@@ -216,7 +232,7 @@ def _(rng):
 
 
 @SparseAdd.reference
-def _(a_indices, a, shape, b_indices, b, b_shape, thresh):
+def _(a_indices, a, shape: ShapeLike, b_indices, b, b_shape, thresh):
     total = dense_of(a_indices, a, shape) + dense_of(b_indices, b, shape)
     left, right = ({tuple(at) for at in own.tolist()} for own in (a_indices, b_indices))
     kept = [at for at in sorted(left | right) if at not in left & right or abs(total[at]) >= thresh]
@@ -228,7 +244,9 @@ def _(a_indices, a, shape, b_indices, b, b_shape, thresh):
     types={"T": NUMERIC},
     ranks="a_indices: 2, b_indices: 2",
     shape=lambda call: [call.shape(i)[:1] for i in (1, 2)])  # fmt: skip
-def SparseAddGrad(xp, backprop_val_grad, a_indices, b_indices, sum_indices):
+def SparseAddGrad(
+    xp: ModuleType, backprop_val_grad: Array, a_indices: Array, b_indices: Array, sum_indices: Array
+):
     if backprop_val_grad.ndim != 1 or len(backprop_val_grad) != len(sum_indices):
         raise invalid(
             "# elements in backprop_val_grad and rows in sum_indices should match (#nnz of sum): got "
@@ -245,7 +263,7 @@ def SparseAddGrad(xp, backprop_val_grad, a_indices, b_indices, sum_indices):
 
 
 @SparseAddGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     union = np.unique(np.concatenate([INDICES, _OTHER]), axis=0)
     yield Sample(rng.normal(len(union)), INDICES, _OTHER, union)
     yield Sample(rng.normal(2), INDICES, _OTHER, union, raises=InvalidArgumentError)
@@ -280,13 +298,13 @@ def _reduced(values, indices, sizes, axes, keep, ufunc, start):
     return at[by][firsts][:, columns], out, shape
 
 
-def _start(ufunc, dtype):
+def _start(ufunc, dtype: DType):
     if ufunc is np.add:
         return 0
     return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 
-def _reduction_rule(call):
+def _reduction_rule(call: ShapeCall):
     sizes, axes = call.value(2), call.value(3)
     if sizes is None or axes is None:
         return [None]
@@ -295,8 +313,8 @@ def _reduction_rule(call):
     return [tuple(1 if i in gone else int(n) for i, n in enumerate(sizes) if keep or i not in gone)]
 
 
-def _reducing(name: str, ufunc, types):
-    def dense(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims):
+def _reducing(name: str, ufunc: Callable[..., Any], types):
+    def dense(xp: ModuleType, input_indices, input_values, input_shape, reduction_axes, keep_dims):
         sizes = checked(input_indices, input_values, input_shape)
         found = _reduced(input_values, input_indices, sizes, reduction_axes, keep_dims, ufunc,
                          _start(ufunc, input_values.dtype))  # fmt: skip
@@ -306,7 +324,7 @@ def _reducing(name: str, ufunc, types):
             out[tuple(indices.T)] = values if out.ndim else values[0]
         return out
 
-    def sparse(xp, input_indices, input_values, input_shape, reduction_axes, keep_dims):
+    def sparse(xp: ModuleType, input_indices, input_values, input_shape, reduction_axes, keep_dims):
         sizes = checked(input_indices, input_values, input_shape)
         indices, values, shape = _reduced(input_values, input_indices, sizes, reduction_axes, keep_dims,
                                           ufunc, _start(ufunc, input_values.dtype))  # fmt: skip
@@ -320,7 +338,7 @@ def _reducing(name: str, ufunc, types):
            shape=shapes.fixed((None, None), (None,), (None,)))(sparse),
     )  # fmt: skip
 
-    def samples(rng):
+    def samples(rng: SampleGenerator):
         values = values_of(rng)
         for axes in (0, 1, [0, 1], [-1], []):
             for keep in (False, True):
@@ -328,7 +346,7 @@ def _reducing(name: str, ufunc, types):
         yield Sample(INDICES, values, SHAPE, np.array(2, np.int32), raises=InvalidArgumentError)
         yield from _bad_parts(np.array(0, np.int32))
 
-    def reference(indices, values, shape, axes, keep_dims):
+    def reference(indices, values, shape, axes, keep_dims: bool):
         axes = tuple(np.ravel(axes).tolist())
         dense = np.full(tuple(shape), np.nan)
         dense[tuple(indices.T)] = values
@@ -355,7 +373,7 @@ SparseReduceMax, SparseReduceMaxSparse = _reducing("SparseReduceMax", np.maximum
 
 
 @SparseReduceSum.gradient(needs="input_indices, input_shape, reduction_axes")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     rank = call.shape("input_shape")[0]
     axes = arithmetic.floormod(reshape(call.reduction_axes, [-1]) + rank, rank)
     length = Shape(axes)
@@ -372,7 +390,7 @@ for _row in (SparseReduceSumSparse, SparseReduceMaxSparse):
     types={"T": (dtypes.float32, dtypes.float64, dtypes.float16)},
     ranks="sp_indices: 2, sp_values: 1, sp_shape: 1",
     shape=lambda call: [call.shape(1)])  # fmt: skip
-def SparseSoftmax(xp, sp_indices, sp_values, sp_shape):
+def SparseSoftmax(xp: ModuleType, sp_indices: np.ndarray, sp_values: np.ndarray, sp_shape: np.ndarray):
     sizes = checked(sp_indices, sp_values, sp_shape)
     if len(sizes) < 2:
         raise invalid(f"Input should have rank >= 2, but got shape {shape_text(sizes)}")
@@ -385,14 +403,14 @@ def SparseSoftmax(xp, sp_indices, sp_values, sp_shape):
 
 
 @SparseSoftmax.gradient(needs="sp_indices, sp_shape, output")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     weighted = dy * call.output
     sums = SparseReduceSum(call.sp_indices, weighted, call.sp_shape, [-1], True)
     return None, SparseDenseCwiseAdd(call.sp_indices, dy, call.sp_shape, -sums) * call.output, None
 
 
 @SparseSoftmax.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(INDICES, values_of(rng), SHAPE)
     yield Sample(INDICES[:0], values_of(rng)[:0], SHAPE)
     yield Sample(INDICES[:, :1], values_of(rng), SHAPE[:1], raises=InvalidArgumentError)
@@ -455,8 +473,8 @@ def _spread(at, values, dense):
     return ScatterNd(at, values, cast(Shape(dense), dtypes.int64))
 
 
-def _elementwise(name: str, formula):
-    def kernel(xp, sp_indices, sp_values, sp_shape, dense):
+def _elementwise(name: str, formula: Callable[..., Any]):
+    def kernel(xp: ModuleType, sp_indices, sp_values, sp_shape, dense):
         sizes = checked(sp_indices, sp_values, sp_shape)
         other = _aligned(sp_indices, sizes, dense)
         if name.endswith("Div") and sp_values.dtype.kind in "iu" and (other == 0).any():
@@ -469,7 +487,7 @@ def _elementwise(name: str, formula):
              shape=lambda call: [elements_and_rank(call, 0)[:1]])(kernel)  # fmt: skip
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         values = values_of(rng)
         for shape in ((3, 4), (1, 4), (3, 1), (4,), ()):
             yield Sample(INDICES, values, SHAPE, np.abs(rng.normal(*shape)) + 1)
@@ -497,20 +515,20 @@ SparseDenseCwiseDiv = _elementwise("SparseDenseCwiseDiv", _quotient)
 
 
 @SparseDenseCwiseAdd.gradient(needs="sp_indices, dense")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     at = _places_in(call.sp_indices, call.dense)
     return None, dy, None, _spread(at, dy, call.dense)
 
 
 @SparseDenseCwiseMul.gradient(needs="sp_indices, sp_values, dense")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     at = _places_in(call.sp_indices, call.dense)
     other = _found(call.dense, at)
     return None, dy * conj(other), None, _spread(at, dy * conj(call.sp_values), call.dense)
 
 
 @SparseDenseCwiseDiv.gradient(needs="sp_indices, sp_values, dense")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     at = _places_in(call.sp_indices, call.dense)
     other = _found(call.dense, at)
     d_dense = dy * conj(-call.sp_values / (other * other))
@@ -520,8 +538,8 @@ def _(call, dy):
 # The larger and the smaller of two sparse tensors
 
 
-def _extremum(name: str, choose):
-    def kernel(xp, a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+def _extremum(name: str, choose: Callable[..., Any]):
+    def kernel(xp: ModuleType, a_indices, a_values, a_shape, b_indices, b_values, b_shape):
         sizes, other = checked(a_indices, a_values, a_shape), checked(b_indices, b_values, b_shape)
         if len(sizes) != len(other):
             raise invalid(
@@ -543,14 +561,14 @@ def _extremum(name: str, choose):
     row.gradient(None)
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample(INDICES, values_of(rng), SHAPE, _OTHER, rng.normal(4), SHAPE)
         yield Sample(INDICES, values_of(rng), SHAPE, _OTHER, rng.normal(4), SHAPE + 1,
                      raises=InvalidArgumentError)  # fmt: skip
         yield from _bad_parts(_OTHER, rng.normal(4), SHAPE)
 
     @row.reference
-    def _(a_indices, a, shape, b_indices, b, b_shape):
+    def _(a_indices, a, shape: ShapeLike, b_indices, b, b_shape):
         whole = choose(dense_of(a_indices, a, shape), dense_of(b_indices, b, shape))
         at = sorted({tuple(at) for at in (*a_indices.tolist(), *b_indices.tolist())})
         return np.array(at), np.array([whole[i] for i in at])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 
-def checked(indices, values, shape, in_range: bool = True) -> tuple[int, ...]:
+def checked(indices, values: np.ndarray, shape, in_range: bool = True) -> tuple[int, ...]:
     """The dense shape, after a look at all parts."""
     if indices.ndim != 2:
         raise invalid(
@@ -37,7 +39,7 @@ def checked(indices, values, shape, in_range: bool = True) -> tuple[int, ...]:
     return sizes
 
 
-def require_inside(indices, sizes) -> None:
+def require_inside(indices, sizes: Sequence[int]) -> None:
     outside = ((indices < 0) | (indices >= np.array(sizes, np.int64).reshape(1, -1))).any(1)
     if len(sizes) and outside.any():
         i = int(outside.argmax())
@@ -47,14 +49,14 @@ def require_inside(indices, sizes) -> None:
         )
 
 
-def order(indices) -> np.ndarray:
+def order(indices: np.ndarray) -> np.ndarray:
     """The permutation that brings indices into the order of rows."""
     if indices.shape[1] == 0:
         return np.arange(len(indices))
     return np.lexsort(indices.T[::-1])
 
 
-def places(indices, sizes) -> np.ndarray:
+def places(indices, sizes: Sequence[int]) -> np.ndarray:
     """Each index as one number."""
     out = np.zeros(len(indices), np.int64)
     for column, size in zip(indices.T, sizes, strict=True):

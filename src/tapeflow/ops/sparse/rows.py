@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from tapeflow.core.annotations import Array, ShapeLike, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import fill
@@ -19,6 +23,9 @@ from tapeflow.ops.static import rank_in
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, Sample, integer, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
+
 PARTS = "indices: int64, values: T, shape: int64"
 RESULT = "output_indices: int64, output_values: T, output_shape: int64"
 
@@ -26,7 +33,7 @@ INDICES = np.array([[0, 1], [1, 0], [1, 3], [2, 2]])
 SHAPE = np.array([3, 4])
 
 
-def values_of(rng):
+def values_of(rng: SampleGenerator):
     return rng.normal(4)
 
 
@@ -41,7 +48,7 @@ def dense_of(indices, values, shape):
 def sparse_rule(rank_of: int = 2):
     """A sparse result with the rank of the shape that is input `rank_of`."""
 
-    def rule(call):
+    def rule(call: ShapeCall):
         shape = call.shape(rank_of)
         rank = None if shape is None else shape[0]
         return [(None, rank), (None,), (rank,)]
@@ -60,7 +67,10 @@ def _dense_rule(call):
     "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T",
     types={"T": ANY, "Tindices": INDEX}, attrs={"validate_indices": True}, ranks="output_shape: 1",
     shape=_dense_rule)  # fmt: skip
-def SparseToDense(xp, sparse_indices, output_shape, sparse_values, default_value, validate_indices):
+def SparseToDense(
+    xp: ModuleType, sparse_indices: Array, output_shape: Array, sparse_values: Array, default_value: Array,
+    validate_indices: bool,
+):
     if sparse_indices.ndim > 2:
         raise invalid(
             "sparse_indices should be a scalar, vector, or matrix, got shape "
@@ -112,7 +122,7 @@ def _require_sorted(indices) -> None:
 
 
 @SparseToDense.gradient(needs="sparse_indices, output_shape")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     found = gather_nd(dy, _matrix(call.sparse_indices))
     rest = reduction.reduce_sum(dy) - reduction.reduce_sum(found)
     rank = rank_in(call, "sparse_values")
@@ -136,7 +146,7 @@ def _matrix(indices):
 
 
 @SparseToDense.samples
-def _(rng):
+def _(rng: SampleGenerator):
     values = values_of(rng)
     yield Sample(INDICES, SHAPE, values, 0.5)
     yield Sample(INDICES[:, 0][:2], SHAPE[:1], values[:2], 0.0)
@@ -153,7 +163,7 @@ def _(rng):
 
 
 @SparseToDense.reference
-def _(indices, shape, values, default, validate_indices):
+def _(indices, shape, values, default, validate_indices: bool):
     out = np.full(tuple(shape), default)
     rows = indices if indices.ndim == 2 else indices[:, None]
     for i, at in enumerate(rows):
@@ -168,7 +178,9 @@ def _(indices, shape, values, default, validate_indices):
     "-> output_indices: int64, output_values: T", types={"T": ANY},
     ranks="input_indices: 2, input_values: 1, input_shape: 1",
     shape=lambda call: [call.shape(0), call.shape(1)])  # fmt: skip
-def SparseReorder(xp, input_indices, input_values, input_shape):
+def SparseReorder(
+    xp: ModuleType, input_indices: np.ndarray, input_values: np.ndarray, input_shape: np.ndarray
+):
     # Indices outside of the shape are sorted like others, as in TensorFlow: `sparse.slice` leaves them out.
     checked(input_indices, input_values, input_shape, in_range=False)
     by = order(input_indices)
@@ -176,7 +188,7 @@ def SparseReorder(xp, input_indices, input_values, input_shape):
 
 
 @SparseReorder.gradient(needs="input_indices, input_shape")
-def _(call, *dy):
+def _(call: GradientCall, *dy):
     count = reduction.reduce_sum(call.shape("input_values"))
     numbers = range_(count)
     by = SparseReorder(call.input_indices, numbers, call.input_shape).output_values
@@ -184,7 +196,7 @@ def _(call, *dy):
 
 
 @SparseReorder.samples
-def _(rng):
+def _(rng: SampleGenerator):
     values = values_of(rng)
     yield Sample(INDICES[[2, 0, 3, 1]], values, SHAPE)
     yield Sample(INDICES[:0], values[:0], SHAPE)
@@ -194,14 +206,14 @@ def _(rng):
 
 
 @SparseReorder.reference
-def _(indices, values, shape):
+def _(indices, values, shape: ShapeLike):
     pairs = sorted(zip(indices.tolist(), values.tolist(), strict=True))
     return np.array([at for at, _ in pairs]).reshape(-1, 2), np.array(
         [v for _, v in pairs], values.dtype
     )
 
 
-def _reshape_rule(call):
+def _reshape_rule(call: ShapeCall):
     old, new = call.shape(0), call.shape(2)
     rank = None if new is None else new[0]
     return [(None if old is None else old[0], rank), (rank,)]
@@ -211,7 +223,7 @@ def _reshape_rule(call):
     "input_indices: int64, input_shape: int64, new_shape: int64 -> output_indices: int64, output_shape: int64",
     ranks="input_indices: 2, input_shape: 1, new_shape: 1",
     shape=_reshape_rule)  # fmt: skip
-def SparseReshape(xp, input_indices, input_shape, new_shape):
+def SparseReshape(xp: ModuleType, input_indices: np.ndarray, input_shape: np.ndarray, new_shape: Array):
     if new_shape.ndim != 1:
         raise invalid(
             f"Target shape should be a vector but received shape {shape_text(new_shape.shape)}"
@@ -253,7 +265,7 @@ SparseReshape.gradient(None)
 
 
 @SparseReshape.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(INDICES, SHAPE, np.array([2, 6]))
     yield Sample(INDICES, SHAPE, np.array([-1]))
     yield Sample(INDICES, SHAPE, np.array([2, -1, 2]))
@@ -272,7 +284,7 @@ def _(indices, shape, new):
 # Parts
 
 
-def _sliced(indices, values, shape, start, size):
+def _sliced(indices, values, shape: ShapeLike, start, size):
     # What is outside of the shape is outside of every slice: so ids that are not there (-1) are left out.
     sizes = checked(indices, values, shape, in_range=False)
     for name, x in (("start", start), ("size", size)):
@@ -290,13 +302,13 @@ def _sliced(indices, values, shape, start, size):
 
 @op("SparseSlice", f"{PARTS}, start: int64, size: int64 -> {RESULT}", types={"T": ANY}, ranks="shape: 1",
     shape=sparse_rule())  # fmt: skip
-def SparseSlice(xp, indices, values, shape, start, size):
+def SparseSlice(xp: ModuleType, indices: Array, values: Array, shape: Array, start: Array, size: Array):
     begin, end, inside = _sliced(indices, values, shape, start, size)
     return indices[inside] - begin, values[inside], (end - begin).astype(np.int64)
 
 
 @SparseSlice.gradient(needs="indices, start, output_indices")
-def _(call, *dy):
+def _(call: GradientCall, *dy):
     return (
         None,
         SparseSliceGrad(dy[1], call.indices, call.start, call.output_indices),
@@ -307,7 +319,7 @@ def _(call, *dy):
 
 
 @SparseSlice.samples
-def _(rng):
+def _(rng: SampleGenerator):
     values, one = values_of(rng), np.array([1, 0])
     yield Sample(INDICES, values, SHAPE, one, np.array([2, 3]))
     yield Sample(INDICES, values, SHAPE, one, np.array([9, 9]))
@@ -334,7 +346,9 @@ def _(indices, values, shape, start, size):
     "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> val_grad: T",
     types={"T": NUMERIC}, ranks="input_indices: 2",
     shape=lambda call: [call.shape(1)[:1]])  # fmt: skip
-def SparseSliceGrad(xp, backprop_val_grad, input_indices, input_start, output_indices):
+def SparseSliceGrad(
+    xp: ModuleType, backprop_val_grad: Array, input_indices: Array, input_start: Array, output_indices: Array
+):
     if backprop_val_grad.ndim != 1 or input_indices.ndim != 2 or output_indices.ndim != 2:
         raise invalid("Gradient must be a vector, and input and output indices matrices")
     rank = input_indices.shape[1]
@@ -355,7 +369,7 @@ def SparseSliceGrad(xp, backprop_val_grad, input_indices, input_start, output_in
 
 
 @SparseSliceGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     dy = rng.normal(2)
     start = np.array([1, 0])
     yield Sample(dy, INDICES, start, INDICES[1:3] - start)
@@ -374,7 +388,7 @@ def _(dy, indices, start, kept):
     )
 
 
-def _concat_rule(call):
+def _concat_rule(call: ShapeCall):
     count = call.count // 3
     total: int | None = 0
     rank = None
@@ -389,7 +403,7 @@ def _concat_rule(call):
 
 @op("SparseConcat", f"indices: N>=2*int64, values: N>=2*T, shapes: N>=2*int64 -> {RESULT}", types={"T": ANY},
     attrs={"concat_dim": integer}, shape=_concat_rule)  # fmt: skip
-def SparseConcat(xp, indices, values, shapes, concat_dim):
+def SparseConcat(xp: ModuleType, indices, values, shapes, concat_dim):
     if not indices:
         raise invalid("SparseConcat needs at least one tensor")
     if not len(indices) == len(values) == len(shapes):
@@ -420,7 +434,7 @@ def SparseConcat(xp, indices, values, shapes, concat_dim):
 
 
 @SparseConcat.gradient(needs="indices, shapes")
-def _(call, *dy):
+def _(call: GradientCall, *dy):
     counts = [Shape(own)[0] for own in call.indices]
     starts, at = [], 0
     for count in counts:
@@ -434,7 +448,7 @@ def _(call, *dy):
 
 
 @SparseConcat.samples
-def _(rng):
+def _(rng: SampleGenerator):
     values = values_of(rng)
     for axis in (0, 1, -1):
         yield Sample([INDICES, INDICES[:2]], [values, values[:2]], [SHAPE, SHAPE], concat_dim=axis)
@@ -453,7 +467,7 @@ def _(indices, values, shapes, concat_dim):
     return at, whole[tuple(at.T)], np.array(whole.shape)
 
 
-def _split_rule(call):
+def _split_rule(call: ShapeCall):
     count = call.attr("num_split")
     rank = elements_and_rank(call, 1)[1]
     return [(None, rank)] * count + [(None,)] * count + [(rank,)] * count
@@ -462,7 +476,7 @@ def _split_rule(call):
 @op("SparseSplit", f"split_dim: int64, {PARTS} -> output_indices: num_split>=1*int64, "
     "output_values: num_split>=1*T, output_shape: num_split>=1*int64", types={"T": ANY},
     attrs={"num_split": integer}, ranks="split_dim: 0", shape=_split_rule)  # fmt: skip
-def SparseSplit(xp, split_dim, indices, values, shape, num_split):
+def SparseSplit(xp: ModuleType, split_dim, indices, values, shape, num_split):
     if split_dim.size != 1:
         raise invalid(f"split_dim must be a scalar, got shape {shape_text(split_dim.shape)}")
     sizes, axis = checked(indices, values, shape), int(split_dim.reshape(()))
@@ -490,7 +504,7 @@ def SparseSplit(xp, split_dim, indices, values, shape, num_split):
 
 
 @SparseSplit.samples
-def _(rng):
+def _(rng: SampleGenerator):
     values = values_of(rng)
     for axis, count in ((0, 2), (1, 3)):
         yield Sample(np.array(axis), INDICES, values, SHAPE, num_split=count)
@@ -500,7 +514,7 @@ def _(rng):
 
 
 @SparseSplit.reference
-def _(axis, indices, values, shape, num_split):
+def _(axis, indices, values, shape: ShapeLike, num_split):
     parts = np.array_split(dense_of(indices, values, shape), num_split, int(axis))
     found = [np.argwhere(p) for p in parts]
     return (
@@ -513,7 +527,7 @@ def _(axis, indices, values, shape, num_split):
 # Rows without elements
 
 
-def _fill_rule(call):
+def _fill_rule(call: ShapeCall):
     count, rank = elements_and_rank(call, 0)
     sizes = call.value(2)
     rows = None if sizes is None or not len(sizes) else int(sizes[0])
@@ -524,7 +538,9 @@ def _fill_rule(call):
     "-> output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
     types={"T": ANY}, ranks="default_value: 0",
     shape=_fill_rule)  # fmt: skip
-def SparseFillEmptyRows(xp, indices, values, dense_shape, default_value):
+def SparseFillEmptyRows(
+    xp: ModuleType, indices: np.ndarray, values: np.ndarray, dense_shape: np.ndarray, default_value: Array
+):
     if dense_shape.ndim != 1:
         raise invalid(f"dense_shape must be a vector, saw: {shape_text(dense_shape.shape)}")
     if not len(dense_shape):
@@ -556,13 +572,13 @@ def SparseFillEmptyRows(xp, indices, values, dense_shape, default_value):
 
 
 @SparseFillEmptyRows.gradient(needs="reverse_index_map")
-def _(call, *dy):
+def _(call: GradientCall, *dy):
     d_values, d_default = SparseFillEmptyRowsGrad(call.reverse_index_map, dy[1])
     return None, d_values, None, d_default
 
 
 @SparseFillEmptyRows.samples
-def _(rng):
+def _(rng: SampleGenerator):
     values, shape = values_of(rng), np.array([5, 4])
     yield Sample(INDICES, values, shape, 0.5)
     yield Sample(INDICES[:0], values[:0], shape, 0.5)
@@ -596,7 +612,7 @@ def _(indices, values, shape, default):
     "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
     types={"T": NUMERIC}, ranks="reverse_index_map: 1, grad_values: 1",
     shape=lambda call: [call.shape(0), ()])  # fmt: skip
-def SparseFillEmptyRowsGrad(xp, reverse_index_map, grad_values):
+def SparseFillEmptyRowsGrad(xp: ModuleType, reverse_index_map: Array, grad_values: Array):
     if reverse_index_map.ndim != 1 or grad_values.ndim != 1:
         raise invalid("reverse_index_map and grad_values must be vectors")
     for i, at in enumerate(reverse_index_map.tolist()):
@@ -611,13 +627,13 @@ def SparseFillEmptyRowsGrad(xp, reverse_index_map, grad_values):
 
 
 @SparseFillEmptyRowsGrad.gradient(needs="reverse_index_map")
-def _(call, d_values, d_default):
+def _(call: GradientCall, d_values: Tensor, d_default: Tensor):
     spread = fill(call.shape("grad_values"), d_default)
     return None, tensor_scatter_nd_update(spread, call.reverse_index_map[:, None], d_values)
 
 
 @SparseFillEmptyRowsGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([0, 2, 3]), rng.normal(5))
     yield Sample(np.array([0, 5]), rng.normal(5), raises=InvalidArgumentError)
     yield Sample(np.array([[0]]), rng.normal(5), raises=InvalidArgumentError)

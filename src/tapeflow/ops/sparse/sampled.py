@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops.array.gather import gather_nd
@@ -20,7 +21,8 @@ from tapeflow.ops.static import static_value
 @api(v2="sparse.sampled_addmm")
 @public
 def sampled_addmm(
-    indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0, output_type=dtypes.float32
+    indices, values: TensorLike, dense_shape, mat1, mat2, beta=1.0, alpha=1.0,
+    output_type: DTypeLike = dtypes.float32,
 ):
     """Compute chosen elements of `alpha * (mat1 @ mat2) + beta * values`.
 

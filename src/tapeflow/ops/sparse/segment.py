@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
@@ -12,6 +17,9 @@ from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.math import segment
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import first_out_of_range, invalid, known, one_value
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 INDICES = {"Tidx": Preferring(INDEX), "Tsegmentids": Preferring(INDEX)}
 
@@ -31,14 +39,14 @@ def _chosen(data, indices, segment_ids):
     return data[indices]
 
 
-def _weights(xp, kind, segment_ids, rows):
+def _weights(xp: ModuleType, kind: str, segment_ids, rows: int):
     """What each segment's sum is multiplied with."""
     length = {"minlength": rows} if xp is np else {"length": rows}
     counts = xp.maximum(xp.bincount(segment_ids, **length), 1)
     return {"Sum": xp.ones(rows), "Mean": 1 / counts, "SqrtN": 1 / xp.sqrt(counts)}[kind]
 
 
-def _reduced(xp, kind, data, indices, segment_ids, rows):
+def _reduced(xp: ModuleType, kind: str, data: Array, indices: Array, segment_ids: Array, rows):
     chosen = _chosen(data, indices, segment_ids)
     if rows is not None and known(segment_ids) and segment_ids.size and segment_ids[-1] >= rows:
         raise invalid("segment ids must be < num_segments")
@@ -51,7 +59,7 @@ def _reduced(xp, kind, data, indices, segment_ids, rows):
     return (total * weights).astype(data.dtype)
 
 
-def _shape(call):
+def _shape(call: ShapeCall):
     data = shapes.at_least(call.shape(0), 1)
     shapes.same_dimension(shapes.vector_length(call, 1), shapes.vector_length(call, 2))
     if call.count > 3:
@@ -64,8 +72,8 @@ def _shape(call):
     return [None if data is None else (count, *data[1:])]
 
 
-def _reference(kind):
-    def reference(data, indices, segment_ids, num_segments=None, sparse_gradient=False):
+def _reference(kind: str):
+    def reference(data, indices, segment_ids, num_segments=None, sparse_gradient: bool = False):
         rows = (
             int(num_segments) if num_segments is not None else int(segment_ids.max(initial=-1)) + 1
         )
@@ -80,7 +88,7 @@ def _reference(kind):
 
 
 def _samples(*more):
-    def samples(rng):
+    def samples(rng: SampleGenerator):
         yield Sample(rng.normal(4, 2), np.array([3, 0, 0]), np.array([0, 0, 2]), *more)
         yield Sample(rng.normal(3), np.array([1], np.int64), np.array([1]), *more)
         yield Sample(
@@ -103,7 +111,7 @@ def _samples(*more):
     return samples
 
 
-def _rows(kind, types):
+def _rows(kind: str, types):
     """An op and its variant that takes the number of segments."""
     attrs = {"sparse_gradient": False}
 
@@ -114,7 +122,7 @@ def _rows(kind, types):
         attrs=attrs,
         shape=_shape,
     )
-    def plain(xp, data, indices, segment_ids, sparse_gradient):
+    def plain(xp: ModuleType, data: Array, indices: Array, segment_ids: Array, sparse_gradient):
         return _reduced(xp, kind, data, indices, segment_ids, None)
 
     @op(
@@ -124,13 +132,15 @@ def _rows(kind, types):
         attrs=attrs,
         shape=_shape,
     )
-    def sized(xp, data, indices, segment_ids, num_segments, sparse_gradient):
+    def sized(
+        xp: ModuleType, data: Array, indices: Array, segment_ids: Array, num_segments: Array, sparse_gradient
+    ):
         rows = one_value(num_segments, "num_segments should be a scalar.")
         if rows < 0:
             raise invalid(f"num_segments = {rows} should be >= 0")
         return _reduced(xp, kind, data, indices, segment_ids, rows)
 
-    def gradient(call, dy):
+    def gradient(call: GradientCall, dy: Tensor):
         rows = Shape(call.data)[0]
         of_data = GRADIENTS[kind](dy, call.indices, call.segment_ids, rows)
         return of_data, None, None
@@ -144,13 +154,13 @@ def _rows(kind, types):
     return plain, sized
 
 
-def _gradient_rule(call):
+def _gradient_rule(call: ShapeCall):
     shape, rows = call.shape(0), call.value(3)
     shapes.merge(call.shape(1), call.shape(2))
     return [None if shape is None else (None if rows is None else int(rows), *shape[1:])]
 
 
-def _gradient_row(kind):
+def _gradient_row(kind: str):
     @op(
         f"SparseSegment{kind}Grad",
         "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T",
@@ -158,7 +168,7 @@ def _gradient_row(kind):
         ranks="grad: 1+, indices: 1, segment_ids: 1, output_dim0: 0",
         shape=_gradient_rule,
     )
-    def row(xp, grad, indices, segment_ids, output_dim0):
+    def row(xp: ModuleType, grad: Array, indices: np.ndarray, segment_ids: np.ndarray, output_dim0: Array):
         rows = one_value(output_dim0, "output_dim0 should be a scalar.")
         if rows < 0:
             raise invalid(f"output_dim0 = {rows} should be >= 0")
@@ -183,13 +193,13 @@ def _gradient_row(kind):
         return segment.accumulate(xp, "add", spread.astype(grad.dtype), indices, rows, 0)
 
     @row.gradient(needs="indices, segment_ids")
-    def _(call, dy):
+    def _(call: GradientCall, dy: Tensor):
         count = call.shape("grad")[0]
         reduce = {"Sum": SUMS, "Mean": MEANS, "SqrtN": ROOTS}[kind][1]
         return reduce(dy, call.indices, call.segment_ids, count), None, None, None
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         yield Sample(rng.normal(2, 3), np.array([3, 0, 0]), np.array([0, 0, 1]), 4)
         yield Sample(
             rng.normal(2, 3),
@@ -213,7 +223,7 @@ def _gradient_row(kind):
     return row
 
 
-def _compact_gradient_row(kind):
+def _compact_gradient_row(kind: str):
     """The rows of the gradient that are not all zeros, and which they are."""
 
     @op(
@@ -224,7 +234,7 @@ def _compact_gradient_row(kind):
         ranks="grad: 1+, indices: 1, segment_ids: 1, dense_output_dim0: 0",
         shape=lambda call: [None if call.shape(0) is None else (None, *call.shape(0)[1:]), (None,)],
     )
-    def row(xp, grad, indices, segment_ids, dense_output_dim0):
+    def row(xp: ModuleType, grad: Array, indices: Array, segment_ids: Array, dense_output_dim0: Array):
         whole = GRADIENTS[kind].kernel(xp, grad, indices, segment_ids, dense_output_dim0)
         found = np.unique(indices)
         return whole[found], found
@@ -233,7 +243,7 @@ def _compact_gradient_row(kind):
     row.compiled(never="the shape of its results depends on values")
 
     @row.samples
-    def _(rng):
+    def _(rng: SampleGenerator):
         ids = np.array([3, 0, 3]), np.array([0, 0, 1])
         yield Sample(rng.normal(2, 3), *ids, 5, differentiable=False)
         yield Sample(rng.normal(2, 3), *ids, 3, raises=InvalidArgumentError)
@@ -254,7 +264,9 @@ MEANS = SparseSegmentMean, SparseSegmentMeanWithNumSegments = _rows("Mean", FLOA
 ROOTS = SparseSegmentSqrtN, SparseSegmentSqrtNWithNumSegments = _rows("SqrtN", FLOATING)
 
 
-def _call(rows, data, indices, segment_ids, num_segments, sparse_gradient):
+def _call(
+    rows: Sequence[Callable[..., Any]], data, indices, segment_ids, num_segments, sparse_gradient: bool
+):
     plain, sized = rows
     if num_segments is None:
         return plain(data, indices, segment_ids, bool(sparse_gradient))
@@ -264,7 +276,8 @@ def _call(rows, data, indices, segment_ids, num_segments, sparse_gradient):
 @api(v2="sparse.segment_sum")
 @public
 def sparse_segment_sum(
-    data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments=None,
+    name: str | None = None, sparse_gradient: bool = False,
 ):
     """Add chosen rows in segments.
 
@@ -293,7 +306,8 @@ def sparse_segment_sum(
 @api(v2="sparse.segment_mean")
 @public
 def sparse_segment_mean(
-    data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments=None,
+    name: str | None = None, sparse_gradient: bool = False,
 ):
     """Compute the means of segments of chosen rows.
 
@@ -317,7 +331,8 @@ def sparse_segment_mean(
 @api(v2="sparse.segment_sqrt_n")
 @public
 def sparse_segment_sqrt_n(
-    data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments=None,
+    name: str | None = None, sparse_gradient: bool = False,
 ):
     """Add chosen rows in segments, and divide by the square root of their number.
 
@@ -341,7 +356,8 @@ def sparse_segment_sqrt_n(
 @api(v1=("sparse.segment_sum", "sparse_segment_sum"))
 @tensor_function
 def sparse_segment_sum_v1(
-    data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, name: str | None = None,
+    num_segments=None, sparse_gradient: bool = False,
 ):
     """`sparse_segment_sum` as 1.x spells it."""
     return _call(SUMS, data, indices, segment_ids, num_segments, sparse_gradient)
@@ -350,7 +366,8 @@ def sparse_segment_sum_v1(
 @api(v1=("sparse.segment_mean", "sparse_segment_mean"))
 @tensor_function
 def sparse_segment_mean_v1(
-    data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, name: str | None = None,
+    num_segments=None, sparse_gradient: bool = False,
 ):
     """`sparse_segment_mean` as 1.x spells it."""
     return _call(MEANS, data, indices, segment_ids, num_segments, sparse_gradient)
@@ -359,7 +376,8 @@ def sparse_segment_mean_v1(
 @api(v1=("sparse.segment_sqrt_n", "sparse_segment_sqrt_n"))
 @tensor_function
 def sparse_segment_sqrt_n_v1(
-    data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, name: str | None = None,
+    num_segments=None, sparse_gradient: bool = False,
 ):
     """`sparse_segment_sqrt_n` as 1.x spells it."""
     return _call(ROOTS, data, indices, segment_ids, num_segments, sparse_gradient)

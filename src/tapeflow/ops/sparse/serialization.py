@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, DTypeLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files import tensor_bytes
 from tapeflow.core.public import public, tensor_function
@@ -18,6 +22,9 @@ from tapeflow.ops.sparse.parts import checked, order
 from tapeflow.ops.sparse.shapes import of_rank
 from tapeflow.ops.table import ANY, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _FORMS = (dtypes.string, dtypes.variant)
 
@@ -61,7 +68,10 @@ def _row(parts, form):
     types={"T": ANY}, attrs={"out_type": dtype(dtypes.string)},
     ranks="sparse_indices: 2, sparse_values: 1, sparse_shape: 1",
     shape=lambda call: [(3,)])  # fmt: skip
-def SerializeSparse(xp, sparse_indices, sparse_values, sparse_shape, out_type):
+def SerializeSparse(
+    xp: ModuleType, sparse_indices: np.ndarray, sparse_values: np.ndarray, sparse_shape: np.ndarray,
+    out_type: DType,
+):
     _check_form(out_type)
     checked(sparse_indices, sparse_values, sparse_shape, in_range=False)
     return _row((sparse_indices, sparse_values, sparse_shape), out_type)
@@ -72,7 +82,10 @@ def SerializeSparse(xp, sparse_indices, sparse_values, sparse_shape, out_type):
     types={"T": ANY}, attrs={"out_type": dtype(dtypes.string)},
     ranks="sparse_indices: 2, sparse_values: 1, sparse_shape: 1",
     shape=lambda call: [(None, 3)])  # fmt: skip
-def SerializeManySparse(xp, sparse_indices, sparse_values, sparse_shape, out_type):
+def SerializeManySparse(
+    xp: ModuleType, sparse_indices: np.ndarray, sparse_values: np.ndarray, sparse_shape: np.ndarray,
+    out_type: DType,
+):
     _check_form(out_type)
     sizes = checked(sparse_indices, sparse_values, sparse_shape)
     if len(sizes) < 2:
@@ -120,7 +133,7 @@ def _joined(rows, kind):
     )
 
 
-def _serialized_rule(call):
+def _serialized_rule(call: ShapeCall):
     shape = call.shape(0)
     if shape is not None:
         shapes.exactly(shape[-1], 3)
@@ -131,7 +144,7 @@ def _serialized_rule(call):
     "serialized_sparse: string -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
     attrs={"dtype": dtype}, ranks="serialized_sparse: 2",
     shape=_serialized_rule)  # fmt: skip
-def DeserializeManySparse(xp, serialized_sparse, dtype):
+def DeserializeManySparse(xp: ModuleType, serialized_sparse: Array, dtype: DType):
     if serialized_sparse.ndim != 2 or serialized_sparse.shape[1] != 3:
         raise invalid(
             "Serialized sparse should be a matrix with 3 columns but received shape "
@@ -147,7 +160,7 @@ def DeserializeManySparse(xp, serialized_sparse, dtype):
     types={"Tserialized": Preferring(_FORMS)}, attrs={"dtype": dtype},
     ranks="serialized_sparse: 1+",
     shape=_serialized_rule)  # fmt: skip
-def DeserializeSparse(xp, serialized_sparse, dtype):
+def DeserializeSparse(xp: ModuleType, serialized_sparse: Array, dtype: DType):
     shape = serialized_sparse.shape
     if not shape or shape[-1] != 3:
         raise invalid(
@@ -172,7 +185,7 @@ for row in (SerializeSparse, SerializeManySparse, DeserializeManySparse, Deseria
 _INDICES, _VALUES, _SHAPE = np.array([[0, 1], [1, 0]]), np.array([1, 2], np.uint8), np.array([2, 3])
 
 
-def _message(array):
+def _message(array: np.ndarray):
     return tensor_bytes.encode(np.asarray(array), dtypes.as_dtype(np.asarray(array).dtype))
 
 
@@ -181,14 +194,14 @@ def _strings(*parts):
 
 
 @SerializeSparse.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_INDICES, _VALUES, _SHAPE, expect=_strings(_INDICES, _VALUES, _SHAPE))
     yield Sample(_INDICES, _VALUES[:1], _SHAPE, raises=InvalidArgumentError)
     yield Sample(_INDICES, _VALUES, _SHAPE, out_type=dtypes.int32, raises=InvalidArgumentError)
 
 
 @SerializeManySparse.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_INDICES, _VALUES, _SHAPE, expect=np.stack([
         _strings(_INDICES[:1, 1:], _VALUES[:1], _SHAPE[1:]),
         _strings(_INDICES[1:, 1:], _VALUES[1:], _SHAPE[1:])]))  # fmt: skip
@@ -197,7 +210,7 @@ def _(rng):
 
 
 @DeserializeManySparse.samples
-def _(rng):
+def _(rng: SampleGenerator):
     row = _strings(_INDICES, _VALUES, _SHAPE)
     yield Sample(row[None], dtypes.uint8, expect=(
         np.array([[0, 0, 1], [0, 1, 0]]), _VALUES, np.array([1, 2, 3])))  # fmt: skip
@@ -208,7 +221,7 @@ def _(rng):
 
 
 @DeserializeSparse.samples
-def _(rng):
+def _(rng: SampleGenerator):
     row = _strings(_INDICES, _VALUES, _SHAPE)
     yield Sample(row, dtypes.uint8, expect=(_INDICES, _VALUES, _SHAPE))
     yield Sample(row[None, None], dtypes.uint8, expect=(
@@ -226,7 +239,7 @@ def _sparse(value):
 
 @api(v2="io.serialize_sparse")
 @public
-def serialize_sparse(sp_input, out_type=dtypes.string, name=None):
+def serialize_sparse(sp_input, out_type: DTypeLike = dtypes.string, name: str | None = None):
     """Serialize a sparse tensor.
 
     Args:
@@ -246,14 +259,14 @@ def serialize_sparse(sp_input, out_type=dtypes.string, name=None):
 
 @api(v1=("io.serialize_sparse", "serialize_sparse"))
 @tensor_function
-def serialize_sparse_v1(sp_input, name=None, out_type=dtypes.string):
+def serialize_sparse_v1(sp_input, name: str | None = None, out_type: DTypeLike = dtypes.string):
     """`serialize_sparse` with the 1.x order of arguments."""
     return serialize_sparse(sp_input, out_type)
 
 
 @api(v2="io.serialize_many_sparse")
 @public
-def serialize_many_sparse(sp_input, out_type=dtypes.string, name=None):
+def serialize_many_sparse(sp_input, out_type: DTypeLike = dtypes.string, name: str | None = None):
     """Serialize each element along the first dimension of a sparse tensor.
 
     Args:
@@ -273,14 +286,14 @@ def serialize_many_sparse(sp_input, out_type=dtypes.string, name=None):
 
 @api(v1=("io.serialize_many_sparse", "serialize_many_sparse"))
 @tensor_function
-def serialize_many_sparse_v1(sp_input, name=None, out_type=dtypes.string):
+def serialize_many_sparse_v1(sp_input, name: str | None = None, out_type: DTypeLike = dtypes.string):
     """`serialize_many_sparse` with the 1.x order of arguments."""
     return serialize_many_sparse(sp_input, out_type)
 
 
 @api("io.deserialize_many_sparse", v1="deserialize_many_sparse")
 @tensor_function
-def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
+def deserialize_many_sparse(serialized_sparse, dtype: DTypeLike, rank=None, name: str | None = None):
     """Read what `tf.io.serialize_many_sparse` wrote, as one sparse tensor.
 
     Args:

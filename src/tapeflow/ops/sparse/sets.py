@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
@@ -17,6 +20,9 @@ from tapeflow.ops.sparse.parts import checked
 from tapeflow.ops.sparse.shapes import elements_and_rank, of_rank
 from tapeflow.ops.table import Sample, op, string
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 MEMBERS = (
     dtypes.int32, dtypes.int8, dtypes.int16, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.string,
@@ -50,7 +56,7 @@ def _dense(values) -> _Groups:
     return groups
 
 
-def _sparse(indices, values, shape, validate) -> _Groups:
+def _sparse(indices, values, shape: ShapeLike, validate: bool) -> _Groups:
     sizes = checked(indices, values, shape)
     groups = _Groups(sizes)
     if validate:
@@ -93,7 +99,7 @@ def _combined(a: _Groups, b: _Groups, operation: str, kind):
     )
 
 
-def _dense_rule(call):
+def _dense_rule(call: ShapeCall):
     one, other = call.shape(0), call.shape(1)
     if one is not None and other is not None:
         other = shapes.with_rank(other, len(one))
@@ -102,12 +108,12 @@ def _dense_rule(call):
     return of_rank(None if known is None else len(known))
 
 
-def _mixed_rule(call):
+def _mixed_rule(call: ShapeCall):
     one, rank = call.shape(0), elements_and_rank(call, 1)[1]
     return of_rank(shapes.same_dimension(None if one is None else len(one), rank))
 
 
-def _sparse_rule(call):
+def _sparse_rule(call: ShapeCall):
     rank = shapes.same_dimension(*(elements_and_rank(call, i)[1] for i in (0, 3)))
     if rank is not None and rank < 2:
         raise invalid(f"Input 0, expected rank >= 2, got {rank}.")
@@ -119,7 +125,7 @@ _ATTRS = {"set_operation": string, "validate_indices": True}
 
 @op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULT}", types={"T": MEMBERS},
     attrs=_ATTRS, ranks="set1: 2+, set2: 2+", shape=_dense_rule)  # fmt: skip
-def DenseToDenseSetOperation(xp, set1, set2, set_operation, validate_indices):
+def DenseToDenseSetOperation(xp: ModuleType, set1, set2, set_operation, validate_indices):
     return _combined(_dense(set1), _dense(set2), set_operation, set1.dtype)
 
 
@@ -128,7 +134,7 @@ def DenseToDenseSetOperation(xp, set1, set2, set_operation, validate_indices):
     types={"T": MEMBERS}, attrs=_ATTRS, ranks="set1: 2+",
     shape=_mixed_rule)  # fmt: skip
 def DenseToSparseSetOperation(
-    xp, set1, set2_indices, set2_values, set2_shape, set_operation, validate_indices
+    xp: ModuleType, set1, set2_indices, set2_values, set2_shape, set_operation, validate_indices
 ):
     other = _sparse(set2_indices, set2_values, set2_shape, validate_indices)
     return _combined(_dense(set1), other, set_operation, set1.dtype)
@@ -140,7 +146,7 @@ def DenseToSparseSetOperation(
     types={"T": MEMBERS}, attrs=_ATTRS,
     shape=_sparse_rule)  # fmt: skip
 def SparseToSparseSetOperation(
-    xp, set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape,
+    xp: ModuleType, set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape,
     set_operation, validate_indices,
 ):  # fmt: skip
     one = _sparse(set1_indices, set1_values, set1_shape, validate_indices)
@@ -148,7 +154,7 @@ def SparseToSparseSetOperation(
     return _combined(one, other, set_operation, set1_values.dtype)
 
 
-def _size_rule(call):
+def _size_rule(call: ShapeCall):
     rank = elements_and_rank(call, 0)[1]
     known = call.value(2)
     if known is not None:
@@ -158,7 +164,7 @@ def _size_rule(call):
 
 @op("SetSize", "set_indices: int64, set_values: T, set_shape: int64 -> size: int32",
     types={"T": MEMBERS}, attrs={"validate_indices": True}, shape=_size_rule)  # fmt: skip
-def SetSize(xp, set_indices, set_values, set_shape, validate_indices):
+def SetSize(xp: ModuleType, set_indices: Array, set_values: Array, set_shape: Array, validate_indices: bool):
     if set_shape.size < 2:
         raise invalid(f"Invalid rank {set_shape.size}.")
     groups = _sparse(set_indices, set_values, set_shape, validate_indices)
@@ -180,7 +186,7 @@ def _parts(places, values, shape):
 
 
 @DenseToDenseSetOperation.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_A, _B, "a-b", expect=_parts([[1, 0], [1, 1]], [3, 4], [2, 2]))
     yield Sample(_A, _B, "b-a", expect=_parts([[0, 0], [1, 0]], [7, 9], [2, 1]))
     yield Sample(_A, _B, "intersection", expect=_parts([[0, 0], [0, 1], [1, 0]], [1, 2, 5], [2, 2]))
@@ -191,7 +197,7 @@ def _(rng):
 
 
 @DenseToSparseSetOperation.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_A, _PLACES, _FEW, _SHAPE, "intersection",
                  expect=_parts([[0, 0], [1, 0]], [2, 4], [2, 1]))  # fmt: skip
     yield Sample(_A, _PLACES + 5, _FEW, _SHAPE, "union", raises=InvalidArgumentError)
@@ -199,7 +205,7 @@ def _(rng):
 
 
 @SparseToSparseSetOperation.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_PLACES, _FEW, _SHAPE, _PLACES[1:], _FEW[1:] + 1, _SHAPE, "union",
                  expect=_parts([[0, 0], [1, 0], [1, 1], [1, 2], [1, 3]], [2, 4, 5, 9, 10], [2, 4]))  # fmt: skip
     yield Sample(_PLACES, _FEW, _SHAPE, _PLACES, _FEW, _SHAPE + 1, "union", raises=InvalidArgumentError)
@@ -207,7 +213,7 @@ def _(rng):
 
 
 @SetSize.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(_PLACES, _FEW, _SHAPE, expect=np.array([1, 2], np.int32))
     yield Sample(_PLACES, np.zeros(3, np.int64), _SHAPE, expect=np.array([1, 1], np.int32))
     yield Sample(_PLACES[:, :1], _FEW, _SHAPE[:1], raises=InvalidArgumentError)
@@ -228,7 +234,7 @@ def _input(value, name):
     return value
 
 
-def _operation(a, b, operation, validate_indices):
+def _operation(a, b, operation, validate_indices: bool):
     a, b = _input(a, "a"), _input(b, "b")
     if a.dtype.base_dtype != b.dtype.base_dtype:
         raise TypeError(f"Types don't match, {a.dtype} vs {b.dtype}.")
@@ -251,7 +257,7 @@ def _operation(a, b, operation, validate_indices):
 
 @api("sets.size")
 @public
-def size(a, validate_indices=True):
+def size(a, validate_indices: bool = True):
     """Count the different members of sets along the last dimension.
 
     Args:
@@ -274,7 +280,7 @@ def size(a, validate_indices=True):
 
 @api("sets.intersection")
 @public
-def intersection(a, b, validate_indices=True):
+def intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True):
     """Compute the intersections of sets along the last dimension.
 
     Args:
@@ -297,7 +303,7 @@ def intersection(a, b, validate_indices=True):
 
 @api("sets.difference")
 @public
-def difference(a, b, aminusb=True, validate_indices=True):
+def difference(a: TensorLike, b: TensorLike, aminusb: bool = True, validate_indices: bool = True):
     """Compute the differences of sets along the last dimension.
 
     Args:
@@ -321,7 +327,7 @@ def difference(a, b, aminusb=True, validate_indices=True):
 
 @api("sets.union")
 @public
-def union(a, b, validate_indices=True):
+def union(a: TensorLike, b: TensorLike, validate_indices: bool = True):
     """Compute the unions of sets along the last dimension.
 
     Args:

@@ -72,7 +72,7 @@ _NAMED = {"container": "", "shared_name": ""}
 
 
 @resource_op("MutexV2", "-> resource: resource", _NAMED, lambda attrs, inputs: [()], makes=True)
-def MutexV2(name):
+def MutexV2(name: str):
     return Mutex(name)
 
 
@@ -102,7 +102,7 @@ class CriticalSection:
     """
 
     def __init__(
-        self, name=None, shared_name=None, critical_section_def=None, import_scope=None
+        self, name: str | None = None, shared_name=None, critical_section_def=None, import_scope=None
     ):
         if critical_section_def is not None:
             raise ValueError("Argument `critical_section_def` is not supported.")
@@ -118,7 +118,7 @@ class CriticalSection:
         """The name of the section."""
         return self._name
 
-    def execute(self, fn, exclusive_resource_access=True, name=None):
+    def execute(self, fn, exclusive_resource_access: bool = True, name: str | None = None):
         """What `fn()` returns; no other function of this section runs meanwhile.
 
         Args:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeflow.api import api
 from tapeflow.core import dtypes, replicas
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops.array import layout
@@ -30,7 +33,10 @@ _RANK = "Invalid value passed for `per_example_loss`. Expected a tensor with at 
 
 @api("nn.compute_average_loss")
 @public
-def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
+def compute_average_loss(
+    per_example_loss: Sequence[float] | float, sample_weight: Sequence[float] | None = None,
+    global_batch_size: TensorLike | None = None,
+):
     """Add losses and divide by the size of the batch of all replicas.
 
     Args:
@@ -67,7 +73,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     return divide_no_nan(reduce_sum(losses), cast(size, kind))
 
 
-def _weighted(losses, weights):
+def _weighted(losses: Tensor, weights: Tensor):
     have, want = weights.shape.rank, losses.shape.rank
     if have is not None and want is not None and have:
         if have == want + 1 and weights.shape[-1] == 1:
@@ -87,7 +93,7 @@ def _weighted(losses, weights):
 
 @api("nn.scale_regularization_loss")
 @public
-def scale_regularization_loss(regularization_loss):
+def scale_regularization_loss(regularization_loss: Sequence[float]):
     """The sum of the losses of weights, divided by the number of replicas, each of which adds it."""
     total = reduce_sum(regularization_loss)
     count = _replica_count("scale_regularization_loss")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core import context, errors
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.state.variable import Variable
@@ -26,7 +30,10 @@ _named: dict[tuple[str, str], Any] = {}
     stateful=True,
     effects=False,
 )
-def VarHandleOp(xp, container, shared_name, debug_name, dtype, shape, allowed_devices):
+def VarHandleOp(
+    xp: ModuleType, container: str, shared_name: str, debug_name: str, dtype: DType, shape,
+    allowed_devices: Sequence[str],
+):
     with context.eager_mode():
         name = shared_name or f"anonymous{len(_named)}"
         found = _named.get((container, name))
@@ -61,7 +68,7 @@ VarHandleOp.handle = lambda attrs: (TensorShape(attrs["shape"]), attrs["dtype"])
     shape=shapes.fixed(),
     stateful=True,
 )
-def DestroyResourceOp(xp, resource, ignore_lookup_error):
+def DestroyResourceOp(xp: ModuleType, resource: Array, ignore_lookup_error: bool):
     for key, variable in list(_named.items()):
         if variable is resource:
             del _named[key]

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops import shapes
@@ -18,6 +24,9 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, dtype, op
 from tapeflow.ops.validate import first_out_of_range, invalid, known, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, ShapeCall
+
 
 @op(
     "ReadVariableOp",
@@ -26,12 +35,12 @@ from tapeflow.ops.validate import first_out_of_range, invalid, known, shape_text
     shape=lambda call: [call.variable(0)],
     effects=False,
 )
-def ReadVariableOp(xp, resource, dtype):
+def ReadVariableOp(xp: ModuleType, resource, dtype: DType):
     return resource.numpy()
 
 
 @ReadVariableOp.gradient(needs="")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return dy
 
 
@@ -42,7 +51,7 @@ def _(call, dy):
     attrs={"validate_shape": False},
     shape=shapes.fixed(),
 )
-def AssignVariableOp(xp, resource, value, validate_shape):
+def AssignVariableOp(xp: ModuleType, resource, value, validate_shape: bool):
     """With `validate_shape` a value is of the shape of the one before; else of any, whatever was declared."""
     _check_dtype(resource, value)
     if not validate_shape:
@@ -84,7 +93,7 @@ def _updated(resource, value, update):
     types={"dtype": NUMERIC},
     shape=shapes.fixed(),
 )
-def AssignAddVariableOp(xp, resource, value):
+def AssignAddVariableOp(xp: ModuleType, resource: Array, value: Array):
     _updated(resource, value, xp.add)
 
 
@@ -97,7 +106,7 @@ AssignAddVariableOp.gradient(None)
     types={"dtype": NUMERIC},
     shape=shapes.fixed(),
 )
-def AssignSubVariableOp(xp, resource, value):
+def AssignSubVariableOp(xp: ModuleType, resource: Array, value: Array):
     _updated(resource, value, xp.subtract)
 
 
@@ -105,14 +114,14 @@ AssignSubVariableOp.gradient(None)
 
 
 @op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", shape=shapes.scalar, effects=False)
-def VarIsInitializedOp(xp, resource):
+def VarIsInitializedOp(xp: ModuleType, resource):
     return np.array(resource._is_set)
 
 
 VarIsInitializedOp.gradient(None)
 
 
-def _rank_rule(call):
+def _rank_rule(call: ShapeCall):
     shape = call.variable(0)
     return [(None if shape is None else len(shape),)]
 
@@ -124,7 +133,7 @@ def _rank_rule(call):
     shape=_rank_rule,
     effects=False,
 )
-def VariableShape(xp, input, out_type):
+def VariableShape(xp: ModuleType, input, out_type):
     return np.array(input.numpy().shape, out_type.as_numpy_dtype)
 
 
@@ -146,7 +155,9 @@ def _gather_rule(call):
     shape=_gather_rule,
     effects=False,
 )
-def ResourceGather(xp, resource, indices, batch_dims, validate_indices, dtype):
+def ResourceGather(
+    xp: ModuleType, resource, indices: Array, batch_dims: int, validate_indices: bool, dtype: DType
+):
     params = resource.numpy()
     if params.ndim == 0:
         raise invalid("params must be at least 1 dimensional")
@@ -168,7 +179,7 @@ def ResourceGather(xp, resource, indices, batch_dims, validate_indices, dtype):
 
 
 @ResourceGather.gradient(needs="resource indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     shape = VariableShape(call.resource)
     rows = ConcatV2([np.array([-1], np.int32), Slice(shape, [1], [-1])], 0)
     return IndexedSlices(Reshape(dy, rows), Reshape(call.indices, [-1]), shape), None
@@ -193,7 +204,7 @@ def _tuples(indices, shape, what: str):
     return tuple(indices[..., k] for k in range(depth))
 
 
-def _gather_nd_rule(call):
+def _gather_nd_rule(call: ShapeCall):
     shape, indices = call.variable(0), shapes.at_least(call.shape(1), 1)
     if shape is None or indices is None or indices[-1] is None:
         return [None]
@@ -212,7 +223,7 @@ def _gather_nd_rule(call):
     shape=_gather_nd_rule,
     effects=False,
 )
-def ResourceGatherNd(xp, resource, indices, dtype):
+def ResourceGatherNd(xp: ModuleType, resource, indices: Array, dtype: DType):
     params = resource.numpy()
     if params.ndim < 1:
         raise invalid("params must be at least a vector")
@@ -228,7 +239,7 @@ def ResourceGatherNd(xp, resource, indices, dtype):
 
 
 @ResourceGatherNd.gradient(needs="resource indices")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return scatter.ScatterNd(
         call.indices, dy, cast(VariableShape(call.resource), call.dtype("indices"))
     ), None
@@ -245,7 +256,7 @@ def _divide(into, at, values):
         np.divide.at(into, at, values)
 
 
-def _assign(into, at, values):
+def _assign(into: np.ndarray, at: Sequence[np.ndarray], values: np.ndarray):
     into[at] = values
 
 
@@ -260,7 +271,7 @@ _UPDATES = {
 }
 
 
-def _combined(xp, name: str, params, at, updates):
+def _combined(xp: ModuleType, name: str, params, at: Sequence[Array], updates):
     """`params`, a fresh array, with `updates` combined into the places `at`."""
     if xp is np:
         _UPDATES[name][0](params, at, updates)
@@ -276,7 +287,7 @@ def _combined(xp, name: str, params, at, updates):
 def _scatter_row(name: str):
     types = _UPDATES[name][1]
 
-    def kernel(xp, resource, indices, updates):
+    def kernel(xp: ModuleType, resource, indices, updates):
         _check_dtype(resource, updates)
         params = xp.array(resource.numpy())
         if params.ndim < 1 or (updates.ndim and updates.shape != indices.shape + params.shape[1:]):
@@ -313,7 +324,9 @@ ResourceScatterMax = _scatter_row("Max")
 def _scatter_nd_row(name: str):
     types = _UPDATES[name][1]
 
-    def kernel(xp, ref, indices, updates, use_locking, bad_indices_policy):
+    def kernel(
+        xp: ModuleType, ref, indices: Array, updates: Array, use_locking: bool, bad_indices_policy: str
+    ):
         _check_dtype(ref, updates)
         params = xp.array(ref.numpy())
         if indices.ndim < 1:
@@ -367,7 +380,9 @@ ResourceScatterNdMax = _scatter_nd_row("Max")
     attrs=SLICE_MASKS,
     shape=shapes.fixed(),
 )
-def ResourceStridedSliceAssign(xp, ref, begin, end, strides, value, **masks):
+def ResourceStridedSliceAssign(
+    xp: ModuleType, ref, begin: Array, end: Array, strides: Array, value: Array, **masks
+):
     _check_dtype(ref, value)
     params = xp.array(ref.numpy())
     key = numpy_key(params.shape, begin, end, strides, masks.values())

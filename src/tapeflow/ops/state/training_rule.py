@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, Variable
 from tapeflow.core.dtypes import DType
 from tapeflow.ops import shapes
 from tapeflow.ops.table import INDEX, op
@@ -97,7 +99,10 @@ class Rule:
 
     # Calls
 
-    def apply(self, var, slots, scalars, grad, **attrs) -> None:
+    def apply(
+        self, var: Variable, slots: Sequence[Variable], scalars: Sequence[Tensor | Variable], grad: Tensor,
+        **attrs,
+    ) -> None:
         """Changes a variable and its slots."""
         self.dense(var, *slots, *scalars[: self.at], grad, *scalars[self.at :], **attrs)
 
@@ -105,7 +110,10 @@ class Rule:
         """Changes several variables; `slots` are a list for each kind, of the slots of all variables."""
         self.many([*variables, *chain.from_iterable(slots)], *scalars, gradients, **attrs)
 
-    def apply_sparse(self, row, var, slots, scalars, values, indices, **attrs) -> None:
+    def apply_sparse(
+        self, row: Callable[..., Any], var: Variable, slots: Sequence[Variable],
+        scalars: Sequence[Tensor | Variable], values: Tensor, indices: Tensor, **attrs,
+    ) -> None:
         """Changes a variable by values for its rows `indices`; `row` is `sparse` or `rows` of the rule."""
         row(var, *slots, *scalars[: self.at], values, indices, *scalars[self.at :], **attrs)
 
@@ -128,13 +136,13 @@ class Rule:
                     f"var and {name} do not have the same shape{shape_text(var.shape)} {shape_text(other.shape)}"
                 )
 
-    def _store(self, xp, variables, arrays, grad, named) -> None:
+    def _store(self, xp: ModuleType, variables, arrays, grad, named) -> None:
         with np.errstate(all="ignore"):
             results = self.update(xp, *arrays, grad, **named)
         for variable, result in zip(variables, results, strict=True):
             variable.assign(xp.asarray(result, arrays[0].dtype))
 
-    def _split(self, inputs):
+    def _split(self, inputs: Sequence[Tensor]):
         """Variables, scalars by name and the rest (gradient, and indices if there are any) of a row's inputs."""
         n = len(self.slots) + 1
         more = len(inputs) - n - len(self.names) + 1
@@ -143,7 +151,7 @@ class Rule:
         del values[self.at : self.at + more]
         return variables, values, rest
 
-    def _dense(self, xp, *inputs, use_locking, **attrs):
+    def _dense(self, xp: ModuleType, *inputs, use_locking, **attrs):
         variables, values, (grad,) = self._split(inputs)
         arrays = [xp.array(v.numpy()) for v in variables]
         self._check(arrays[0], arrays[1:])
@@ -151,7 +159,7 @@ class Rule:
         self._check(arrays[0], arrays[1:], grad)
         self._store(xp, variables, arrays, grad, {**named, **attrs})
 
-    def _many(self, xp, variables, *inputs, use_locking, **attrs):
+    def _many(self, xp: ModuleType, variables, *inputs, use_locking, **attrs):
         *values, gradients = inputs
         n, kinds = len(gradients), len(self.slots) + 1
         if len(variables) != n * kinds:
@@ -167,7 +175,7 @@ class Rule:
         for mine, grad in zip(each, gradients, strict=True):
             self._store(xp, mine, [xp.array(v.numpy()) for v in mine], grad, named)
 
-    def _of_rows(self, xp, inputs):
+    def _of_rows(self, xp: ModuleType, inputs):
         variables, values, (grad, indices) = self._split(inputs)
         arrays = [xp.array(v.numpy()) for v in variables]
         self._check(arrays[0], arrays[1:])
@@ -177,7 +185,7 @@ class Rule:
         _check_rows(arrays[0], grad, indices)
         return variables, arrays, grad, indices, named
 
-    def _sparse(self, xp, *inputs, use_locking, **attrs):
+    def _sparse(self, xp: ModuleType, *inputs, use_locking, **attrs):
         variables, arrays, grad, indices, named = self._of_rows(xp, inputs)
         named |= attrs
         if xp is np:
@@ -202,7 +210,7 @@ class Rule:
 
         return jax.lax.fori_loop(0, indices.size, update, arrays)
 
-    def _rows(self, xp, *inputs, use_locking, **attrs):
+    def _rows(self, xp: ModuleType, *inputs, use_locking, **attrs):
         variables, arrays, grad, indices, named = self._of_rows(xp, inputs)
         dense = xp.zeros(arrays[0].shape, arrays[0].dtype)
         if xp is np:

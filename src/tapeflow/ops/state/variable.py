@@ -14,6 +14,7 @@ import functools
 import operator
 import threading
 import weakref
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +23,9 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, dtypes, printing, promotion, tensor_shape
+from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
@@ -88,7 +91,7 @@ _creators = _Creators()
 
 @api("variable_creator_scope")
 @contextlib.contextmanager
-def variable_creator_scope(variable_creator):
+def variable_creator_scope(variable_creator: Callable[..., Any]):
     """Let `variable_creator(next_creator, **kwargs)` make the variables created inside."""
     _creators.stack.append(variable_creator)
     try:
@@ -167,7 +170,7 @@ _PLAIN = {
 
 
 def _no_in_place(sign: str):
-    def refuse(self, other):
+    def refuse(self, other: float):
         if self._is_reference and self._parts is not None:
             get_logger().warning(
                 f"Variable {sign}= will be deprecated. Use `var.assign(var {sign} other)` if you want assignment to "
@@ -232,20 +235,12 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     _parts: Any = None
 
     def __init__(
-        self,
-        initial_value=None,
-        trainable=None,
-        validate_shape=True,
-        caching_device=None,
-        name=None,
-        variable_def=None,
-        dtype=None,
-        import_scope=None,
-        constraint=None,
-        synchronization=VariableSynchronization.AUTO,
-        aggregation=VariableAggregation.NONE,
-        shape=None,
-        experimental_enable_variable_lifting=True,
+        self, initial_value=None, trainable: bool | None = None, validate_shape: bool = True,
+        caching_device=None, name: str | None = None, variable_def=None, dtype: DTypeLike | None = None,
+        import_scope=None, constraint=None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE, shape: ShapeLike | None = None,
+        experimental_enable_variable_lifting: bool = True,
     ):
         if variable_def is not None:
             if initial_value is not None:
@@ -281,7 +276,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         }  # fmt: skip
         self._create(given)
 
-    def _create(self, given):
+    def _create(self, given: dict[str, Any]):
         """Makes the variable of checked arguments: at once, or as nodes of the graph being built."""
         if not context.executing_eagerly():
             creation.create(self, given)
@@ -305,7 +300,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         self._set(value)
         self._finish(given)
 
-    def _finish(self, given):
+    def _finish(self, given: dict[str, Any]):
         """What every variable has besides its value."""
         base = given["name"] or "Variable"
         name = given.get("full_name") or f"{context.current_name_scope()}{base}"
@@ -324,7 +319,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """The same as `shape`."""
         return self.shape
 
-    def set_shape(self, shape):
+    def set_shape(self, shape: ShapeLike):
         """Adds what `shape` knows to the declared shape."""
         self._declared = self.shape.merge_with(shape)
 
@@ -339,7 +334,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """Name of the device that holds the value."""
         return self._peek().device if self._parts is None else self._parts.handle.device
 
-    def _part(self, name, error, text):
+    def _part(self, name: str, error: type, text: str):
         parts = self._parts
         if parts is None:
             raise error(text)
@@ -402,7 +397,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """Says which part of a larger variable this one is; checkpoints keep it as that."""
         self._save_slice_info = save_slice_info
 
-    def is_initialized(self, name=None):
+    def is_initialized(self, name: str | None = None):
         """A bool scalar tensor: whether there is a value."""
         if not context.executing_eagerly():
             return state.VarIsInitializedOp(self)
@@ -472,7 +467,9 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     # Assignment.
 
-    def assign(self, value, use_locking=False, name=None, read_value=True):
+    def assign(
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ):
         """Replaces the value. Returns the variable.
 
         Raises ValueError for a value of another dtype or a shape that is not the variable's.
@@ -483,7 +480,9 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             self._assign_converted(promotion.assigned(self, value, "assign"))
         return self if read_value else None
 
-    def _assign_in_graph(self, row, value, read_value=True, name=None):
+    def _assign_in_graph(
+        self, row: Callable[..., Any], value: TensorLike, read_value: bool = True, name: str | None = None
+    ):
         """The assignment as an operation; returns the variable as it is after it."""
         value = convert_to_tensor(value, self._dtype)
         if not self.shape.is_compatible_with(value.shape):
@@ -495,13 +494,13 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         attrs = {"validate_shape": True} if strict else {}
         return creation.assigned(self, creation.call(row, (self, value), name, attrs), read_value)
 
-    def _assign_any_shape(self, value, name=None):
+    def _assign_any_shape(self, value: Tensor, name: str | None = None):
         """`assign` of a value whose shape may be another than the declared one; of variables of graphs."""
         value = convert_to_tensor(value, self._dtype)
         op = creation.call(state.AssignVariableOp, (self, value), name)
         return creation.reshaped(self, op, value.shape)
 
-    def _assign_converted(self, value):
+    def _assign_converted(self, value: TensorLike):
         tensor = convert_to_tensor(value, self._dtype)
         if not self.shape.is_compatible_with(tensor.shape):
             raise ValueError(
@@ -510,7 +509,10 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             )
         self._set(tensor)
 
-    def assign_add(self, delta, use_locking=None, name=None, read_value=True):
+    def assign_add(
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None,
+        read_value: bool = True,
+    ):
         """Adds `delta`, of the variable's dtype and shape, to the value. Returns the variable."""
         if not self._assign_add(delta):
             if not context.executing_eagerly():
@@ -519,7 +521,10 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             state.AssignAddVariableOp(self, convert_to_tensor(delta, self._dtype))
         return self if read_value else None
 
-    def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
+    def assign_sub(
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None,
+        read_value: bool = True,
+    ):
         """Subtracts `delta`, of the variable's dtype and shape, from the value. Returns the variable."""
         if not self._assign_sub(delta):
             if not context.executing_eagerly():
@@ -528,7 +533,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             state.AssignSubVariableOp(self, convert_to_tensor(delta, self._dtype))
         return self if read_value else None
 
-    def load(self, value, session=None):
+    def load(self, value: np.ndarray, session=None):
         """The same as `assign`, of the 1.x API; in a graph it is done at once, in `session` or the default one."""
         if self._parts is None:
             self.assign(value)
@@ -536,7 +541,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             initializer = self._parts.initializer
             initializer.run({initializer.inputs[1]: value}, session)
 
-    def _scatter(self, row, sparse_delta):
+    def _scatter(self, row: Callable[..., Any], sparse_delta: IndexedSlices):
         if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError(
                 f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}"
@@ -548,35 +553,35 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """The variable as it is after an assignment: itself, where that happened at once."""
         return self if op is None else creation.assigned(self, op, True)
 
-    def scatter_add(self, sparse_delta, use_locking=False, name=None):
+    def scatter_add(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Adds slices of an `IndexedSlices` to rows of the value. Returns the variable."""
         return self._scatter(state.ResourceScatterAdd, sparse_delta)
 
-    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
+    def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None):
         """Subtracts slices of an `IndexedSlices` from rows of the value. Returns the variable."""
         return self._scatter(state.ResourceScatterSub, sparse_delta)
 
-    def scatter_mul(self, sparse_delta, use_locking=False, name=None):
+    def scatter_mul(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Multiplies rows of the value by slices of an `IndexedSlices`. Returns the variable."""
         return self._scatter(state.ResourceScatterMul, sparse_delta)
 
-    def scatter_div(self, sparse_delta, use_locking=False, name=None):
+    def scatter_div(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Divides rows of the value by slices of an `IndexedSlices`. Returns the variable."""
         return self._scatter(state.ResourceScatterDiv, sparse_delta)
 
-    def scatter_max(self, sparse_delta, use_locking=False, name=None):
+    def scatter_max(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Raises rows of the value to slices of an `IndexedSlices` at least. Returns the variable."""
         return self._scatter(state.ResourceScatterMax, sparse_delta)
 
-    def scatter_min(self, sparse_delta, use_locking=False, name=None):
+    def scatter_min(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Lowers rows of the value to slices of an `IndexedSlices` at most. Returns the variable."""
         return self._scatter(state.ResourceScatterMin, sparse_delta)
 
-    def scatter_update(self, sparse_delta, use_locking=False, name=None):
+    def scatter_update(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Replaces rows of the value by slices of an `IndexedSlices`. Returns the variable."""
         return self._scatter(state.ResourceScatterUpdate, sparse_delta)
 
-    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+    def batch_scatter_update(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Replaces rows in each batch: `value[i.., indices[i.., j]] = values[i.., j]`."""
         if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError(
@@ -586,34 +591,34 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         where = batch_coordinates(sparse_delta.indices)
         return self.scatter_nd_update(where, sparse_delta.values)
 
-    def scatter_nd_add(self, indices, updates, name=None):
+    def scatter_nd_add(self, indices: Sequence[Any], updates: Sequence[float], name: str | None = None):
         """Adds `updates` to the slices that the rows of `indices` name. Returns the variable."""
         return self._scatter_nd(state.ResourceScatterNdAdd, indices, updates)
 
-    def scatter_nd_sub(self, indices, updates, name=None):
+    def scatter_nd_sub(self, indices: Sequence[Any], updates: Sequence[float], name: str | None = None):
         """Subtracts `updates` from the slices that the rows of `indices` name. Returns the variable."""
         return self._scatter_nd(state.ResourceScatterNdSub, indices, updates)
 
-    def scatter_nd_update(self, indices, updates, name=None):
+    def scatter_nd_update(self, indices: Sequence[Any], updates: Sequence[float], name: str | None = None):
         """Replaces the slices that the rows of `indices` name. Returns the variable."""
         return self._scatter_nd(state.ResourceScatterNdUpdate, indices, updates)
 
-    def scatter_nd_max(self, indices, updates, name=None):
+    def scatter_nd_max(self, indices, updates, name: str | None = None):
         """Raises the slices that the rows of `indices` name to `updates` at least."""
         return self._scatter_nd(state.ResourceScatterNdMax, indices, updates)
 
-    def scatter_nd_min(self, indices, updates, name=None):
+    def scatter_nd_min(self, indices, updates, name: str | None = None):
         """Lowers the slices that the rows of `indices` name to `updates` at most."""
         return self._scatter_nd(state.ResourceScatterNdMin, indices, updates)
 
-    def _scatter_nd(self, row, indices, updates):
+    def _scatter_nd(self, row: Callable[..., Any], indices: Sequence[Any], updates: Sequence[float]):
         return self._after(row(self, indices, convert_to_tensor(updates, self._dtype)))
 
-    def sparse_read(self, indices, name=None):
+    def sparse_read(self, indices: Tensor, name: str | None = None):
         """The rows of the value at `indices`; its gradient is an `IndexedSlices`."""
         return state.ResourceGather(self, indices, dtype=self._dtype)
 
-    def gather_nd(self, indices, name=None):
+    def gather_nd(self, indices, name: str | None = None):
         """The slices of the value that the rows of `indices` name."""
         return state.ResourceGatherNd(self, indices, dtype=self._dtype)
 
@@ -630,7 +635,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """The value as the class has it."""
         return self.value() if self._reads_by_class else self.read_value()
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: int):
         part = slicing.getitem(self._read(), key)
         part.assign = functools.partial(self._assign_part, key)
         return part
@@ -638,7 +643,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     def __setitem__(self, key, value):
         self._assign_part(key, value)
 
-    def _assign_part(self, key, value, name=None):
+    def _assign_part(self, key, value, name: str | None = None):
         """`variable[key].assign(value)`. Returns the variable."""
         return _variable_parts().assign_part(self, key, value)
 
@@ -702,7 +707,10 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     __ipow__ = _no_in_place("**")
 
 
-def _make(kind, value, trainable, name, dtype, constraint, synchronization, aggregation, shape):
+def _make(
+    kind, value, trainable: bool, name: str, dtype: DType, constraint, synchronization, aggregation,
+    shape: ShapeLike,
+):
     made = kind(
         value, trainable=trainable, dtype=dtype, constraint=constraint,
         synchronization=synchronization, aggregation=aggregation, shape=shape,
@@ -722,22 +730,12 @@ class VariableV1(Variable, by_creators=True):
     )  # fmt: skip
 
     def __init__(
-        self,
-        initial_value=None,
-        trainable=None,
-        collections=None,
-        validate_shape=True,
-        caching_device=None,
-        name=None,
-        variable_def=None,
-        dtype=None,
-        expected_shape=None,
-        import_scope=None,
-        constraint=None,
-        use_resource=None,
-        synchronization=VariableSynchronization.AUTO,
-        aggregation=VariableAggregation.NONE,
-        shape=None,
+        self, initial_value=None, trainable: bool | None = None, collections=None,
+        validate_shape: bool = True, caching_device=None, name: str | None = None, variable_def=None,
+        dtype: DTypeLike | None = None, expected_shape=None, import_scope=None, constraint=None,
+        use_resource: bool | None = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE, shape: ShapeLike | None = None,
         experimental_enable_variable_lifting=None,
     ):
         self._collections = collections

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
 from tapeflow.core import context, errors
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.ops import shapes
 from tapeflow.ops.array import slicing
 from tapeflow.ops.array.broadcasting import BroadcastTo
@@ -70,7 +73,7 @@ def batch_coordinates(indices):
     shape=shapes.scalar,
     stateful=True,
 )
-def ResourceCountUpTo(xp, resource, limit, T):
+def ResourceCountUpTo(xp: ModuleType, resource, limit: int, T: DType):
     before = resource.numpy().copy()
     if before.ndim:
         raise invalid(f"input is not a scalar: {shape_text(before.shape)}")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tapeflow.api import api
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops.array.broadcasting import broadcast_to
@@ -16,7 +20,7 @@ from tapeflow.ops.state.variable import Variable
 from tapeflow.ops.static import is_eager
 
 
-def _scatter(row, ref, indices, updates):
+def _scatter(row: Callable[..., Any], ref, indices: TensorLike, updates: TensorLike):
     if not isinstance(ref, Variable):
         raise AttributeError(f"A scatter needs a tf.Variable to write to, but was given {ref!r}")
     indices, updates = convert_to_tensor(indices), convert_to_tensor(updates, ref.dtype)
@@ -29,7 +33,7 @@ def _scatter(row, ref, indices, updates):
 
 @api(v1="count_up_to")
 @public
-def count_up_to(ref, limit, name=None):
+def count_up_to(ref, limit, name: str | None = None):
     """Add one to the integer variable `ref`; what it was. Raises OutOfRangeError if it has reached `limit`.
 
     Args:
@@ -42,7 +46,9 @@ def count_up_to(ref, limit, name=None):
 
 @api(v1="scatter_update")
 @public
-def scatter_update(ref, indices, updates, use_locking=True, name=None):
+def scatter_update(
+    ref, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
+):
     """Replace the rows `indices` of the variable `ref` by `updates`. Returns the variable.
 
     Args:
@@ -58,7 +64,10 @@ def scatter_update(ref, indices, updates, use_locking=True, name=None):
 
 @api(v1="scatter_add")
 @public
-def scatter_add(ref, indices, updates, use_locking=False, name=None):
+def scatter_add(
+    ref: TensorLike, indices: TensorLike, updates: TensorLike, use_locking: bool = False,
+    name: str | None = None,
+):
     """Add `updates` to the rows `indices` of the variable `ref`. Returns the variable.
 
     Args:
@@ -74,7 +83,9 @@ def scatter_add(ref, indices, updates, use_locking=False, name=None):
 
 @api(v1="scatter_sub")
 @public
-def scatter_sub(ref, indices, updates, use_locking=False, name=None):
+def scatter_sub(
+    ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+):
     """Subtract `updates` from the rows `indices` of the variable `ref`. Returns the variable.
 
     Args:
@@ -90,7 +101,9 @@ def scatter_sub(ref, indices, updates, use_locking=False, name=None):
 
 @api(v1="scatter_mul")
 @public
-def scatter_mul(ref, indices, updates, use_locking=False, name=None):
+def scatter_mul(
+    ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+):
     """Multiplie the rows `indices` of the variable `ref` by `updates`. Returns the variable.
 
     Args:
@@ -106,7 +119,9 @@ def scatter_mul(ref, indices, updates, use_locking=False, name=None):
 
 @api(v1="scatter_div")
 @public
-def scatter_div(ref, indices, updates, use_locking=False, name=None):
+def scatter_div(
+    ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+):
     """Divide the rows `indices` of the variable `ref` by `updates`. Returns the variable.
 
     Args:
@@ -122,7 +137,9 @@ def scatter_div(ref, indices, updates, use_locking=False, name=None):
 
 @api(v1="scatter_min")
 @public
-def scatter_min(ref, indices, updates, use_locking=False, name=None):
+def scatter_min(
+    ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+):
     """Lower the rows `indices` of the variable `ref` to `updates` at most. Returns the variable.
 
     Args:
@@ -138,7 +155,9 @@ def scatter_min(ref, indices, updates, use_locking=False, name=None):
 
 @api(v1="scatter_max")
 @public
-def scatter_max(ref, indices, updates, use_locking=False, name=None):
+def scatter_max(
+    ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+):
     """Raise the rows `indices` of the variable `ref` to `updates` at least. Returns the variable.
 
     Args:
@@ -154,7 +173,9 @@ def scatter_max(ref, indices, updates, use_locking=False, name=None):
 
 @api(v1="scatter_nd_update")
 @public
-def scatter_nd_update(ref, indices, updates, use_locking=True, name=None):
+def scatter_nd_update(
+    ref, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
+):
     """Replace the slices at `indices` of the variable `ref` by `updates`. Returns the variable.
 
     Args:
@@ -170,7 +191,9 @@ def scatter_nd_update(ref, indices, updates, use_locking=True, name=None):
 
 @api(v1="scatter_nd_add")
 @public
-def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
+def scatter_nd_add(
+    ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+):
     """Add `updates` to the slices at `indices` of the variable `ref`. Returns the variable.
 
     Args:
@@ -186,7 +209,9 @@ def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
 
 @api(v1="scatter_nd_sub")
 @public
-def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
+def scatter_nd_sub(
+    ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+):
     """Subtract `updates` from the slices at `indices` of the variable `ref`. Returns the variable.
 
     Args:

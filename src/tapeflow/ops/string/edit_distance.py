@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Array
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
@@ -15,8 +18,11 @@ from tapeflow.ops.sparse.shapes import elements_and_rank
 from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import ShapeCall
 
-def _rule(call):
+
+def _rule(call: ShapeCall):
     count = shapes.same_dimension(*(elements_and_rank(call, i)[1] for i in (0, 3)))
     ours, theirs = shapes.vector_value(call, 2), shapes.vector_value(call, 5)
     if ours is not None and theirs is not None:
@@ -80,14 +86,8 @@ def distance(a: list, b: list) -> int:
     shape=_rule,
 )
 def EditDistance(
-    xp,
-    hypothesis_indices,
-    hypothesis_values,
-    hypothesis_shape,
-    truth_indices,
-    truth_values,
-    truth_shape,
-    normalize,
+    xp: ModuleType, hypothesis_indices: Array, hypothesis_values: Array, hypothesis_shape: Array,
+    truth_indices: Array, truth_values: Array, truth_shape: Array, normalize: bool,
 ):
     _check("hypothesis", hypothesis_indices, hypothesis_values, hypothesis_shape)
     _check("truth", truth_indices, truth_values, truth_shape)
@@ -136,7 +136,7 @@ def _(rng):
 @api("edit_distance")
 @tensor_function
 @graph_scope("edit_distance")
-def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
+def edit_distance(hypothesis, truth, normalize: bool = True, name: str | None = "edit_distance"):
     """Count the edits (insert, delete, replace) that make one sequence into another.
 
     Args:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -15,8 +18,11 @@ from tapeflow.ops.string.rows import texts
 from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
-def _rule(call):
+
+def _rule(call: ShapeCall):
     shape = shapes.at_least(call.shape(0), 1)
     return [(None if shape is None else shape[0], 8)]
 
@@ -30,7 +36,7 @@ def _bytes_of(row: np.ndarray) -> bytes:
 
 @op("Fingerprint", "data: T, method: string -> fingerprint: uint8", types={"T": ANY}, ranks="method: 0",
     shape=_rule)
-def Fingerprint(xp, data, method):
+def Fingerprint(xp: ModuleType, data: Array, method: Array):
     if method.ndim:
         raise invalid(f"`method` should be a scalar string: {shape_text(method.shape)}")
     if method[()] != b"farmhash64":
@@ -49,7 +55,7 @@ Fingerprint.gradient(None)
 
 
 @Fingerprint.samples
-def _(rng):
+def _(rng: SampleGenerator):
     farm = np.array(b"farmhash64", object)
     want = [[76, 18, 253, 133, 168, 204, 240, 10], [254, 162, 60, 240, 103, 244, 53, 255]]
     yield Sample(np.array([[1, 2], [3, 4]], np.int32), farm, expect=np.array(want, np.uint8))

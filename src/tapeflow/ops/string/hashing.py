@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.table import Sample, integer, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 # FarmHash, Geoff Pike, Google, 2014: the function `Fingerprint64` (the "na" variant).
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
@@ -120,7 +126,7 @@ def fingerprint64(s: bytes) -> int:
 
 @op("StringToHashBucketFast", "input: string -> output: int64", attrs={"num_buckets": integer},
     shape=shapes.elementwise)  # fmt: skip
-def StringToHashBucketFast(xp, input, num_buckets):
+def StringToHashBucketFast(xp: ModuleType, input: Array, num_buckets: int):
     if num_buckets < 1:
         raise invalid(f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 1")
     return each(lambda text: fingerprint64(text) % num_buckets, input, kind=np.int64)
@@ -130,7 +136,7 @@ StringToHashBucketFast.gradient(None)
 
 
 @StringToHashBucketFast.samples
-def _(rng):
+def _(rng: SampleGenerator):
     words = texts("a", "b", "hello")
     yield Sample(words, num_buckets=10, expect=np.array([9, 2, 6]))
     yield Sample(words, num_buckets=0, raises=InvalidArgumentError)
@@ -138,7 +144,7 @@ def _(rng):
 
 @api("strings.to_hash_bucket_fast", v1="string_to_hash_bucket_fast")
 @tensor_function
-def to_hash_bucket_fast(input: TensorLike, num_buckets, name: str | None = None) -> Tensor:
+def to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """Put strings into buckets by a hash that is fast, but not safe against attacks.
 
     Args:

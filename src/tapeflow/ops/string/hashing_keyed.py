@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -14,6 +18,9 @@ from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.table import Sample, integer, ints, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 _ALL = 2**64 - 1
 
@@ -74,7 +81,7 @@ def _check(num_buckets: int) -> None:
 
 @op("StringToHashBucketStrong", "input: string -> output: int64",
     attrs={"num_buckets": integer, "key": ints}, shape=shapes.elementwise)  # fmt: skip
-def StringToHashBucketStrong(xp, input, num_buckets, key):
+def StringToHashBucketStrong(xp: ModuleType, input: Array, num_buckets: int, key: Sequence[int]):
     _check(num_buckets)
     if len(key) != 2:
         raise invalid("Key must have 2 elements")
@@ -84,7 +91,7 @@ def StringToHashBucketStrong(xp, input, num_buckets, key):
 
 @op("StringToHashBucket", "string_tensor: string -> output: int64",
     attrs={"num_buckets": integer}, shape=shapes.elementwise)  # fmt: skip
-def StringToHashBucket(xp, string_tensor, num_buckets):
+def StringToHashBucket(xp: ModuleType, string_tensor: Array, num_buckets: int):
     _check(num_buckets)
     return each(lambda text: murmur64(text) % num_buckets, string_tensor, kind=np.int64)
 
@@ -95,21 +102,21 @@ _WORDS = ("a", "hello", "hello world this is a longer text, more than thirty")
 
 
 @StringToHashBucketStrong.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts(*_WORDS), 1000, [1, 2], expect=np.array([646, 622, 374]))
     yield Sample(texts("a"), 1000, [1], raises=InvalidArgumentError)
     yield Sample(texts("a"), 0, [1, 2], raises=InvalidArgumentError)
 
 
 @StringToHashBucket.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts(*_WORDS), 1000, expect=np.array([868, 938, 922]))
     yield Sample(texts("a"), -1, raises=InvalidArgumentError)
 
 
 @api("strings.to_hash_bucket_strong", v1="string_to_hash_bucket_strong")
 @tensor_function
-def to_hash_bucket_strong(input: TensorLike, num_buckets, key, name: str | None = None) -> Tensor:
+def to_hash_bucket_strong(input: TensorLike, num_buckets: int, key, name: str | None = None) -> Tensor:
     """Put strings into buckets by a hash that is safe against attacks while the key is secret.
 
     Args:
@@ -145,7 +152,7 @@ def to_hash_bucket(input: TensorLike, num_buckets, name: str | None = None) -> T
 
 @api(v1=("strings.to_hash_bucket", "string_to_hash_bucket"))
 @tensor_function
-def to_hash_bucket_v1(string_tensor=None, num_buckets=None, name=None, input=None):
+def to_hash_bucket_v1(string_tensor=None, num_buckets=None, name: str | None = None, input=None):
     """`to_hash_bucket` with the 1.x name of its argument."""
     if num_buckets is None:
         raise TypeError("Expected int for argument 'num_buckets' not None.")

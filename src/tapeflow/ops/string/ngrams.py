@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from types import ModuleType
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -61,15 +64,8 @@ def _of_row(row, width, left, right, pad, glue):
     ranks="data: 1",
     shape=lambda call: [(None,), shapes.with_rank(call.shape(1), 1)])  # fmt: skip
 def StringNGrams(
-    xp,
-    data,
-    data_splits,
-    separator,
-    ngram_widths,
-    left_pad,
-    right_pad,
-    pad_width,
-    preserve_short_sequences,
+    xp: ModuleType, data: Array, data_splits: Array, separator: str, ngram_widths: Sequence[int],
+    left_pad: str, right_pad: str, pad_width: int, preserve_short_sequences: bool,
 ):
     _check(data, data_splits, ngram_widths, pad_width)
     glue, left, right = (attr_bytes(text) for text in (separator, left_pad, right_pad))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.files.expansion import check_expansion
 from tapeflow.core.public import tensor_function
@@ -18,6 +21,9 @@ from tapeflow.ops import shapes
 from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.table import FLOATING, INTEGER, Sample, dtype, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 
 @op(
@@ -29,7 +35,9 @@ from tapeflow.ops.validate import invalid
     attrs={"precision": -1, "scientific": False, "shortest": False, "width": -1, "fill": ""},
     shape=shapes.elementwise,
 )
-def AsString(xp, input, precision, scientific, shortest, width, fill):
+def AsString(
+    xp: ModuleType, input: Array, precision: int, scientific: bool, shortest: bool, width: int, fill: str
+):
     kind = input.dtype.kind
     number = kind in "fcV"
     if scientific and shortest:
@@ -70,7 +78,7 @@ AsString.gradient(None)
 
 
 @AsString.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([1, -20], np.int32), expect=texts("1", "-20"))
     yield Sample(np.array([1.5, 1e10]), expect=texts("1.500000", "10000000000.000000"))
     yield Sample(np.array([1.5, 1 / 3]), precision=3, expect=texts("1.500", "0.333"))
@@ -91,13 +99,8 @@ def _(rng):
 @api("strings.as_string", "as_string")
 @tensor_function
 def as_string(
-    input: TensorLike,
-    precision=-1,
-    scientific: bool = False,
-    shortest: bool = False,
-    width=-1,
-    fill: str = "",
-    name: str | None = None,
+    input: TensorLike, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1,
+    fill: str = "", name: str | None = None,
 ) -> Tensor:
     """Write numbers and booleans as strings.
 
@@ -134,7 +137,7 @@ _WHOLE_NUMBER = re.compile(rb"\s*[+-]?\d+\s*")
 
 @op("StringToNumber", "string_tensor: string -> output: out_type",
     attrs={"out_type": dtype(dtypes.float32)}, shape=shapes.elementwise)  # fmt: skip
-def StringToNumber(xp, string_tensor, out_type):
+def StringToNumber(xp: ModuleType, string_tensor: Array, out_type: DType):
     if out_type not in NUMBERS:
         raise invalid(
             f"Value for attr 'out_type' of {out_type.name} is not in the list of allowed values: "
@@ -173,7 +176,7 @@ StringToNumber.gradient(None)
 
 
 @StringToNumber.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("1", " 2.5 ", "-1e3"), expect=np.array([1, 2.5, -1000], np.float32))
     yield Sample(texts(" 12 ", "-7"), out_type=dtypes.int32, expect=np.array([12, -7], np.int32))
     yield Sample(texts("0xF", "-0X1.8p3", " 0x.8 "), expect=np.array([15, -12, 0.5], np.float32))
@@ -213,6 +216,8 @@ def to_number(
 
 @api(v1=("strings.to_number", "string_to_number"))
 @tensor_function
-def to_number_v1(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
+def to_number_v1(
+    string_tensor=None, out_type: DTypeLike = dtypes.float32, name: str | None = None, input=None
+):
     """`to_number` with the 1.x spelling `string_tensor`."""
     return to_number(string_tensor if input is None else input, out_type)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.table import Sample, op, string
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 
 @lru_cache(maxsize=128)
@@ -50,7 +56,7 @@ def _full_matches(input, pattern):
     return each(lambda text: form.fullmatch(text) is not None, input, kind=bool)
 
 
-def _replaced(input, pattern, rewrite, replace_global):
+def _replaced(input, pattern: str, rewrite: str, replace_global: bool):
     form = _compiled(_as_bytes(pattern))
     pieces, highest_group, complete = _rewrite_pieces(_as_bytes(rewrite))
     if highest_group > form.groups or not (complete or replace_global):
@@ -75,7 +81,7 @@ def _rewrite_pieces(rewrite: bytes) -> tuple[list[bytes | int], int, bool]:
     return pieces, highest_group, True
 
 
-def _written(match, pieces) -> bytes:
+def _written(match, pieces: Sequence[bytes]) -> bytes:
     return b"".join((match[p] or b"") if isinstance(p, int) else p for p in pieces)
 
 
@@ -117,7 +123,7 @@ def _character_length(text: bytes, at: int) -> int:
 @op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string",
     attrs={"replace_global": True}, ranks="pattern: 0, rewrite: 0",
     shape=shapes.same_as_first)  # fmt: skip
-def RegexReplace(xp, input, pattern, rewrite, replace_global):
+def RegexReplace(xp: ModuleType, input: Array, pattern: Array, rewrite: Array, replace_global: bool):
     for label, x in (("Pattern", pattern), ("Rewrite", rewrite)):
         if x.ndim:
             raise invalid(f"{label} must be scalar, but received {shape_text(x.shape)}")
@@ -128,7 +134,7 @@ RegexReplace.gradient(None)
 
 
 @RegexReplace.samples
-def _(rng):
+def _(rng: SampleGenerator):
     one = np.array(b"a", object)
     yield Sample(texts("aab", "b"), one, np.array(b"x", object), expect=texts("xxb", "b"))
     yield Sample(
@@ -143,7 +149,7 @@ def _(rng):
 
 @op("StaticRegexReplace", "input: string -> output: string",
     attrs={"pattern": string, "rewrite": string, "replace_global": True}, shape=shapes.elementwise)  # fmt: skip
-def StaticRegexReplace(xp, input, pattern, rewrite, replace_global):
+def StaticRegexReplace(xp: ModuleType, input: Array, pattern: str, rewrite: str, replace_global: bool):
     return _replaced(input, pattern, rewrite, replace_global)
 
 
@@ -151,13 +157,15 @@ StaticRegexReplace.gradient(None)
 
 
 @StaticRegexReplace.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("aab"), pattern="a", rewrite="x", expect=texts("xxb"))
 
 
 @api("strings.regex_replace", v1="regex_replace")
 @tensor_function
-def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
+def regex_replace(
+    input: TensorLike, pattern: str, rewrite: str, replace_global: bool = True, name: str | None = None
+):
     r"""Replace the matches of a pattern in strings.
 
     Patterns are RE2's: matching takes time linear in the text, and there are no backreferences or lookaround.
@@ -185,7 +193,7 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
 
 @op("RegexFullMatch", "input: string, pattern: string -> output: bool", ranks="pattern: 0",
     shape=shapes.same_as_first)
-def RegexFullMatch(xp, input, pattern):
+def RegexFullMatch(xp: ModuleType, input: Array, pattern: Array):
     if pattern.ndim:
         raise invalid(f"Pattern must be scalar, but received {shape_text(pattern.shape)}")
     return _full_matches(input, pattern[()])
@@ -195,14 +203,14 @@ RegexFullMatch.gradient(None)
 
 
 @RegexFullMatch.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("abc", "ab"), np.array(b"a.*c", object), expect=np.array([True, False]))
     yield Sample(texts("abc"), np.array(b"(", object), raises=InvalidArgumentError)
 
 
 @op("StaticRegexFullMatch", "input: string -> output: bool", attrs={"pattern": string},
     shape=shapes.elementwise)  # fmt: skip
-def StaticRegexFullMatch(xp, input, pattern):
+def StaticRegexFullMatch(xp: ModuleType, input: Array, pattern: str):
     return _full_matches(input, pattern)
 
 
@@ -210,14 +218,14 @@ StaticRegexFullMatch.gradient(None)
 
 
 @StaticRegexFullMatch.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("abc", "ab"), pattern="a.*c", expect=np.array([True, False]))
     yield Sample(texts("abc"), pattern="(", raises=InvalidArgumentError)
 
 
 @api("strings.regex_full_match")
 @tensor_function
-def regex_full_match(input, pattern, name=None):
+def regex_full_match(input: TensorLike, pattern, name: str | None = None):
     """Tell whether strings as a whole match a pattern.
 
     Args:
@@ -245,7 +253,7 @@ def regex_full_match(input, pattern, name=None):
     attrs={"pad": False},
     shape=shapes.elementwise,
 )
-def EncodeBase64(xp, input, pad):
+def EncodeBase64(xp: ModuleType, input: Array, pad: bool):
     def encoded(text: bytes) -> bytes:
         out = base64.urlsafe_b64encode(text)
         return out if pad else out.rstrip(b"=")
@@ -257,13 +265,13 @@ EncodeBase64.gradient(None)
 
 
 @EncodeBase64.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("ab?", "a"), expect=texts("YWI_", "YQ"))
     yield Sample(texts("a"), pad=True, expect=texts("YQ=="))
 
 
 @op("DecodeBase64", "input: string -> output: string", shape=shapes.elementwise)
-def DecodeBase64(xp, input):
+def DecodeBase64(xp: ModuleType, input: Array):
     def decoded(text: bytes) -> bytes:
         body = text.rstrip(b"=")
         if (
@@ -281,7 +289,7 @@ DecodeBase64.gradient(None)
 
 
 @DecodeBase64.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("YWI_", "YQ", "YQ=="), expect=texts("ab?", "a", "a"))
     yield Sample(texts("Y"), raises=InvalidArgumentError)
     yield Sample(texts("Y?=="), raises=InvalidArgumentError)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public, tensor_function
@@ -18,6 +22,9 @@ from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.static import concrete_value, rank_of
 from tapeflow.ops.table import INDEX, Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 UNIT = {"unit": one_of("BYTE", "UTF8_CHAR")("BYTE")}
 
@@ -41,13 +48,13 @@ def each(function, *arrays, kind=object) -> np.ndarray:
     return out
 
 
-def _join_rule(call):
+def _join_rule(call: ShapeCall):
     return [shapes.merged_or_scalar(call)]
 
 
 @op("StringJoin", "inputs: N*string -> output: string", attrs={"separator": ""},
     shape=_join_rule)  # fmt: skip
-def StringJoin(xp, inputs, separator):
+def StringJoin(xp: ModuleType, inputs: Sequence[Array], separator: str):
     shape = next((x.shape for x in inputs if x.ndim), ())
     for x in inputs:
         if x.ndim and x.shape != shape:
@@ -64,7 +71,7 @@ StringJoin.gradient(None)
 
 
 @StringJoin.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         [np.array(b"a", object), texts("b", "c")], separator="-", expect=texts("a-b", "a-c")
     )
@@ -74,7 +81,7 @@ def _(rng):
 
 @api("strings.join", v1="string_join")
 @tensor_function
-def join(inputs, separator="", name=None):
+def join(inputs, separator="", name: str | None = None):
     """Join the strings of several tensors element by element.
 
     Args:
@@ -99,7 +106,7 @@ def _codepoint_starts(text: bytes) -> list[int]:
 
 
 @op("StringLength", "input: string -> output: int32", attrs=UNIT, shape=shapes.elementwise)
-def StringLength(xp, input, unit):
+def StringLength(xp: ModuleType, input: Array, unit):
     length = len if unit == "BYTE" else lambda text: len(_codepoint_starts(text))
     return each(length, input, kind=np.int32)
 
@@ -108,7 +115,7 @@ StringLength.gradient(None)
 
 
 @StringLength.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("ab", "é", ""), expect=np.array([2, 2, 0], np.int32))
     yield Sample(texts("ab", "é", ""), unit="UTF8_CHAR", expect=np.array([2, 1, 0], np.int32))
     yield Sample(texts("a"), unit="X", raises=InvalidArgumentError)
@@ -135,7 +142,7 @@ def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Te
 
 @api(v1="strings.length")
 @public
-def length_v1(input, name=None, unit="BYTE"):
+def length_v1(input: TensorLike, name: str | None = None, unit: str = "BYTE"):
     """`length` with the 1.x order of arguments.
 
     Args:
@@ -160,7 +167,7 @@ def _cased(input, encoding: str, ascii_case, full_case):
     attrs={"encoding": ""},
     shape=shapes.elementwise,
 )
-def StringLower(xp, input, encoding):
+def StringLower(xp: ModuleType, input: Array, encoding: str):
     return _cased(input, encoding, bytes.lower, str.lower)
 
 
@@ -168,7 +175,7 @@ StringLower.gradient(None)
 
 
 @StringLower.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("ABc", "É"), expect=texts("abc", "É"))
     yield Sample(texts("ABc", "É"), encoding="utf-8", expect=texts("abc", "é"))
     yield Sample(texts("A"), encoding="latin", raises=InvalidArgumentError)
@@ -180,7 +187,7 @@ def _(rng):
     attrs={"encoding": ""},
     shape=shapes.elementwise,
 )
-def StringUpper(xp, input, encoding):
+def StringUpper(xp: ModuleType, input: Array, encoding: str):
     return _cased(input, encoding, bytes.upper, str.upper)
 
 
@@ -188,7 +195,7 @@ StringUpper.gradient(None)
 
 
 @StringUpper.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("aBc", "é"), expect=texts("ABC", "é"))
     yield Sample(texts("é"), encoding="utf-8", expect=texts("É"))
 
@@ -232,7 +239,7 @@ def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Ten
 
 
 @op("StringStrip", "input: string -> output: string", shape=shapes.elementwise)
-def StringStrip(xp, input):
+def StringStrip(xp: ModuleType, input: Array):
     return each(bytes.strip, input)
 
 
@@ -240,7 +247,7 @@ StringStrip.gradient(None)
 
 
 @StringStrip.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("  a b\n", "c"), expect=texts("a b", "c"))
 
 
@@ -251,14 +258,14 @@ def strip(input: TensorLike, name: str | None = None) -> Tensor:
     return StringStrip(input)
 
 
-def _part_rule(call):
+def _part_rule(call: ShapeCall):
     places = shapes.merge(call.shape(1), call.shape(2))
     return [shapes.broadcast(call.shape(0), places)]
 
 
 @op("Substr", "input: string, pos: T, len: T -> output: string", types={"T": INDEX}, attrs=UNIT,
     shape=_part_rule)  # fmt: skip
-def Substr(xp, input, pos, len, unit):
+def Substr(xp: ModuleType, input: Array, pos: Array, len: Array, unit):
     if pos.shape != len.shape:
         raise invalid(
             f"pos and len should have the same shape, got: {shape_text(pos.shape)} vs. "
@@ -295,7 +302,7 @@ Substr.gradient(None)
 
 
 @Substr.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts("hello", "wo"), 1, 2, expect=texts("el", "o"))
     yield Sample(texts("hello"), -3, 2, expect=texts("ll"))
     yield Sample(texts("hello", "world"), [1, 2], [2, 3], expect=texts("el", "rld"))
@@ -334,14 +341,14 @@ def substr(
 
 @api(v1=("strings.substr", "substr"))
 @tensor_function
-def substr_v1(input, pos, len, name=None, unit="BYTE"):
+def substr_v1(input: TensorLike, pos, len, name: str | None = None, unit: str = "BYTE"):
     """`substr` with the 1.x order of arguments."""
     return Substr(input, pos, len, unit)
 
 
 @op("ReduceJoin", "inputs: string, reduction_indices: int32 -> output: string",
     attrs={"keep_dims": False, "separator": ""}, shape=shapes.reduction)  # fmt: skip
-def ReduceJoin(xp, inputs, reduction_indices, keep_dims, separator):
+def ReduceJoin(xp: ModuleType, inputs: Array, reduction_indices: Array, keep_dims: bool, separator: str):
     rank = inputs.ndim
     axes = [int(a) for a in np.ravel(reduction_indices)]
     for a in axes:
@@ -369,7 +376,7 @@ ReduceJoin.gradient(None)
 
 
 @ReduceJoin.samples
-def _(rng):
+def _(rng: SampleGenerator):
     square = np.array([[b"a", b"b"], [b"c", b"d"]], object)
     yield Sample(square, [0], expect=texts("ac", "bd"))
     yield Sample(square, [1, 0], expect=np.array(b"abcd", object))
@@ -381,7 +388,10 @@ def _(rng):
 
 @api(v2="strings.reduce_join")
 @tensor_function
-def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
+def reduce_join(
+    inputs: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, separator: str = "",
+    name: str | None = None,
+):
     """Join strings along axes to one each.
 
     Args:
@@ -411,13 +421,8 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
 @api(v1=("strings.reduce_join", "reduce_join"))
 @tensor_function
 def reduce_join_v1(
-    inputs,
-    axis=None,
-    keep_dims=None,
-    separator="",
-    name=None,
-    reduction_indices=None,
-    keepdims=None,
+    inputs: TensorLike, axis: AxisLike | None = None, keep_dims: bool | None = None, separator: str = "",
+    name: str | None = None, reduction_indices=None, keepdims: bool | None = None,
 ):
     """`reduce_join` with the 1.x spellings `reduction_indices` and `keep_dims`."""
     axis = renamed("axis", axis, "reduction_indices", reduction_indices)
@@ -428,7 +433,7 @@ def reduce_join_v1(
 @op("StringSplitV2", "input: string, sep: string -> indices: int64, values: string, shape: int64",
     attrs={"maxsplit": -1}, ranks="input: 1, sep: 0",
     shape=shapes.fixed((None, 2), (None,), (2,)))  # fmt: skip
-def StringSplitV2(xp, input, sep, maxsplit):
+def StringSplitV2(xp: ModuleType, input: Array, sep: Array, maxsplit: int):
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {shape_text(input.shape)}")
     if sep.ndim:
@@ -448,7 +453,7 @@ StringSplitV2.gradient(None)
 
 
 @StringSplitV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     gap, none = np.array(b" ", object), np.array(b"", object)
     places = np.array([[0, 0], [0, 1], [0, 2], [1, 0], [2, 0]])
     yield Sample(
@@ -465,7 +470,7 @@ def _(rng):
 
 @api("strings.format")
 @public
-def format_(template, inputs, placeholder="{}", summarize=3, name=None):
+def format_(template, inputs: TensorLike, placeholder: str = "{}", summarize=3, name: str | None = None):
     """Write tensors into a template, as `tf.print` shows them.
 
     Args:

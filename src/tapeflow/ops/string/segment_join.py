@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -14,8 +17,11 @@ from tapeflow.ops.string.rows import attr_bytes, texts
 from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import invalid
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
-def _rule(call):
+
+def _rule(call: ShapeCall):
     data, ids, count = call.shape(0), call.shape(1), shapes.size_value(call, 2)
     if data is None or ids is None:
         return [None]
@@ -27,7 +33,9 @@ def _rule(call):
 @op("UnsortedSegmentJoin",
     "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
     types={"Tindices": INDEX, "Tnumsegments": Preferring(INDEX)}, attrs={"separator": ""}, shape=_rule)  # fmt: skip
-def UnsortedSegmentJoin(xp, inputs, segment_ids, num_segments, separator):
+def UnsortedSegmentJoin(
+    xp: ModuleType, inputs: Array, segment_ids: Array, num_segments: Array, separator: str
+):
     if num_segments.ndim:
         raise invalid("Number of segments must be a scalar")
     count = int(num_segments)
@@ -63,7 +71,7 @@ UnsortedSegmentJoin.gradient(None)
 
 
 @UnsortedSegmentJoin.samples
-def _(rng):
+def _(rng: SampleGenerator):
     square = np.array([[b"a", b"b"], [b"c", b"d"]], object)
     yield Sample(texts("a", "b", "c"), [0, 2, 0], 3, ":", expect=texts("a:c", "", "b"))
     yield Sample(square, [0, 0], 1, expect=np.array([[b"ac", b"bd"]], object))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -30,6 +34,9 @@ from tapeflow.ops.string.unicode import (
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
+
 
 def _at(text: bytes, marks: bytes, skip_empty: bool) -> list[bytes]:
     """The parts of a string between any of the bytes `marks`; its bytes, if there are none."""
@@ -45,7 +52,7 @@ def _at(text: bytes, marks: bytes, skip_empty: bool) -> list[bytes]:
     attrs={"skip_empty": True},
     ranks="input: 1, delimiter: 0",
     shape=shapes.fixed((None, 2), (None,), (2,)))  # fmt: skip
-def StringSplit(xp, input, delimiter, skip_empty):
+def StringSplit(xp: ModuleType, input: Array, delimiter: Array, skip_empty: bool):
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {shape_text(input.shape)}")
     if delimiter.ndim:
@@ -65,7 +72,7 @@ StringSplit.gradient(None)
 
 
 @StringSplit.samples
-def _(rng):
+def _(rng: SampleGenerator):
     none, marks = np.array(b"", object), np.array(b" ;", object)
     yield Sample(texts("a b;c", ""), marks, expect=(
         np.array([[0, 0], [0, 1], [0, 2]]), texts("a", "b", "c"), np.array([2, 3])))  # fmt: skip
@@ -77,7 +84,7 @@ def _(rng):
     yield Sample(texts("a"), texts(" "), raises=InvalidArgumentError)
 
 
-def _rows_of(input, of_vector, name):
+def _rows_of(input, of_vector: Callable[..., Any], name: str):
     """`of_vector`, which makes ragged tensors of a vector of strings, for strings of any rank."""
     input = as_ragged_or_tensor(input, dtypes.string)
     if isinstance(input, RaggedTensor):
@@ -100,24 +107,24 @@ def _each(made, function):
     return tuple(map(function, made)) if isinstance(made, tuple) else function(made)
 
 
-def _rows_of_places(indices, values, shape):
+def _rows_of_places(indices: Tensor, values: Tensor, shape):
     return RaggedTensor.from_value_rowids(values, indices[:, 0], shape[0], validate=False)
 
 
 @api("strings.bytes_split")
 @tensor_function
-def bytes_split(input, name=None):
+def bytes_split(input: TensorLike, name: str | None = None):
     """The single bytes of strings: a ragged tensor, of a scalar a vector."""
     return _rows_of(input, lambda v: _rows_of_places(*StringSplit(v, "", False)), "bytes_split")
 
 
-def _split_vector(vector, sep, maxsplit):
+def _split_vector(vector: Tensor, sep, maxsplit: int):
     return _rows_of_places(*StringSplitV2(vector, "" if sep is None else sep, maxsplit))
 
 
 @api(v2="strings.split")
 @tensor_function
-def split(input, sep=None, maxsplit=-1, name=None):
+def split(input: TensorLike, sep=None, maxsplit: int = -1, name: str | None = None):
     """Split strings at a separator.
 
     Args:
@@ -146,7 +153,7 @@ def _as_result_type(made, result_type):
 @api(v1="strings.split")
 @public
 def split_v1(
-    input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None
+    input=None, sep=None, maxsplit=-1, result_type: str = "SparseTensor", source=None, name: str | None = None
 ):
     """`split` of 1.x: a sparse tensor, unless `result_type` is "RaggedTensor"; a scalar is one row.
 
@@ -169,7 +176,8 @@ def split_v1(
 @api(v1="string_split")
 @tensor_function
 def string_split(
-    source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None
+    source, sep=None, skip_empty: bool = True, delimiter=None, result_type: str = "SparseTensor",
+    name: str | None = None,
 ):
     """The parts of a vector of strings between any of the bytes of `sep`, by default " " (1.x)."""
     sep = renamed("sep", sep, "delimiter", delimiter)
@@ -185,12 +193,8 @@ def string_split(
 @api("strings.unicode_decode")
 @tensor_function
 def unicode_decode(
-    input,
-    input_encoding,
-    errors="replace",
-    replacement_char=REPLACEMENT,
-    replace_control_characters=False,
-    name=None,
+    input: TensorLike, input_encoding, errors: str = "replace", replacement_char=REPLACEMENT,
+    replace_control_characters: bool = False, name: str | None = None,
 ):
     """Decode strings into code points.
 
@@ -224,12 +228,8 @@ def unicode_decode(
 @api("strings.unicode_decode_with_offsets")
 @tensor_function
 def unicode_decode_with_offsets(
-    input,
-    input_encoding,
-    errors="replace",
-    replacement_char=REPLACEMENT,
-    replace_control_characters=False,
-    name=None,
+    input: TensorLike, input_encoding, errors: str = "replace", replacement_char=REPLACEMENT,
+    replace_control_characters: bool = False, name: str | None = None,
 ):
     """Decode strings, and tell where each character begins.
 
@@ -264,7 +264,8 @@ def unicode_decode_with_offsets(
 @api("strings.unicode_split")
 @tensor_function
 def unicode_split(
-    input, input_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
+    input: TensorLike, input_encoding, errors: str = "replace", replacement_char=REPLACEMENT,
+    name: str | None = None,
 ):
     """Split strings into characters.
 
@@ -294,7 +295,8 @@ def unicode_split(
 @api("strings.unicode_split_with_offsets")
 @tensor_function
 def unicode_split_with_offsets(
-    input, input_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
+    input: TensorLike, input_encoding, errors: str = "replace", replacement_char=REPLACEMENT,
+    name: str | None = None,
 ):
     """Split strings into characters, and tell where each begins.
 
@@ -331,7 +333,7 @@ def _encoded_again(points, encoding):
 @api("strings.unicode_encode")
 @tensor_function
 def unicode_encode(
-    input, output_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
+    input, output_encoding, errors: str = "replace", replacement_char=REPLACEMENT, name: str | None = None
 ):
     """Write code points as strings.
 

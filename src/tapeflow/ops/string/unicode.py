@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import codecs
 from bisect import bisect_right
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.string.unicode_scripts import script_ranges
 from tapeflow.ops.table import INDEX, Preferring, Sample, one_of, op, string
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 REPLACEMENT = 0xFFFD
 ERRORS = one_of("strict", "replace", "ignore", default="replace")
@@ -119,7 +125,7 @@ def _decode(input, input_encoding, errors, replacement_char, replace_control_cha
     )
 
 
-def _decode_rule(outputs):
+def _decode_rule(outputs: int):
     def rule(call):
         shape = call.shape(0)
         count = None
@@ -132,18 +138,18 @@ def _decode_rule(outputs):
 
 @op("UnicodeDecode", "input: string -> row_splits: Tsplits, char_values: int32", attrs=DECODE,
     shape=_decode_rule(2))  # fmt: skip
-def UnicodeDecode(xp, input, **attrs):
+def UnicodeDecode(xp: ModuleType, input: Array, **attrs):
     return _decode(input, **attrs)[:2]
 
 
 @op("UnicodeDecodeWithOffsets",
     "input: string -> row_splits: Tsplits, char_values: int32, char_to_byte_starts: int64",
     attrs=DECODE, shape=_decode_rule(3))  # fmt: skip
-def UnicodeDecodeWithOffsets(xp, input, **attrs):
+def UnicodeDecodeWithOffsets(xp: ModuleType, input: Array, **attrs):
     return _decode(input, **attrs)
 
 
-def _encode_rule(call):
+def _encode_rule(call: ShapeCall):
     shapes.with_rank(call.shape(0), 1)
     (splits,) = shapes.with_rank(call.shape(1), 1)
     return [(None if splits is None else max(splits - 1, 0),)]
@@ -153,7 +159,9 @@ def _encode_rule(call):
     types={"Tsplits": Preferring(INDEX[::-1])},
     attrs={"output_encoding": OUTPUT, "errors": ERRORS, "replacement_char": REPLACEMENT},
     shape=_encode_rule)  # fmt: skip
-def UnicodeEncode(xp, input_values, input_splits, output_encoding, errors, replacement_char):
+def UnicodeEncode(
+    xp: ModuleType, input_values: Array, input_splits: Array, output_encoding, errors, replacement_char
+):
     _check_replacement(replacement_char)
     if input_values.ndim != 1 or input_splits.ndim != 1:
         raise invalid(
@@ -186,7 +194,8 @@ def UnicodeEncode(xp, input_values, input_splits, output_encoding, errors, repla
            "replacement_char": REPLACEMENT, "replace_control_characters": False},
     shape=shapes.elementwise)  # fmt: skip
 def UnicodeTranscode(
-    xp, input, input_encoding, output_encoding, errors, replacement_char, replace_control_characters
+    xp: ModuleType, input: Array, input_encoding: str, output_encoding, errors, replacement_char,
+    replace_control_characters: bool,
 ):
     _check_replacement(replacement_char)
     encoding = _decoder(input_encoding)
@@ -200,7 +209,7 @@ def UnicodeTranscode(
 
 
 @op("UnicodeScript", "input: int32 -> output: int32", shape=shapes.elementwise)
-def UnicodeScript(xp, input):
+def UnicodeScript(xp: ModuleType, input: Array):
     starts, scripts = script_ranges()
 
     def script(point):
@@ -214,7 +223,7 @@ for row in (UnicodeDecode, UnicodeDecodeWithOffsets, UnicodeEncode, UnicodeTrans
 
 
 @UnicodeDecode.samples
-def _(rng):
+def _(rng: SampleGenerator):
     points = np.array([97, 0xFFFD, 0x20AC], np.int32)
     text = texts(b"a\xff", "€")
     yield Sample(text, "UTF-8", expect=(np.array([0, 2, 3]), points))
@@ -230,7 +239,7 @@ def _(rng):
 
 
 @UnicodeDecodeWithOffsets.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(
         texts("€", b"\xe2\x82a"), "UTF-8",
         expect=(np.array([0, 1, 3]), np.array([0x20AC, 0xFFFD, 97], np.int32), np.array([0, 0, 2])),
@@ -246,7 +255,7 @@ def _(rng):
 
 
 @UnicodeEncode.samples
-def _(rng):
+def _(rng: SampleGenerator):
     points = np.array([0x20AC, 0xD800, 97], np.int32)
     yield Sample(points, np.array([0, 2, 2, 3]), "UTF-8", expect=texts("€\ufffd", "", "a"))
     yield Sample(points, np.array([0, 3]), "UTF-8", "ignore", expect=texts("€a"))
@@ -257,7 +266,7 @@ def _(rng):
 
 
 @UnicodeTranscode.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(texts(b"a\xe9"), "latin-1", "UTF-8", expect=texts("aé"))
     yield Sample(texts(b"a\xe9"), "UTF-8", "UTF-16-BE", expect=texts(b"\0a\xff\xfd"))
     yield Sample(texts(b"a\xe9"), "UTF-8", "UTF-8", "strict", raises=InvalidArgumentError)
@@ -265,6 +274,6 @@ def _(rng):
 
 
 @UnicodeScript.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(np.array([1, 65, 0x3B1, 0x410, -1], np.int32),
                  expect=np.array([0, 25, 14, 8, -1], np.int32))  # fmt: skip

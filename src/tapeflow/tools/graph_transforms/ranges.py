@@ -60,7 +60,7 @@ def _output_types(node: Any) -> list[int]:
     definition = op_defs.op_def(node.op)
     defaults = {attr.name: attr.default_value for attr in definition.attr}
 
-    def attr(name):
+    def attr(name: str):
         return node.attr[name] if name in node.attr else defaults[name]
 
     found: list[int] = []

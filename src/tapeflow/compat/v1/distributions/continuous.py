@@ -11,6 +11,7 @@ from tapeflow.compat.v1.distributions.base import (
     Distribution,
 )
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like, zeros_like
@@ -34,7 +35,7 @@ def numbers(*values, dtype=None):
     return tuple(convert_to_tensor(v, dtypes.as_dtype(found)) for v in values)
 
 
-def mixed_seed(seed, salt):
+def mixed_seed(seed: int | None, salt):
     """Another seed for another use, or None."""
     if seed is None:
         return None
@@ -59,7 +60,7 @@ class LocScale(Distribution):
     loc = property(lambda self: self._loc)
     scale = property(lambda self: self._scale)
 
-    def _z(self, x):
+    def _z(self, x: Tensor):
         return (x - self.loc) / self.scale
 
     def _wide_loc(self):
@@ -72,13 +73,13 @@ class LocScale(Distribution):
 class Normal(LocScale):
     """The normal distribution."""
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         return random_normal(self._wide(n), dtype=self.dtype, seed=seed) * self.scale + self.loc
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         return -0.5 * square(self._z(x)) - (0.5 * math.log(2.0 * math.pi) + log(self.scale))
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         z = self._z(x) / math.sqrt(2.0)
         return where(greater(abs_(z), 0.7), where(greater(z, 0), 2 - erfc(z), erfc(-z)), 1 + erf(z)) / 2
 
@@ -88,10 +89,10 @@ class Normal(LocScale):
     def _log_survival_function(self, x):
         return _log_normal_cdf(-self._z(x))
 
-    def _survival_function(self, x):
+    def _survival_function(self, x: Tensor):
         return self._cdf(2 * self.loc - x)
 
-    def _quantile(self, p):
+    def _quantile(self, p: Tensor):
         # The gradient at 0 and 1, where the quantile is infinite, is taken as 0.
         one = ones_like(p)
         inner = (p > 0) & (p < 1)
@@ -125,15 +126,15 @@ def _log_normal_cdf(z):
 class Laplace(LocScale):
     """The double exponential distribution."""
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         low = np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0))
         u = random_uniform(self._wide(n), low, 1.0, dtype=self.dtype, seed=seed)
         return self.loc - self.scale * sign(u) * log1p(-abs_(u))
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         return -abs_(self._z(x)) - math.log(2.0) - log(self.scale)
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         z = self._z(x)
         return 0.5 + 0.5 * sign(z) * (1.0 - exp(-abs_(z)))
 
@@ -176,21 +177,21 @@ class Uniform(Distribution):
     low = property(lambda self: self._low)
     high = property(lambda self: self._high)
 
-    def range(self, name="range"):
+    def range(self, name: str = "range"):
         """high - low."""
         return self.high - self.low
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         return self.low + self.range() * random_uniform(self._wide(n), dtype=self.dtype, seed=seed)
 
-    def _prob(self, x):
+    def _prob(self, x: Tensor):
         inside = ones_like(x) / self.range()
         outside = zeros_like(inside)
         wide_x = x + outside
         found = where(logical_and(wide_x >= self.low, wide_x < self.high), inside, outside)
         return where(is_nan(wide_x), wide_x, found)
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         share = (x - self.low) / self.range()
         wide = x + 0 * share
         above = where(wide >= self.high, ones_like(share), share)
@@ -226,15 +227,15 @@ class Gamma(Distribution):
     concentration = property(lambda self: self._concentration)
     rate = property(lambda self: self._rate)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         return random_gamma([n], self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         x = self._checked(x, lambda: assert_positive(x))
         normal = lgamma(self.concentration) - self.concentration * log(self.rate)
         return xlogy(self.concentration - 1.0, x) - self.rate * x - normal
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         return igamma(self.concentration, self.rate * x)
 
     def _entropy(self):
@@ -258,18 +259,21 @@ class Gamma(Distribution):
 class Exponential(Gamma):
     """The exponential distribution."""
 
-    def __init__(self, rate, validate_args=False, allow_nan_stats=True, name="Exponential"):
+    def __init__(
+        self, rate: float, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "Exponential",
+    ):
         given = dict(locals())
         (rate,) = numbers(rate)
         super().__init__(ones_like(rate), rate, validate_args, allow_nan_stats, name)
         self._remember(given)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         tiny = np.finfo(self.dtype.as_numpy_dtype).tiny
         u = random_uniform(self._wide(n), tiny, 1.0, dtype=self.dtype, seed=seed)
         return -log(u) / self.rate
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         x = self._checked(x, lambda: assert_positive(x))
         return log(self.rate) - self.rate * x
 
@@ -281,7 +285,8 @@ class Beta(Distribution):
     """The beta distribution, over (0, 1)."""
 
     def __init__(
-        self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True, name="Beta"
+        self, concentration1: float | None = None, concentration0: float | None = None,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Beta",
     ):  # fmt: skip
         given = dict(locals())
         self._validate_args = validate_args
@@ -299,26 +304,26 @@ class Beta(Distribution):
     concentration0 = property(lambda self: self._zero)
     total_concentration = property(lambda self: self._total)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         a = ones_like(self._total) * self._one
         b = ones_like(self._total) * self._zero
         x = random_gamma([n], a, dtype=self.dtype, seed=seed)
         y = random_gamma([n], b, dtype=self.dtype, seed=mixed_seed(seed, "beta"))
         return x / (x + y)
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         x = self._inside(x)
         normal = lgamma(self._one) + lgamma(self._zero) - lgamma(self._total)
         return xlogy(self._one - 1.0, x) + xlog1py(self._zero - 1.0, -x) - normal
 
-    def _inside(self, x):
+    def _inside(self, x: Tensor):
         return self._checked(
             x,
             lambda: assert_positive(x, message="sample must be positive"),
             lambda: assert_less(x, ones_like(x), message="sample must be less than `1`."),
         )
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         x = self._inside(x)
         wide = zeros_like(x + self._total)
         return betainc(self._one + wide, self._zero + wide, x + wide)
@@ -360,7 +365,7 @@ class StudentT(Distribution):
     loc = property(lambda self: self._loc)
     scale = property(lambda self: self._scale)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         wide = self._wide(n)
         normal = random_normal(wide, dtype=self.dtype, seed=seed)
         df = self.df * ones_like(self.loc * self.scale)
@@ -368,7 +373,7 @@ class StudentT(Distribution):
                             seed=mixed_seed(seed, "student_t"))  # fmt: skip
         return normal / sqrt(chi2 / self.df) * self.scale + self.loc
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         y = (x - self.loc) / self.scale
         normal = (
             log(abs_(self.scale)) + 0.5 * log(self.df) + 0.5 * math.log(math.pi) + lgamma(0.5 * self.df)
@@ -376,7 +381,7 @@ class StudentT(Distribution):
         )  # fmt: skip
         return -0.5 * (self.df + 1.0) * log1p(square(y) / self.df) - normal
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         y = (x - self.loc) / abs_(self.scale)
         share = self.df / (square(y) + self.df)
         tail = 0.5 * betainc(0.5 * self.df + zeros_like(share), 0.5 * ones_like(share), share)

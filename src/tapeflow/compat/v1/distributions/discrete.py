@@ -10,6 +10,7 @@ from tapeflow.compat.v1.distributions.base import (
 )
 from tapeflow.compat.v1.distributions.continuous import numbers
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
@@ -70,8 +71,8 @@ class Bernoulli(Distribution):
     """0 or 1."""
 
     def __init__(
-        self, logits=None, probs=None, dtype=dtypes.int32, validate_args=False, allow_nan_stats=True,
-        name="Bernoulli",
+        self, logits=None, probs: float | None = None, dtype: DTypeLike = dtypes.int32,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Bernoulli",
     ):  # fmt: skip
         given = dict(locals())
         self._logits, self._probs = logits_and_probs(logits, probs, False, validate_args)
@@ -83,14 +84,14 @@ class Bernoulli(Distribution):
     logits = property(lambda self: self._logits)
     probs = property(lambda self: self._probs)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         u = random_uniform(self._wide(n), seed=seed, dtype=self.probs.dtype)
         return cast(u < self.probs, self.dtype)
 
-    def _given(self, value):
+    def _given(self, value: TensorLike):
         return convert_to_tensor(value)
 
-    def _log_prob(self, event):
+    def _log_prob(self, event: Tensor):
         event = self._checked(
             event,
             lambda: assert_non_negative(event, message="Elements must be non-negative."),
@@ -120,8 +121,8 @@ class Categorical(Distribution):
     """One of several classes, by their numbers."""
 
     def __init__(
-        self, logits=None, probs=None, dtype=dtypes.int32, validate_args=False, allow_nan_stats=True,
-        name="Categorical",
+        self, logits=None, probs: TensorLike | None = None, dtype: DTypeLike = dtypes.int32,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Categorical",
     ):  # fmt: skip
         given = dict(locals())
         self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
@@ -144,23 +145,23 @@ class Categorical(Distribution):
     def _batch_shape_tensor(self):
         return shape_of(self._logits)[:-1]
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         flat = self._logits
         if flat.shape.rank != 2:
             flat = reshape(flat, [-1, shape_of(flat)[-1]])
         drawn = categorical(flat, n, seed=seed, dtype=dtypes.int64)
         return cast(reshape(transpose(drawn), self._wide(n)), self.dtype)
 
-    def _given(self, value):
+    def _given(self, value: TensorLike):
         return convert_to_tensor(value)
 
-    def _both(self, k):
+    def _both(self, k: Tensor):
         """Class numbers and logits, broadcast to each other."""
         k = cast(k, dtypes.int32) if k.dtype.is_floating else k
         wide = zeros_like(cast(k, self._logits.dtype) + self._logits[..., 0])
         return k + cast(wide, k.dtype), self._logits + expand_dims(wide, -1)
 
-    def _log_prob(self, k):
+    def _log_prob(self, k: Tensor):
         k, logits = self._both(k)
         return -sparse_softmax_cross_entropy_with_logits(labels=k, logits=logits)
 
@@ -206,10 +207,10 @@ class Multinomial(Distribution):
     def _batch_shape_tensor(self):
         return shape_of(self._mean_value)[:-1]
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         return _counts(self._logits, self._total_count, self._mean_value, n, self.dtype, seed)
 
-    def _log_prob(self, counts):
+    def _log_prob(self, counts: Tensor):
         counts = self._checked(counts, *_counting(counts, self._total_count, "counts"))
         weights = reduce_sum(counts * log_softmax(self._logits), -1)
         return weights + _log_ways(self._total_count, counts)
@@ -231,7 +232,7 @@ def assert_whole(x, message):
     return assert_equal(x, floor(x), message=message) if x.dtype.is_floating else no_op()
 
 
-def _counting(counts, total=None, what=""):
+def _counting(counts, total: Tensor | None = None, what: str = ""):
     """What must hold of counts, and of their sum where a total is given."""
     yield lambda: assert_non_negative(counts, message=f"'{counts}' must be non-negative.")
     yield lambda: assert_whole(counts, f"'{counts}' cannot contain fractional components.")
@@ -240,7 +241,7 @@ def _counting(counts, total=None, what=""):
         yield lambda: assert_equal(total, reduce_sum(counts, -1), message=message)
 
 
-def _log_ways(total, counts):
+def _log_ways(total: Tensor, counts: Tensor):
     """The logarithm of the number of orders that counts can come up in."""
     return lgamma(total + 1.0) - reduce_sum(lgamma(counts + 1.0), -1) + 0 * reduce_sum(counts, -1)
 
@@ -279,11 +280,11 @@ class Dirichlet(Distribution):
     concentration = property(lambda self: self._concentration)
     total_concentration = property(lambda self: self._total)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         drawn = random_gamma([n], self._concentration, dtype=self.dtype, seed=seed)
         return drawn / reduce_sum(drawn, -1, keepdims=True)
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         x = self._checked(
             x,
             lambda: assert_positive(x, message="samples must be positive"),
@@ -323,8 +324,8 @@ class DirichletMultinomial(Distribution):
     """How often each class comes up in a number of draws, with probabilities from a Dirichlet distribution."""
 
     def __init__(
-        self, total_count, concentration, validate_args=False, allow_nan_stats=True,
-        name="DirichletMultinomial",
+        self, total_count: TensorLike, concentration: TensorLike, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "DirichletMultinomial",
     ):  # fmt: skip
         given = dict(locals())
         (concentration,) = numbers(concentration)
@@ -346,13 +347,13 @@ class DirichletMultinomial(Distribution):
     concentration = property(lambda self: self._concentration)
     total_concentration = property(lambda self: self._total)
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         like = self._mean()
         probs = random_gamma([n], self._concentration + zeros_like(like), dtype=self.dtype, seed=seed)
         drawn = _counts(log(probs), self._total_count + zeros_like(probs[..., 0]), probs, 1, self.dtype, seed)
         return drawn[0]
 
-    def _log_prob(self, counts):
+    def _log_prob(self, counts: Tensor):
         counts = self._checked(counts, *_counting(counts, self._total_count, "counts last-dimension"))
         ordered = lbeta(self._concentration + counts) - lbeta(self._concentration)
         return ordered + _log_ways(self._total_count, counts)

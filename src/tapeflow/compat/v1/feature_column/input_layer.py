@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.compat.v1.feature_column import state
 from tapeflow.core.public import public
 from tapeflow.keras.layers.dense_features import require_same_batch
@@ -13,12 +16,8 @@ from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 
 @public
 def input_layer(
-    features,
-    feature_columns,
-    weight_collections=None,
-    trainable=True,
-    cols_to_vars=None,
-    cols_to_output_tensors=None,
+    features: dict[str, Any], feature_columns: Sequence[Any], weight_collections=None, trainable: bool = True,
+    cols_to_vars: dict[str, Any] | None = None, cols_to_output_tensors: dict[str, Any] | None = None,
 ):
     """A tensor [batch, n] of all dense columns, side by side in the order of their names.
 

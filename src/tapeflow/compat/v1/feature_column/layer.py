@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.feature_column.state import StateManager
 from tapeflow.keras.layers import dense_features
 from tapeflow.v1.variable_getting import get_variable
 from tapeflow.v1.variable_scoping import variable_scope
+
+if TYPE_CHECKING:
+    from tapeflow.v1.partitioned import PartitionedVariable
 
 
 class _ScopedState(StateManager):
@@ -17,14 +23,17 @@ class _ScopedState(StateManager):
 class DenseFeatures(dense_features.DenseFeatures):
     """As in 2.x, but its variables may be divided by a `partitioner`, and be those of a scope that is used again."""
 
-    def __init__(self, feature_columns, trainable=True, name=None, partitioner=None, **kwargs):
+    def __init__(
+        self, feature_columns: Sequence[Any], trainable: bool = True, name: str | None = None,
+        partitioner: Callable[..., Any] | None = None, **kwargs,
+    ):
         super().__init__(feature_columns, trainable, name, **kwargs)
         self.__dict__["_partitioner"] = partitioner
 
     def _new_state(self):
         return _ScopedState(self, self.trainable)
 
-    def _own(self, name, variable):
+    def _own(self, name: str, variable: PartitionedVariable):
         parts = list(variable) if hasattr(variable, "as_tensor") else [variable]
         self._own_weights.extend(parts)
         self.__dict__.setdefault("_named_weights", {})[name] = variable

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat.v1.feature_column import state
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public
 from tapeflow.keras.layers.dense_features import require_same_batch
 from tapeflow.ops.array.layout import reshape
@@ -18,16 +20,16 @@ from tapeflow.ops.sparse import functions as sparse
 from tapeflow.v1.initializers import zeros
 from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 
+if TYPE_CHECKING:
+    from tapeflow.compat.v1.feature_column.state import Features, ScopedState
+    from tapeflow.core.sparse_tensor import SparseTensor
+
 
 @public
 def linear_model(
-    features,
-    feature_columns,
-    units=1,
-    sparse_combiner="sum",
-    weight_collections=None,
-    trainable=True,
-    cols_to_vars=None,
+    features: dict[str, Any], feature_columns: Sequence[Any], units: TensorLike = 1,
+    sparse_combiner: str = "sum", weight_collections: Sequence[str] | None = None, trainable: bool = True,
+    cols_to_vars: dict[str, Any] | None = None,
 ):
     """A tensor [batch, units]: the weighted sum of all columns, and a bias; all weights start as zeros.
 
@@ -71,12 +73,12 @@ def linear_model(
     return total
 
 
-def _new_scope(name) -> str:
+def _new_scope(name: str) -> str:
     with variable_scope(None, default_name=name) as found:
         return found.name.rpartition("/")[2]
 
 
-def _weighted(column, cache, manager, units, combiner) -> Any:
+def _weighted(column, cache: Features, manager: ScopedState, units, combiner: str) -> Any:
     categorical = isinstance(column, state.CATEGORICAL)
     size = column.num_buckets if categorical else column.variable_shape.num_elements()
     weights = manager.create_variable(
@@ -90,5 +92,5 @@ def _weighted(column, cache, manager, units, combiner) -> Any:
     return matmul(reshape(dense, (shape_of(dense)[0], size)), weights)
 
 
-def _rows(tensor):
+def _rows(tensor: SparseTensor | None):
     return None if tensor is None else sparse.reshape(tensor, [shape_of(tensor)[0], -1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope
@@ -19,6 +19,9 @@ from tapeflow.feature_column.sequence_categorical import (
 )
 from tapeflow.feature_column.shared import require_alike, require_graph
 from tapeflow.graph.graph import get_default_graph
+
+if TYPE_CHECKING:
+    from tapeflow.compat.v1.feature_column.state import Features, ScopedState
 
 _ADVICE = (
     "Suggested fix A: Choose a unique name for this collection. Suggested fix B: Do not add any variables to this "
@@ -49,13 +52,13 @@ class _SharedEmbeddingColumn(
     def variable_shape(self):
         return TensorShape([self.dimension])
 
-    def create_state(self, state_manager):
+    def create_state(self, state_manager: ScopedState):
         """Nothing: the collection has the variable."""
 
     def transform_feature(self, transformation_cache, state_manager):
         return transformation_cache.get(self.categorical_column, state_manager)
 
-    def _weights(self, state_manager):
+    def _weights(self, state_manager: ScopedState):
         shape, name = [self.categorical_column.num_buckets, self.dimension], self.shared_embedding_collection_name
         graph = get_default_graph()
         found = graph.get_collection(name)
@@ -74,14 +77,14 @@ class _SharedEmbeddingColumn(
         graph.add_to_collection(name, made)
         return made
 
-    def _embedded(self, transformation_cache, state_manager):
+    def _embedded(self, transformation_cache: Features, state_manager: ScopedState):
         with name_scope(self.name):
             found = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
             weights = self._weights(state_manager)
             restored(weights, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
             return embedded(weights, found, self.combiner, self.max_norm, self.use_safe_embedding_lookup)
 
-    def get_dense_tensor(self, transformation_cache, state_manager):
+    def get_dense_tensor(self, transformation_cache: Features, state_manager: ScopedState):
         refuse_sequence(self, "embedding_column", state_manager)
         return self._embedded(transformation_cache, state_manager)
 
@@ -97,16 +100,9 @@ SharedEmbeddingColumnV1: Any = _SharedEmbeddingColumn
 
 @public
 def shared_embedding_columns(
-    categorical_columns,
-    dimension,
-    combiner="mean",
-    initializer=None,
-    shared_embedding_collection_name=None,
-    ckpt_to_load_from=None,
-    tensor_name_in_ckpt=None,
-    max_norm=None,
-    trainable=True,
-    use_safe_embedding_lookup=True,
+    categorical_columns, dimension: int, combiner="mean", initializer=None,
+    shared_embedding_collection_name=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None,
+    trainable: bool = True, use_safe_embedding_lookup: bool = True,
 ):
     """`embedding_column` of each of the columns, all with the vectors that the collection of that name has.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.compat.v1.feature_column.shared import SharedEmbeddingColumnV1
 from tapeflow.core import context
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.public import public
 from tapeflow.feature_column.cache import FeatureTransformationCache
 from tapeflow.feature_column.column import CategoricalColumn, DenseColumn, FeatureColumn, normalized
@@ -32,7 +34,7 @@ class ScopedState(StateManager):
 
     prefix = "_"
 
-    def __init__(self, trainable, collections):
+    def __init__(self, trainable: bool, collections: Sequence[str]):
         super().__init__(None, trainable)
         self.collections = collections
 
@@ -40,7 +42,9 @@ class ScopedState(StateManager):
         return scoped_variable(name, shape, dtype, initializer, trainable, self.collections)
 
 
-def scoped_variable(name, shape, dtype, initializer, trainable, collections):
+def scoped_variable(
+    name: str, shape: ShapeLike, dtype: DTypeLike, initializer, trainable: bool, collections: Sequence[str]
+):
     """`get_variable` in those collections, as far as there are collections."""
     return get_variable(
         name, shape=shape, dtype=dtype, initializer=initializer, trainable=trainable,
@@ -48,7 +52,7 @@ def scoped_variable(name, shape, dtype, initializer, trainable, collections):
     )  # fmt: skip
 
 
-def sorted_columns(feature_columns) -> list[Any]:
+def sorted_columns(feature_columns: Sequence[Any]) -> list[Any]:
     """The columns in the order of their names; see `normalized`."""
     return normalized(feature_columns, COLUMNS, "_FeatureColumn")
 
@@ -65,7 +69,7 @@ def scope_name_of(column) -> str:
     return column.name
 
 
-def collections_of(weight_collections) -> list[str]:
+def collections_of(weight_collections: Sequence[str] | None) -> list[str]:
     """The collections of a variable: those asked for, and those that all are in."""
     found = list(weight_collections or [])
     return found + [name for name in ("variables", "model_variables") if name not in found]
@@ -77,7 +81,7 @@ def variables_in(scope: str) -> list[Any]:
 
 
 @public
-def make_parse_example_spec(feature_columns):
+def make_parse_example_spec(feature_columns: Sequence[Any]):
     """The argument `features` of `tf.io.parse_example` for the columns.
 
     Raises ValueError for what is no column, and for columns that need a feature in different forms.

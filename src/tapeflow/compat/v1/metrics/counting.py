@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.compat.v1.metrics.streaming import (
     added,
     collected,
@@ -11,6 +14,7 @@ from tapeflow.compat.v1.metrics.streaming import (
 )
 from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like
@@ -44,7 +48,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-def _count(kind, labels, predictions, weights):
+def _count(kind: str, labels: Tensor, predictions: Tensor, weights):
     """(count so far, the operation that adds to it)."""
     label, prediction = _KINDS[kind]
     hit = logical_and(
@@ -58,11 +62,12 @@ def _count(kind, labels, predictions, weights):
     return count, added(count, reduce_sum(values))
 
 
-def _counter(kind):
+def _counter(kind: str):
     full = _NAMES[kind]
 
     def metric(
-        labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+        labels: Tensor, predictions: Tensor, weights=None, metrics_collections=None, updates_collections=None,
+        name: str | None = None,
     ):
         graph_only(full)
         with variable_scope(name, full, (predictions, labels, weights)):
@@ -95,7 +100,10 @@ def shares_checked(predictions):
     return [check for check in checks if check is not None]
 
 
-def counts_at_thresholds(labels, predictions, thresholds, weights, kinds):
+def counts_at_thresholds(
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: float | None,
+    kinds: Sequence[str],
+):
     """({kind: counts for each threshold}, {kind: the operations that add to them}).
 
     Kinds are "tp", "fn", "tn" and "fp".
@@ -126,19 +134,22 @@ def counts_at_thresholds(labels, predictions, thresholds, weights, kinds):
     return values, updates
 
 
-def _at_thresholds(labels, predictions, thresholds, weights, kinds):
+def _at_thresholds(
+    labels: TensorLike, predictions: Tensor, thresholds: Sequence[float], weights: float | None,
+    kinds: Sequence[str],
+):
     """`counts_at_thresholds` of predictions in [0, 1]."""
     with control_dependencies(shares_checked(predictions)):
         predictions = identity(predictions)
     return counts_at_thresholds(labels, predictions, thresholds, weights, kinds)
 
 
-def _counter_at_thresholds(kind):
+def _counter_at_thresholds(kind: str):
     full = f"{_NAMES[kind]}_at_thresholds"
 
     def metric(
-        labels, predictions, thresholds, weights=None, metrics_collections=None,
-        updates_collections=None, name=None,
+        labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
+        name: str | None = None,
     ):  # fmt: skip
         graph_only(full)
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
@@ -158,7 +169,10 @@ true_negatives_at_thresholds = _counter_at_thresholds("tn")
 false_positives_at_thresholds = _counter_at_thresholds("fp")
 
 
-def _share(labels, predictions, weights, other, collections, name, default):
+def _share(
+    labels, predictions, weights: float | None, other: str, collections: Sequence[Any], name: str | None,
+    default: str,
+):
     """tp / (tp + other), of what was seen."""
     with variable_scope(name, default, (predictions, labels, weights)):
         predictions, labels, weights = fitted(
@@ -175,7 +189,8 @@ def _share(labels, predictions, weights, other, collections, name, default):
 
 
 def precision(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels: TensorLike, predictions: TensorLike, weights: float | None = None, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):
     """The share of true positives among the positives that were predicted."""
     graph_only("precision")
@@ -184,7 +199,8 @@ def precision(
 
 
 def recall(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels: TensorLike, predictions: TensorLike, weights: float | None = None, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):
     """The share of true positives among the positive labels."""
     graph_only("recall")
@@ -192,13 +208,16 @@ def recall(
     return _share(labels, predictions, weights, "fn", collections, name, "recall")
 
 
-def _shares_at_thresholds(labels, predictions, thresholds, weights, other, collections, name, default):
+def _shares_at_thresholds(
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights, other: str,
+    collections: Sequence[Any], name: str | None, default: str,
+):
     with variable_scope(name, default, (predictions, labels, weights)):
         values, updates = _at_thresholds(
             labels, convert_to_tensor(predictions), thresholds, weights, ("tp", other)
         )
 
-        def shares(counts):
+        def shares(counts: dict[str, Any]):
             return counts["tp"] / (_EPSILON + counts["tp"] + counts[other])
 
         kind = default.partition("_")[0]
@@ -207,8 +226,8 @@ def _shares_at_thresholds(labels, predictions, thresholds, weights, other, colle
 
 
 def precision_at_thresholds(
-    labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
-    name=None,
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights=None,
+    metrics_collections=None, updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """Precision, for each threshold."""
     graph_only("precision_at_thresholds")
@@ -220,7 +239,7 @@ def precision_at_thresholds(
 
 def recall_at_thresholds(
     labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
-    name=None,
+    name: str | None = None,
 ):  # fmt: skip
     """Recall, for each threshold."""
     graph_only("recall_at_thresholds")
@@ -230,15 +249,16 @@ def recall_at_thresholds(
     )
 
 
-def levels(num_thresholds):
+def levels(num_thresholds: int):
     """Thresholds from just below 0 to just above 1."""
     inner = [(i + 1) * 1.0 / (num_thresholds - 1) for i in range(num_thresholds - 2)]
     return [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
 
 
 def auc(
-    labels, predictions, weights=None, num_thresholds=200, metrics_collections=None,
-    updates_collections=None, curve="ROC", name=None, summation_method="trapezoidal", thresholds=None,
+    labels: TensorLike, predictions: TensorLike, weights: float | None = None, num_thresholds: int = 200,
+    metrics_collections=None, updates_collections=None, curve: str = "ROC", name: str | None = None,
+    summation_method: str = "trapezoidal", thresholds=None,
 ):  # fmt: skip
     """The area under the curve ROC (true over false positive rate) or PR (precision over recall).
 
@@ -256,7 +276,7 @@ def auc(
             labels, convert_to_tensor(predictions), limits, weights, ("tp", "fn", "tn", "fp")
         )
 
-        def area(counts):
+        def area(counts: dict[str, Any]):
             if curve == "PR" and summation_method == "careful_interpolation":
                 return _interpolated(counts)
             hits = (counts["tp"] + 1e-6) / (counts["tp"] + counts["fn"] + 1e-6)
@@ -277,7 +297,7 @@ def auc(
         return collected(value, update, metrics_collections, updates_collections)
 
 
-def _interpolated(counts):
+def _interpolated(counts: dict[str, Any]):
     """The area under PR, with the counts interpolated between thresholds (Davis & Goadrich 2006)."""
     tp, fp, fn = counts["tp"], counts["fp"], counts["fn"]
     steps = tp[:-1] - tp[1:]
@@ -291,7 +311,7 @@ def _interpolated(counts):
 
 def sensitivity_at_specificity(
     labels, predictions, specificity, weights=None, num_thresholds=200, metrics_collections=None,
-    updates_collections=None, name=None,
+    updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """The sensitivity at the threshold whose specificity is nearest. Raises ValueError for one outside [0, 1]."""
     graph_only("sensitivity_at_specificity")
@@ -314,8 +334,8 @@ def sensitivity_at_specificity(
 
 
 def specificity_at_sensitivity(
-    labels, predictions, sensitivity, weights=None, num_thresholds=200, metrics_collections=None,
-    updates_collections=None, name=None,
+    labels: Sequence[int], predictions: TensorLike, sensitivity: float, weights=None,
+    num_thresholds: int = 200, metrics_collections=None, updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """The specificity at the threshold whose sensitivity is nearest. Raises ValueError for one outside [0, 1]."""
     graph_only("specificity_at_sensitivity")
@@ -327,7 +347,7 @@ def specificity_at_sensitivity(
             ("tp", "fn", "tn", "fp"),
         )  # fmt: skip
 
-        def found(counts):
+        def found(counts: dict[str, Any]):
             sensitivities = counts["tp"] / (counts["tp"] + counts["fn"] + _EPSILON)
             distances = abs_(sensitivities - sensitivity)
             # Of several that are as near, the one with the largest threshold.

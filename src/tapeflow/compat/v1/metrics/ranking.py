@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.compat.v1.metrics.streaming import (
     added,
     collected,
@@ -11,6 +14,7 @@ from tapeflow.compat.v1.metrics.streaming import (
 )
 from tapeflow.compat.v1.metrics.weighting import broadcast_weights
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
@@ -27,6 +31,9 @@ from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.reduction import reduce_any, reduce_sum
 from tapeflow.ops.sparse.functions import to_dense
 from tapeflow.v1.variable_scoping import variable_scope
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = [
     "average_precision_at_k", "precision_at_k", "precision_at_top_k", "recall_at_k", "recall_at_top_k",
@@ -51,7 +58,7 @@ def _dense(labels, rank):
     return labels
 
 
-def _counts(labels, top, class_id):
+def _counts(labels, top: Tensor, class_id):
     """(hits, labels, guesses) as numbers of [...]: of one class, or of all."""
     same = equal(expand_dims(top, -1), expand_dims(labels, -2))
     is_hit = reduce_any(same, -1)
@@ -68,7 +75,7 @@ def _counts(labels, top, class_id):
     return hits, reduce_sum(cast(known, dtypes.float64), -1), guesses
 
 
-def _weighted(values, weights):
+def _weighted(values: Tensor, weights):
     if weights is None:
         return values
     weights = cast(weights, dtypes.float64)
@@ -78,12 +85,15 @@ def _weighted(values, weights):
     return values * broadcast_weights(weights, values)
 
 
-def _accumulated(values, name):
+def _accumulated(values: Tensor, name: str):
     total = metric_variable([], dtypes.float64, name=name)
     return total, added(total, reduce_sum(values))
 
 
-def _share(kind, labels, top, k, class_id, weights, collections, name):
+def _share(
+    kind: str, labels: TensorLike, top: Tensor, k: int, class_id, weights, collections: Sequence[Any],
+    name: str | None,
+):
     suffix = f"at_{'k' if k is None else k}" + ("" if class_id is None else f"_class{class_id}")
     with variable_scope(name, f"{kind}_{suffix}", (top, labels, weights)):
         top = cast(top, dtypes.int64)
@@ -99,8 +109,8 @@ def _share(kind, labels, top, k, class_id, weights, collections, name):
 
 
 def precision_at_k(
-    labels, predictions, k, class_id=None, weights=None, metrics_collections=None,
-    updates_collections=None, name=None,
+    labels: np.ndarray, predictions: np.ndarray, k: int, class_id=None, weights=None,
+    metrics_collections=None, updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """The share of labels among the k classes of the highest scores; with class_id, of that class only."""
     graph_only("precision_at_k")
@@ -112,7 +122,7 @@ def precision_at_k(
 
 def precision_at_top_k(
     labels, predictions_idx, k=None, class_id=None, weights=None, metrics_collections=None,
-    updates_collections=None, name=None,
+    updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """`precision_at_k` of classes that are given."""
     graph_only("precision_at_top_k")
@@ -123,8 +133,8 @@ def precision_at_top_k(
 
 
 def recall_at_k(
-    labels, predictions, k, class_id=None, weights=None, metrics_collections=None,
-    updates_collections=None, name=None,
+    labels: TensorLike, predictions: TensorLike, k: int, class_id=None, weights=None,
+    metrics_collections=None, updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """The share of labels that are among the k classes of the highest scores; with class_id, of that class only."""
     graph_only("recall_at_k")
@@ -136,7 +146,7 @@ def recall_at_k(
 
 def recall_at_top_k(
     labels, predictions_idx, k=None, class_id=None, weights=None, metrics_collections=None,
-    updates_collections=None, name=None,
+    updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """`recall_at_k` of classes that are given."""
     graph_only("recall_at_top_k")
@@ -147,7 +157,8 @@ def recall_at_top_k(
 
 
 def average_precision_at_k(
-    labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels: np.ndarray, predictions: np.ndarray, k: int, weights=None, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):
     """The mean over the examples of the precisions at the places of hits, among the k best, by the number of labels."""
     graph_only("average_precision_at_k")
@@ -181,8 +192,8 @@ def average_precision(labels, top, weights, collections, name, default):
 
 
 def sparse_precision_at_k(
-    labels, predictions, k, class_id=None, weights=None, metrics_collections=None,
-    updates_collections=None, name=None,
+    labels, predictions, k, class_id=None, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):  # fmt: skip
     """`precision_at_k` under its older name."""
     return precision_at_k(
@@ -191,7 +202,8 @@ def sparse_precision_at_k(
 
 
 def sparse_average_precision_at_k(
-    labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):
     """`average_precision_at_k` under its older name."""
     return average_precision_at_k(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted, squeezed
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.graph.build.collections import GraphKeys
@@ -31,13 +32,13 @@ __all__ = [
 ]  # fmt: skip
 
 
-def graph_only(name):
+def graph_only(name: str):
     """Raises RuntimeError where operations run at once."""
     if context.executing_eagerly():
         raise RuntimeError(f"tf.metrics.{name} is not supported when eager execution is enabled.")
 
 
-def metric_variable(shape, dtype, validate_shape=True, name=None):
+def metric_variable(shape: ShapeLike, dtype: DTypeLike, validate_shape: bool = True, name: str | None = None):
     """A local variable of zeros, in the collection of the metrics' variables."""
     return VariableV1(
         lambda: zeros(shape, dtype),
@@ -53,7 +54,7 @@ def added(variable, value):
     return convert_to_tensor(variable.assign_add(value))
 
 
-def collected(value, update, metrics_collections, updates_collections):
+def collected(value: TensorLike, update: TensorLike, metrics_collections, updates_collections):
     """(value, update), put into the collections."""
     graph = get_default_graph()
     if metrics_collections:
@@ -63,7 +64,7 @@ def collected(value, update, metrics_collections, updates_collections):
     return value, update
 
 
-def ratio(numerator, denominator, name):
+def ratio(numerator: TensorLike, denominator: TensorLike, name: str):
     """A quotient; 0 where the denominator is not positive."""
     return where(
         greater(denominator, 0), divide_no_nan(numerator, denominator), zeros_like(numerator), name=name
@@ -94,7 +95,7 @@ def mean(values, weights=None, metrics_collections=None, updates_collections=Non
 
 
 def mean_tensor(
-    values, weights=None, metrics_collections=None, updates_collections=None, name=None
+    values, weights=None, metrics_collections=None, updates_collections=None, name: str | None = None
 ):
     """The weighted mean of tensors, for each element."""
     graph_only("mean_tensor")
@@ -153,7 +154,8 @@ def mean_squared_error(
 
 
 def root_mean_squared_error(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels: TensorLike, predictions: TensorLike, weights=None, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):
     """The square root of the mean of (predictions - labels)^2."""
     graph_only("root_mean_squared_error")
@@ -164,8 +166,8 @@ def root_mean_squared_error(
 
 
 def mean_relative_error(
-    labels, predictions, normalizer, weights=None, metrics_collections=None,
-    updates_collections=None, name=None,
+    labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):  # fmt: skip
     """The mean of |labels - predictions| / normalizer; 0 where that is 0."""
     graph_only("mean_relative_error")
@@ -186,7 +188,8 @@ def _same_shape(predictions, normalizer):
 
 
 def mean_cosine_distance(
-    labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):  # fmt: skip
     """1 - the mean of the cosines between predictions and labels, which are unit vectors along `dim`."""
     graph_only("mean_cosine_distance")
@@ -197,7 +200,8 @@ def mean_cosine_distance(
 
 
 def percentage_below(
-    values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None
+    values: TensorLike, threshold: float, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):
     """The share of values below a threshold."""
     graph_only("percentage_below")
@@ -207,11 +211,11 @@ def percentage_below(
     )
 
 
-def _streamed_matrix(labels, predictions, num_classes, weights):
+def _streamed_matrix(labels: Tensor, predictions: Tensor, num_classes: int, weights):
     """(the matrix so far, the operation that adds to it): rows are labels, columns predictions."""
     matrix = metric_variable([num_classes, num_classes], dtypes.float64, name="total_confusion_matrix")
 
-    def flat(x):
+    def flat(x: Tensor):
         return reshape(x, [-1]) if x.shape.rank is None or x.shape.rank > 1 else x
 
     predictions = flat(cast(predictions, dtypes.int64))
@@ -223,8 +227,8 @@ def _streamed_matrix(labels, predictions, num_classes, weights):
 
 
 def mean_iou(
-    labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None,
-    name=None,
+    labels: TensorLike, predictions: TensorLike, num_classes: int, weights=None, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """The mean over the classes of intersection / union."""
     graph_only("mean_iou")

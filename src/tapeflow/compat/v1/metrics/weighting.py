@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.layout import expand_dims, squeeze
@@ -17,7 +18,9 @@ from tapeflow.ops.math.reduction import reduce_all
 __all__ = ["assert_broadcastable", "broadcast_weights", "fitted", "squeezed"]
 
 
-def squeezed(labels, predictions, expected_rank_diff=0, name=None):
+def squeezed(
+    labels: TensorLike, predictions: TensorLike, expected_rank_diff: int = 0, name: str | None = None
+):
     """Labels and predictions; the one with an axis of size 1 too many, at the end, loses it."""
     labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
     a, b = labels.shape.rank, predictions.shape.rank
@@ -75,7 +78,7 @@ def fitted(predictions, labels=None, weights=None):
     return predictions, labels, weights
 
 
-def assert_broadcastable(weights, values):
+def assert_broadcastable(weights: TensorLike, values: TensorLike):
     """An operation that fails where weights are neither a scalar nor of the values' rank, with sizes of 1 or the same.
 
     None where that is known beforehand. Raises ValueError where it is known to fail.
@@ -106,7 +109,7 @@ def assert_broadcastable(weights, values):
     return Assert(fine, [text, "weights.shape=", shape(weights), "values.shape=", shape(values)])
 
 
-def broadcast_weights(weights, values):
+def broadcast_weights(weights: TensorLike, values: TensorLike):
     """The weights in the shape of the values; see `assert_broadcastable`."""
     values = convert_to_tensor(values)
     weights = convert_to_tensor(weights)

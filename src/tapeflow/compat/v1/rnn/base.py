@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow._native import Tensor
+from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -22,11 +23,13 @@ class RNNCell(Layer):
     # Models may hold cells, which layers run.
     _is_legacy_layer = False
 
-    def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
+    def __init__(
+        self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs
+    ):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
         self._is_tf_rnn_cell = True
 
-    def __call__(self, inputs, state, scope=None, *args, **kwargs):
+    def __call__(self, inputs: TensorLike, state: TensorLike, scope=None, *args, **kwargs):
         if scope is not None:
             kwargs["scope"] = scope
         return super().__call__(inputs, state, *args, **kwargs)
@@ -44,7 +47,7 @@ class RNNCell(Layer):
     def build(self, _):
         self.built = True
 
-    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+    def get_initial_state(self, inputs=None, batch_size: int | None = None, dtype: DTypeLike | None = None):
         """States of zeros, for the batch of `inputs` where those are given."""
         if inputs is not None:
             inputs = convert_to_tensor(inputs)
@@ -69,7 +72,7 @@ class RNNCell(Layer):
             )
         return self.zero_state(batch_size, dtype)
 
-    def zero_state(self, batch_size, dtype):
+    def zero_state(self, batch_size: int, dtype: DTypeLike):
         """States of zeros."""
         return map_sizes(
             lambda size: zeros([batch_size, *TensorShape(size).as_list()], dtype), self.state_size
@@ -86,7 +89,7 @@ def batch_of(x, axis=0):
     return shape_of(x)[axis] if size is None else size
 
 
-def assert_like_rnncell(name, cell):
+def assert_like_rnncell(name: str, cell):
     """Raises TypeError unless `cell` has what cells have."""
     missing = [
         what
@@ -105,7 +108,7 @@ def assert_like_rnncell(name, cell):
         raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {', '.join(missing)}.")
 
 
-def input_depth(shape):
+def input_depth(shape: ShapeLike):
     """The size of the last axis. Raises ValueError when it is not known."""
     depth = TensorShape(shape).as_list()[-1]
     if depth is None:

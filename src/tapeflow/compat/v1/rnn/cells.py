@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.compat.v1.rnn.base import LayerRNNCell, RNNCell, assert_like_rnncell, input_depth
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.structures import nest
 from tapeflow.keras import activations, initializers
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -31,7 +34,10 @@ def _check_dtypes(*values):
 class BasicRNNCell(LayerRNNCell):
     """output = new state = activation([inputs, state] @ kernel + bias)."""
 
-    def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
+    def __init__(
+        self, num_units: int, activation=None, reuse=None, name: str | None = None,
+        dtype: DTypeLike | None = None, **kwargs,
+    ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
@@ -53,7 +59,7 @@ class BasicRNNCell(LayerRNNCell):
         )
         self.built = True
 
-    def call(self, inputs, state):
+    def call(self, inputs: TensorLike, state: TensorLike):
         _check_dtypes(inputs, state)
         output = self._activation(
             bias_add(matmul(concat([inputs, state], 1), self._kernel), self._bias)
@@ -73,15 +79,8 @@ class GRUCell(LayerRNNCell):
     """Gated recurrent unit (Cho et al., 2014); weights of the gates, then of the candidate."""
 
     def __init__(
-        self,
-        num_units,
-        activation=None,
-        reuse=None,
-        kernel_initializer=None,
-        bias_initializer=None,
-        name=None,
-        dtype=None,
-        **kwargs,
+        self, num_units: int, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None,
+        name: str | None = None, dtype: DTypeLike | None = None, **kwargs,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
@@ -117,7 +116,7 @@ class GRUCell(LayerRNNCell):
         )
         self.built = True
 
-    def call(self, inputs, state):
+    def call(self, inputs: TensorLike, state: TensorLike):
         _check_dtypes(inputs, state)
         gates = matmul(concat([inputs, state], 1), self._gate_kernel)
         reset, update = split(sigmoid(bias_add(gates, self._gate_bias)), 2, axis=1)
@@ -154,15 +153,8 @@ class BasicLSTMCell(LayerRNNCell):
     """LSTM after Zaremba et al., 2014; `forget_bias` is added to the forget gate."""
 
     def __init__(
-        self,
-        num_units,
-        forget_bias=1.0,
-        state_is_tuple=True,
-        activation=None,
-        reuse=None,
-        name=None,
-        dtype=None,
-        **kwargs,
+        self, num_units: int, forget_bias: float = 1.0, state_is_tuple: bool = True, activation=None,
+        reuse=None, name: str | None = None, dtype: DTypeLike | None = None, **kwargs,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
@@ -188,7 +180,7 @@ class BasicLSTMCell(LayerRNNCell):
         )
         self.built = True
 
-    def call(self, inputs, state):
+    def call(self, inputs: TensorLike, state: Tensor | LSTMStateTuple):
         _check_dtypes(inputs, state)
         c, h = state if self._state_is_tuple else split(state, 2, axis=1)
         gates = bias_add(matmul(concat([inputs, h], 1), self._kernel), self._bias)
@@ -212,22 +204,10 @@ class LSTMCell(LayerRNNCell):
     """LSTM with peepholes, clipping and a projection of the output (Sak et al., 2014)."""
 
     def __init__(
-        self,
-        num_units,
-        use_peepholes=False,
-        cell_clip=None,
-        initializer=None,
-        num_proj=None,
-        proj_clip=None,
-        num_unit_shards=None,
-        num_proj_shards=None,
-        forget_bias=1.0,
-        state_is_tuple=True,
-        activation=None,
-        reuse=None,
-        name=None,
-        dtype=None,
-        **kwargs,
+        self, num_units: int, use_peepholes: bool = False, cell_clip: float | None = None, initializer=None,
+        num_proj: int | None = None, proj_clip: float | None = None, num_unit_shards=None,
+        num_proj_shards=None, forget_bias: float = 1.0, state_is_tuple: bool = True, activation=None,
+        reuse=None, name: str | None = None, dtype: DTypeLike | None = None, **kwargs,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
@@ -266,7 +246,7 @@ class LSTMCell(LayerRNNCell):
             )
         self.built = True
 
-    def call(self, inputs, state):
+    def call(self, inputs: TensorLike, state: LSTMStateTuple):
         _check_dtypes(inputs, state)
         if self._state_is_tuple:
             c, h = state
@@ -311,7 +291,7 @@ class LSTMCell(LayerRNNCell):
 class MultiRNNCell(RNNCell):
     """Cells one on top of the other, as one cell."""
 
-    def __init__(self, cells, state_is_tuple=True):
+    def __init__(self, cells: Sequence[Any], state_is_tuple: bool = True):
         super().__init__()
         if not cells:
             raise ValueError("Must specify at least one cell for MultiRNNCell.")
@@ -336,12 +316,12 @@ class MultiRNNCell(RNNCell):
     def output_size(self):
         return self._cells[-1].output_size
 
-    def zero_state(self, batch_size, dtype):
+    def zero_state(self, batch_size: int, dtype: DTypeLike):
         if not self._state_is_tuple:
             return super().zero_state(batch_size, dtype)
         return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
 
-    def call(self, inputs, state):
+    def call(self, inputs: TensorLike, state: Sequence[Any]):
         start, states = 0, []
         for number, cell in enumerate(self._cells):
             with variable_scope(f"cell_{number}"):

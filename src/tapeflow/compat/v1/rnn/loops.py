@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeflow.api import api
 from tapeflow.compat.v1.rnn import fused
 from tapeflow.compat.v1.rnn.base import assert_like_rnncell, batch_of
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
@@ -29,7 +32,7 @@ def _swap(x):
     return transpose(x, [1, 0, *range(2, x.shape.rank)])
 
 
-def _initial_state(cell, inputs, batch, initial_state, dtype):
+def _initial_state(cell, inputs: TensorLike, batch: int, initial_state, dtype: DTypeLike | None):
     if initial_state is not None:
         return initial_state
     if not dtype:
@@ -40,7 +43,7 @@ def _initial_state(cell, inputs, batch, initial_state, dtype):
     return cell.zero_state(batch, dtype)
 
 
-def _lengths(sequence_length, batch):
+def _lengths(sequence_length: Sequence[int] | None, batch: int):
     if sequence_length is None:
         return None
     lengths = convert_to_tensor(sequence_length)
@@ -58,15 +61,9 @@ def _lengths(sequence_length, batch):
 @api(v1="nn.dynamic_rnn")
 @public
 def dynamic_rnn(
-    cell,
-    inputs,
-    sequence_length=None,
-    initial_state=None,
-    dtype=None,
-    parallel_iterations=None,
-    swap_memory=False,
-    time_major=False,
-    scope=None,
+    cell, inputs: TensorLike, sequence_length: Sequence[int] | None = None, initial_state=None,
+    dtype: DTypeLike | None = None, parallel_iterations=None, swap_memory: bool = False,
+    time_major: bool = False, scope=None,
 ):
     """Run a cell over `inputs`, (batch, time, ...) or, if `time_major`, (time, batch, ...).
 
@@ -105,7 +102,7 @@ def dynamic_rnn(
 
         traced = False
 
-        def step(part, states):
+        def step(part: Tensor, states: Sequence[Tensor]):
             nonlocal traced
             # A cell that asks for its variables by their names makes them at the first call only.
             with variable_scope(found, reuse=True if traced else None, auxiliary_name_scope=False):
@@ -137,17 +134,9 @@ def dynamic_rnn(
 @api(v1="nn.bidirectional_dynamic_rnn")
 @public
 def bidirectional_dynamic_rnn(
-    cell_fw,
-    cell_bw,
-    inputs,
-    sequence_length=None,
-    initial_state_fw=None,
-    initial_state_bw=None,
-    dtype=None,
-    parallel_iterations=None,
-    swap_memory=False,
-    time_major=False,
-    scope=None,
+    cell_fw, cell_bw, inputs: TensorLike, sequence_length=None, initial_state_fw=None, initial_state_bw=None,
+    dtype: DTypeLike | None = None, parallel_iterations=None, swap_memory: bool = False,
+    time_major: bool = False, scope=None,
 ):
     """Run one cell forwards and one backwards; returns ((outputs, outputs), (state, state)).
 
@@ -189,7 +178,10 @@ def bidirectional_dynamic_rnn(
 
 @api(v1="nn.static_rnn")
 @public
-def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
+def static_rnn(
+    cell, inputs, initial_state=None, dtype: DTypeLike | None = None,
+    sequence_length: Sequence[int] | None = None, scope=None,
+):
     """Run a cell over a list of inputs; returns (list of outputs, final state).
 
     Args:
@@ -235,14 +227,8 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
 @api(v1="nn.static_bidirectional_rnn")
 @public
 def static_bidirectional_rnn(
-    cell_fw,
-    cell_bw,
-    inputs,
-    initial_state_fw=None,
-    initial_state_bw=None,
-    dtype=None,
-    sequence_length=None,
-    scope=None,
+    cell_fw, cell_bw, inputs: TensorLike, initial_state_fw=None, initial_state_bw=None,
+    dtype: DTypeLike | None = None, sequence_length=None, scope=None,
 ):
     """One cell forwards and one backwards over a list; returns (outputs joined, state, state).
 
@@ -297,7 +283,7 @@ def _reverse_list(parts, lengths):
 @api(v1="nn.static_state_saving_rnn")
 @public
 def static_state_saving_rnn(
-    cell, inputs, state_saver, state_name, sequence_length=None, scope=None
+    cell, inputs: TensorLike, state_saver, state_name, sequence_length=None, scope=None
 ):
     """`static_rnn` that begins with the states of `state_saver`, and saves the final ones there.
 

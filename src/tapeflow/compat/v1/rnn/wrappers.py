@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.compat.v1.rnn.base import RNNCell, assert_like_rnncell
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.context import device
 from tapeflow.keras.layers.rnn.cell_wrappers import Dropping, OnDevice, Residual
 from tapeflow.keras.registry import resolve, to_config
+
+if TYPE_CHECKING:
+    from tapeflow.compat.v1.rnn.cells import GRUCell
 
 
 class _Wrapper(RNNCell):
     """A cell with the states and the output of another."""
 
-    def __init__(self, cell, **kwargs):
+    def __init__(self, cell: GRUCell, **kwargs):
         super().__init__(**kwargs)
         assert_like_rnncell("cell", cell)
         self.cell = cell
@@ -34,11 +41,11 @@ class _Wrapper(RNNCell):
     def output_size(self):
         return self.cell.output_size
 
-    def zero_state(self, batch_size, dtype):
+    def zero_state(self, batch_size: int, dtype: DTypeLike):
         return self.cell.zero_state(batch_size, dtype)
 
-    def __call__(self, inputs, state, scope=None, **kwargs):
-        def run(inputs, state, **more):
+    def __call__(self, inputs: TensorLike, state: TensorLike, scope=None, **kwargs):
+        def run(inputs: Tensor, state: Tensor, **more):
             return self.cell(inputs, state, scope=scope, **more)
 
         return self._wrapped(inputs, state, run, **kwargs)
@@ -47,7 +54,7 @@ class _Wrapper(RNNCell):
         return {**super().get_config(), "cell": to_config(self.cell)}
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None):
         """A wrapper around the cell of the config."""
         from tapeflow.compat.v1 import rnn_cell
 
@@ -71,6 +78,6 @@ class ResidualWrapper(Residual, _Wrapper):
 class DeviceWrapper(OnDevice, _Wrapper):
     __doc__ = OnDevice.__doc__
 
-    def zero_state(self, batch_size, dtype):
+    def zero_state(self, batch_size, dtype: DTypeLike):
         with device(self._device):
             return self.cell.zero_state(batch_size, dtype)

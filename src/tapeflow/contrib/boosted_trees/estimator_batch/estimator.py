@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
 from tapeflow.contrib import learn
 from tapeflow.contrib.boosted_trees.estimator_batch.learning import core_columns, settings_of
 from tapeflow.contrib.learn.canned import _said
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.estimator import Estimator, ModeKeys
 from tapeflow.estimator.boosted_trees.columns import Inputs
 from tapeflow.estimator.boosted_trees.model import StopsWhenGrown, Trees
 from tapeflow.estimator.heads import Classes, Numbers
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.estimator.heads import PublicHead
+    from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
 _MEAN = v1.losses.Reduction.SUM_OVER_BATCH_SIZE
 
@@ -20,50 +26,52 @@ _MEAN = v1.losses.Reduction.SUM_OVER_BATCH_SIZE
 class _Kind:
     """A head of this package as a public one."""
 
-    def __init__(self, kind):
+    def __init__(self, kind: Classes | Numbers):
         self._kind, self.logits_dimension = kind, kind.logits_dimension
 
     def create_estimator_spec(self, features, mode, logits, labels, train_op_fn):
         return self._kind.spec(features, mode, labels, logits, train_op_fn)
 
-    def create_loss(self, features, mode, logits, labels):
+    def create_loss(self, features: dict[str, Any], mode: str, logits: TensorLike, labels: TensorLike):
         return self._kind.loss_of(features, logits, labels)
 
 
 class _SetsStep(StopsWhenGrown):
     """Sets the global step when there are all trees, before the last checkpoint is written."""
 
-    def __init__(self, finished, value):
+    def __init__(self, finished, value: int | Tensor):
         super().__init__(finished)
         self._value = value
 
     def begin(self):
         self._set = v1.assign(v1.train.get_global_step(), self._value)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         if run_values.results:
             run_context.session.run(self._set)
 
 
 def _model_fn(
-    head, learner_config, examples_per_layer, num_trees, feature_columns, center_bias, num_quantiles,
-    logits_modifier_function=None, output_leaf_index=False, override_global_step_value=None, finish=dict,
+    head, learner_config, examples_per_layer: Callable[..., Any] | int, num_trees: int | None,
+    feature_columns: Sequence[Any] | None, center_bias: bool, num_quantiles: int,
+    logits_modifier_function=None, output_leaf_index: bool = False,
+    override_global_step_value: int | None = None, finish: Callable[..., Any] | type = dict,
     weight_column_name=None,
 ):  # fmt: skip
     """The model function of boosted trees; `finish` makes predictions those of an estimator's kind."""
     outputs = head.logits_dimension
     make_settings = settings_of(learner_config, outputs, num_trees, examples_per_layer, center_bias)
 
-    def model_fn(features, labels, mode):
+    def model_fn(features: dict[str, Any], labels: Tensor | None, mode: str):
         features = features if isinstance(features, dict) else {"features": features}
         weights = {weight_column_name, getattr(getattr(head, "_kind", head), "_weight_column", None)}
         offered = {key: value for key, value in features.items() if key not in weights}
         trees = Trees(Inputs(features, core_columns(offered, feature_columns)), num_quantiles, make_settings)
 
-        def shown(logits):
+        def shown(logits: Tensor):
             return logits_modifier_function(logits, features, mode) if logits_modifier_function else logits
 
-        def train(loss):
+        def train(loss: Tensor):
             return trees.train(lambda logits: head.create_loss(features, mode, shown(logits), labels)[0], loss)
 
         spec = head.create_estimator_spec(features, mode, shown(trees.logits), labels, train_op_fn=train)
@@ -108,10 +116,11 @@ class GradientBoostedDecisionTreeEstimator(learn.Estimator):
     _finish: Any = staticmethod(dict)
 
     def __init__(
-        self, learner_config, examples_per_layer, head, num_trees=None, feature_columns=None,
-        weight_column_name=None, model_dir=None, config=None, feature_engineering_fn=None,
-        logits_modifier_function=None, center_bias=True, use_core_libs=False, output_leaf_index=False,
-        override_global_step_value=None, num_quantiles=100,
+        self, learner_config, examples_per_layer: Callable[..., Any] | int, head,
+        num_trees: int | None = None, feature_columns: Sequence[Any] | None = None, weight_column_name=None,
+        model_dir: str | None = None, config=None, feature_engineering_fn=None, logits_modifier_function=None,
+        center_bias: bool = True, use_core_libs: bool = False, output_leaf_index: bool = False,
+        override_global_step_value: int | None = None, num_quantiles: int = 100,
     ):  # fmt: skip
         model_fn = _model_fn(
             head, learner_config, examples_per_layer, num_trees, feature_columns, center_bias, num_quantiles,
@@ -135,10 +144,11 @@ class GradientBoostedDecisionTreeClassifier(GradientBoostedDecisionTreeEstimator
     _finish = staticmethod(_said)
 
     def __init__(
-        self, learner_config, examples_per_layer, n_classes=2, num_trees=None, feature_columns=None,
-        weight_column_name=None, model_dir=None, config=None, label_keys=None, feature_engineering_fn=None,
-        logits_modifier_function=None, center_bias=True, use_core_libs=False, output_leaf_index=False,
-        override_global_step_value=None, num_quantiles=100,
+        self, learner_config, examples_per_layer: int, n_classes: int = 2, num_trees: int | None = None,
+        feature_columns=None, weight_column_name=None, model_dir: str | None = None, config=None,
+        label_keys=None, feature_engineering_fn=None, logits_modifier_function=None, center_bias: bool = True,
+        use_core_libs: bool = False, output_leaf_index: bool = False, override_global_step_value=None,
+        num_quantiles: int = 100,
     ):  # fmt: skip
         if learner_config.num_classes not in (0, n_classes):
             raise ValueError(f"n_classes ({n_classes}) doesn't match learner_config ({learner_config.num_classes}).")
@@ -162,10 +172,12 @@ class GradientBoostedDecisionTreeRegressor(GradientBoostedDecisionTreeEstimator)
     _finish = staticmethod(_said)
 
     def __init__(
-        self, learner_config, examples_per_layer, label_dimension=1, num_trees=None, feature_columns=None,
-        label_name=None, weight_column_name=None, model_dir=None, config=None, feature_engineering_fn=None,
-        logits_modifier_function=None, center_bias=True, use_core_libs=False, output_leaf_index=False,
-        override_global_step_value=None, num_quantiles=100,
+        self, learner_config, examples_per_layer: Callable[..., Any], label_dimension: int = 1,
+        num_trees: int | None = None, feature_columns: Sequence[Any] | None = None, label_name=None,
+        weight_column_name=None, model_dir: str | None = None, config=None, feature_engineering_fn=None,
+        logits_modifier_function=None, center_bias: bool = True, use_core_libs: bool = False,
+        output_leaf_index: bool = False, override_global_step_value: int | None = None,
+        num_quantiles: int = 100,
     ):  # fmt: skip
         learner_config.num_classes = 2 if label_dimension == 1 else label_dimension
         super().__init__(
@@ -181,9 +193,10 @@ class CoreGradientBoostedDecisionTreeEstimator(Estimator):
     """The same with the methods of `tf.estimator.Estimator`; see `GradientBoostedDecisionTreeEstimator`."""
 
     def __init__(
-        self, learner_config, examples_per_layer, head, num_trees=None, feature_columns=None,
-        weight_column_name=None, model_dir=None, config=None, label_keys=None, feature_engineering_fn=None,
-        logits_modifier_function=None, center_bias=True, output_leaf_index=False, num_quantiles=100,
+        self, learner_config, examples_per_layer: int, head: PublicHead, num_trees: int | None = None,
+        feature_columns=None, weight_column_name=None, model_dir: str | None = None, config=None,
+        label_keys=None, feature_engineering_fn=None, logits_modifier_function=None, center_bias: bool = True,
+        output_leaf_index: bool = False, num_quantiles: int = 100,
     ):  # fmt: skip
         if label_keys is not None:
             raise ValueError(f"label_keys belong to the head; got {label_keys}")
@@ -192,7 +205,7 @@ class CoreGradientBoostedDecisionTreeEstimator(Estimator):
             logits_modifier_function, output_leaf_index, weight_column_name=weight_column_name,
         )  # fmt: skip
 
-        def model_fn(features, labels, mode):
+        def model_fn(features: dict[str, Any], labels: Tensor, mode: str):
             if feature_engineering_fn is not None:
                 features, labels = feature_engineering_fn(features, labels)
             return plain(features, labels, mode)

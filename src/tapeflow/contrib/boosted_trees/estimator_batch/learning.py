@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.boosted_trees.proto.learner_pb2 import LearnerConfig
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
@@ -13,7 +16,7 @@ from tapeflow.estimator.boosted_trees.growing import Settings
 _ENDLESS = 1 << 30
 
 
-def completed(config, outputs):
+def completed(config, outputs: int):
     """A copy of the config with what it leaves open.
 
     Raises NotImplementedError for ways to learn that this package lacks: full Hessians, parts of the features,
@@ -48,12 +51,14 @@ def completed(config, outputs):
     return config
 
 
-def settings_of(config, outputs, trees, examples_per_layer, center_bias):
+def settings_of(
+    config, outputs: int, trees: int | None, examples_per_layer: Callable[..., Any] | int, center_bias: bool
+):
     """A function of the numbers of features and buckets that gives the settings of growth."""
     config = completed(config, outputs)
     penalties, limits = config.regularization, config.constraints
 
-    def make(features, buckets):
+    def make(features: int, buckets: int):
         return Settings(
             features, buckets, outputs, trees or _ENDLESS, limits.max_tree_depth,
             config.learning_rate_tuner.fixed.learning_rate, penalties.l1, penalties.l2, penalties.tree_complexity,
@@ -65,7 +70,7 @@ def settings_of(config, outputs, trees, examples_per_layer, center_bias):
     return make
 
 
-def core_columns(features, columns):
+def core_columns(features: dict[str, Any], columns: Sequence[Any] | None):
     """Core columns for those given, or for all features. Raises ValueError for columns of categories of contrib."""
     if not columns:
         return plain_numbers(features)

@@ -12,6 +12,7 @@ from tapeflow import protos
 from tapeflow.compat import v1
 from tapeflow.contrib import layers
 from tapeflow.contrib.gan.eval import distances
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.files import file_system
 
 INCEPTION_URL = "http://download.tensorflow.org/models/frozen_inception_v1_2015_12_05.tar.gz"
@@ -63,7 +64,7 @@ def _inception():
     )
 
 
-def run_image_classifier(tensor, graph_def, input_tensor, output_tensor, scope="RunClassifier"):
+def run_image_classifier(tensor, graph_def, input_tensor, output_tensor, scope: str = "RunClassifier"):
     """The outputs of a GraphDef for images: a list, or one where `output_tensor` is a name."""
     single = isinstance(output_tensor, str)
     names = [output_tensor] if single else output_tensor
@@ -109,12 +110,12 @@ def _activations(images, classifier_fn, batches):
     return v1.concat(v1.unstack(found), 0)
 
 
-def classifier_score(images, classifier_fn, num_batches=1):
+def classifier_score(images, classifier_fn, num_batches: int = 1):
     """The score of images by the logits of a classifier; see `classifier_score_from_logits`."""
     return distances.classifier_score_from_logits(_activations(images, classifier_fn, num_batches))
 
 
-def frechet_classifier_distance(real_images, generated_images, classifier_fn, num_batches=1):
+def frechet_classifier_distance(real_images, generated_images, classifier_fn, num_batches: int = 1):
     """The Frechet distance of images by the activations of a classifier."""
     return distances.frechet_classifier_distance_from_activations(
         *(_activations(x, classifier_fn, num_batches) for x in (real_images, generated_images))
@@ -133,7 +134,8 @@ def kernel_classifier_distance_and_std(
 
 
 def kernel_classifier_distance(
-    real_images, generated_images, classifier_fn, num_classifier_batches=1, max_block_size=1024, dtype=None
+    real_images, generated_images, classifier_fn, num_classifier_batches: int = 1, max_block_size: int = 1024,
+    dtype: DTypeLike | None = None,
 ):  # fmt: skip
     """The kernel distance of images by the activations of a classifier."""
     return kernel_classifier_distance_and_std(

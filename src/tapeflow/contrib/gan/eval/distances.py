@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import DTypeLike
 
 _TOO_SMALL = 1e-10
 
@@ -67,7 +68,7 @@ def frechet_classifier_distance_from_activations(real_activations, generated_act
 
 
 def kernel_classifier_distance_from_activations(
-    real_activations, generated_activations, max_block_size=1024, dtype=None
+    real_activations, generated_activations, max_block_size: int = 1024, dtype: DTypeLike | None = None
 ):
     """The first result of `kernel_classifier_distance_and_std_from_activations`."""
     return kernel_classifier_distance_and_std_from_activations(
@@ -83,7 +84,7 @@ def _starts(count, blocks):
 
 
 def kernel_classifier_distance_and_std_from_activations(
-    real_activations, generated_activations, max_block_size=1024, dtype=None
+    real_activations, generated_activations, max_block_size: int = 1024, dtype: DTypeLike | None = None
 ):
     """The maximum mean discrepancy under the kernel `(x . y / features + 1) ** 3`, without bias, and its error.
 

@@ -1,11 +1,13 @@
 """Many images as one."""
 
+from __future__ import annotations
+
 import math
 
 from tapeflow.compat import v1
 
 
-def image_grid(input_tensor, grid_shape, image_shape=(32, 32), num_channels=3):
+def image_grid(input_tensor, grid_shape, image_shape=(32, 32), num_channels: int = 3):
     """Images of a batch in rows and columns, (1, height, width, channels).
 
     Args:

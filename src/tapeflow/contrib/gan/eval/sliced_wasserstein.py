@@ -69,8 +69,8 @@ def _along_singular(a, b):
 
 
 def sliced_wasserstein_distance(
-    real_images, fake_images, resolution_min=16, patches_per_image=64, patch_size=7, random_sampling_count=1,
-    random_projection_dim=7 * 7 * 3, use_svd=False,
+    real_images, fake_images, resolution_min: int = 16, patches_per_image=64, patch_size: int = 7,
+    random_sampling_count: int = 1, random_projection_dim=7 * 7 * 3, use_svd: bool = False,
 ):  # fmt: skip
     """A list of (distance among real images, distance of real and fake ones), from the largest size to the smallest.
 

@@ -13,7 +13,7 @@ def _check_images(*batches):
         data.shape[1:].assert_is_fully_defined()
 
 
-def add_gan_model_image_summaries(gan_model, grid_size=4, model_summaries=True):
+def add_gan_model_image_summaries(gan_model, grid_size: int = 4, model_summaries: bool = True):
     """`grid_size` ** 2 real and generated images, and the variables. Raises ValueError for a CycleGANModel."""
     if isinstance(gan_model, CycleGANModel):
         raise ValueError(
@@ -46,7 +46,7 @@ def add_cyclegan_image_summaries(cyclegan_model):
             v1.summary.image("image_comparison", image_reshaper(images, num_cols=3), max_outputs=1)
 
 
-def add_image_comparison_summaries(gan_model, num_comparisons=2, display_diffs=False):
+def add_image_comparison_summaries(gan_model, num_comparisons: int = 2, display_diffs: bool = False):
     """Some inputs, generated and real images (and differences of these) below each other."""
     batches = [gan_model.generator_inputs, gan_model.generated_data, gan_model.real_data]
     _check_images(*batches)
@@ -60,7 +60,7 @@ def add_image_comparison_summaries(gan_model, num_comparisons=2, display_diffs=F
     v1.summary.image("image_comparison", grid, max_outputs=1)
 
 
-def add_stargan_image_summaries(stargan_model, num_images=2, display_diffs=False):
+def add_stargan_image_summaries(stargan_model, num_images: int = 2, display_diffs: bool = False):
     """Images and what the generator makes of them for each domain, with the differences where wanted."""
     model = stargan_model
     _check_images(model.input_data)
@@ -83,7 +83,7 @@ def add_stargan_image_summaries(stargan_model, num_images=2, display_diffs=False
     v1.summary.image("stargan_image_generation", grids, max_outputs=num_images)
 
 
-def _both(add, gan_model, name):
+def _both(add, gan_model, name: str):
     for way in ("x2y", "y2x"):
         with v1.name_scope(f"cyclegan_{way}_{name}"):
             add(getattr(gan_model, f"model_{way}"))

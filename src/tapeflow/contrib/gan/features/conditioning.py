@@ -1,5 +1,7 @@
 """Tensors with conditions: dense layers of them are added."""
 
+from __future__ import annotations
+
 from tapeflow.compat import v1
 from tapeflow.contrib import layers
 
@@ -22,7 +24,7 @@ def condition_tensor(tensor, conditioning):
     return tensor + mapped
 
 
-def condition_tensor_from_onehot(tensor, one_hot_labels, embedding_size=256):
+def condition_tensor_from_onehot(tensor, one_hot_labels, embedding_size: int = 256):
     """`condition_tensor` by embeddings of classes, which are given as (batch, classes)."""
     one_hot_labels.shape.assert_has_rank(2)
     one_hot_labels.shape[1:].assert_is_fully_defined()

@@ -1,9 +1,13 @@
 """A pool of older tensors, so that a discriminator does not forget."""
 
+from __future__ import annotations
+
 from tapeflow.compat import v1
 
 
-def tensor_pool(input_values, pool_size=50, pooling_probability=0.5, name="tensor_pool"):
+def tensor_pool(
+    input_values, pool_size: int = 50, pooling_probability: float = 0.5, name: str = "tensor_pool"
+):
     """The values, or with a probability older ones from a pool, where the values take their place.
 
     Args:

@@ -11,7 +11,7 @@ _SUFFIX = "spectral_norm_u"
 _WEIGHTS = re.compile(r"(.*/)?(depthwise_|pointwise_)?(weights|kernel)$")
 
 
-def compute_spectral_norm(w_tensor, power_iteration_rounds=1, name=None):
+def compute_spectral_norm(w_tensor, power_iteration_rounds=1, name: str | None = None):
     """The largest singular value of weights as a matrix (of the last axis and all others), a scalar.
 
     The vector that is iterated stays in a variable, so that few rounds a step are enough.
@@ -33,7 +33,7 @@ def compute_spectral_norm(w_tensor, power_iteration_rounds=1, name=None):
         return norm[0][0]
 
 
-def spectral_normalize(w, power_iteration_rounds=1, name=None):
+def spectral_normalize(w, power_iteration_rounds=1, name: str | None = None):
     """Weights over their largest singular value."""
     with v1.variable_scope(name, "spectral_normalize"):
         return v1.reshape(w / compute_spectral_norm(w, power_iteration_rounds), w.shape)
@@ -49,7 +49,7 @@ def spectral_norm_regularizer(scale, power_iteration_rounds=1, scope=None):
         if scale == 0.0:
             return lambda _: None
 
-    def regularizer(weights, name=None):
+    def regularizer(weights, name: str | None = None):
         with v1.name_scope(scope, "SpectralNormRegularizer", [weights]) as name:
             factor = v1.convert_to_tensor(scale, weights.dtype.base_dtype, name="scale")
             return v1.multiply(factor, compute_spectral_norm(weights, power_iteration_rounds), name=name)
@@ -57,7 +57,7 @@ def spectral_norm_regularizer(scale, power_iteration_rounds=1, scope=None):
     return regularizer
 
 
-def _default_name_filter(name):
+def _default_name_filter(name: str):
     return _WEIGHTS.match(name) is not None
 
 
@@ -69,7 +69,7 @@ def spectral_normalization_custom_getter(name_filter=_default_name_filter, power
     if not callable(name_filter):
         raise ValueError("name_filter must be callable")
 
-    def get(getter, name, *args, **kwargs):
+    def get(getter, name: str, *args, **kwargs):
         if not name_filter(name):
             return getter(name, *args, **kwargs)
         if name.endswith(_SUFFIX):

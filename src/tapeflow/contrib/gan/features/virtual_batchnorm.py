@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import ShapeLike
 
 
 def _statistics(x, axes):
@@ -72,7 +73,7 @@ class VBN:
                     regularizer=gamma_regularizer, trainable=trainable,
                 )  # fmt: skip
 
-    def _normalized(self, x, mean, squares, shape):
+    def _normalized(self, x, mean, squares, shape: ShapeLike):
         def spread(value, shape):
             return value if value is None else v1.reshape(value, shape)
 

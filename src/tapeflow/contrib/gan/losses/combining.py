@@ -24,8 +24,9 @@ def _check(losses, weight_factor, gradient_ratio):
 
 
 def combine_adversarial_loss(
-    main_loss, adversarial_loss, weight_factor=None, gradient_ratio=None, gradient_ratio_epsilon=1e-6,
-    variables=None, scalar_summaries=True, gradient_summaries=True, scope=None,
+    main_loss, adversarial_loss, weight_factor=None, gradient_ratio=None,
+    gradient_ratio_epsilon: float = 1e-6, variables=None, scalar_summaries: bool = True,
+    gradient_summaries: bool = True, scope=None,
 ):  # fmt: skip
     """The sum of a loss and an adversarial loss with a weight.
 

@@ -50,8 +50,8 @@ wasserstein_gradient_penalty = _of_model(wargs.wasserstein_gradient_penalty)
 
 
 def combine_adversarial_loss(
-    gan_loss, gan_model, non_adversarial_loss, weight_factor=None, gradient_ratio=None, gradient_ratio_epsilon=1e-6,
-    scalar_summaries=True, gradient_summaries=True,
+    gan_loss, gan_model, non_adversarial_loss, weight_factor=None, gradient_ratio=None,
+    gradient_ratio_epsilon: float = 1e-6, scalar_summaries: bool = True, gradient_summaries: bool = True,
 ):  # fmt: skip
     """The GANLoss with another loss in the generator's; see `wargs.combine_adversarial_loss`."""
     combined = wargs.combine_adversarial_loss(
@@ -61,7 +61,7 @@ def combine_adversarial_loss(
     return gan_loss._replace(generator_loss=combined)
 
 
-def cycle_consistency_loss(cyclegan_model, scope=None, add_summaries=False):
+def cycle_consistency_loss(cyclegan_model, scope=None, add_summaries: bool = False):
     """The error of the data that a CycleGANModel has brought there and back."""
     if not isinstance(cyclegan_model, CycleGANModel):
         raise ValueError(

@@ -44,7 +44,8 @@ def _outputs(real, generated):
 
 
 def wasserstein_generator_loss(
-    discriminator_gen_outputs, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries=False
+    discriminator_gen_outputs, weights: float = 1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN,
+    add_summaries: bool = False,
 ):  # fmt: skip
     """The mean of `-discriminator_gen_outputs`."""
     with v1.name_scope(scope, "generator_wasserstein_loss", (discriminator_gen_outputs, weights)) as scope:
@@ -73,8 +74,9 @@ def wasserstein_discriminator_loss(
 
 
 def wasserstein_gradient_penalty(
-    real_data, generated_data, generator_inputs, discriminator_fn, discriminator_scope, epsilon=1e-10, target=1.0,
-    one_sided=False, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries=False,
+    real_data, generated_data, generator_inputs, discriminator_fn, discriminator_scope,
+    epsilon: float = 1e-10, target: float = 1.0, one_sided: bool = False, weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The mean of `(|gradient| / target - 1) ** 2` at random points between real and generated data.
 
@@ -113,8 +115,8 @@ def wasserstein_gradient_penalty(
 
 def acgan_discriminator_loss(
     discriminator_real_classification_logits, discriminator_gen_classification_logits, one_hot_labels,
-    label_smoothing=0.0, real_weights=1.0, generated_weights=1.0, scope=None, loss_collection=_LOSSES,
-    reduction=_MEAN, add_summaries=False,
+    label_smoothing: float = 0.0, real_weights: float = 1.0, generated_weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropies of the classes of real data (with smoothed labels) and of generated data, summed."""
     real, fake = discriminator_real_classification_logits, discriminator_gen_classification_logits
@@ -134,8 +136,8 @@ def acgan_discriminator_loss(
 
 
 def acgan_generator_loss(
-    discriminator_gen_classification_logits, one_hot_labels, weights=1.0, scope=None, loss_collection=_LOSSES,
-    reduction=_MEAN, add_summaries=False,
+    discriminator_gen_classification_logits, one_hot_labels, weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of the classes of generated data."""
     logits = discriminator_gen_classification_logits
@@ -150,7 +152,7 @@ def acgan_generator_loss(
 
 def minimax_discriminator_loss(
     discriminator_real_outputs, discriminator_gen_outputs, label_smoothing=0.25, real_weights=1.0,
-    generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries=False,
+    generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of telling real data (as 1, smoothed) and generated data (as 0) apart."""
     real, fake = discriminator_real_outputs, discriminator_gen_outputs
@@ -168,8 +170,8 @@ def minimax_discriminator_loss(
 
 
 def minimax_generator_loss(
-    discriminator_gen_outputs, label_smoothing=0.0, weights=1.0, scope=None, loss_collection=_LOSSES,
-    reduction=_MEAN, add_summaries=False,
+    discriminator_gen_outputs, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The discriminator's loss on generated data, negative."""
     with v1.name_scope(scope, "generator_minimax_loss") as scope:
@@ -182,8 +184,9 @@ def minimax_generator_loss(
 
 
 def modified_discriminator_loss(
-    discriminator_real_outputs, discriminator_gen_outputs, label_smoothing=0.25, real_weights=1.0,
-    generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries=False,
+    discriminator_real_outputs, discriminator_gen_outputs, label_smoothing: float = 0.25,
+    real_weights: float = 1.0, generated_weights: float = 1.0, scope=None, loss_collection=_LOSSES,
+    reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """As `minimax_discriminator_loss`."""
     return minimax_discriminator_loss(
@@ -193,8 +196,8 @@ def modified_discriminator_loss(
 
 
 def modified_generator_loss(
-    discriminator_gen_outputs, label_smoothing=0.0, weights=1.0, scope=None, loss_collection=_LOSSES,
-    reduction=_MEAN, add_summaries=False,
+    discriminator_gen_outputs, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of generated data, taken as real: its gradient is strong from the first step on."""
     with v1.name_scope(scope, "generator_modified_loss", [discriminator_gen_outputs]) as scope:
@@ -207,8 +210,8 @@ def modified_generator_loss(
 
 
 def least_squares_generator_loss(
-    discriminator_gen_outputs, real_label=1, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN,
-    add_summaries=False,
+    discriminator_gen_outputs, real_label=1, weights: float = 1.0, scope=None, loss_collection=_LOSSES,
+    reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """Half the mean square of the distance from `real_label`."""
     with v1.name_scope(scope, "lsq_generator_loss", (discriminator_gen_outputs, real_label)) as scope:
@@ -241,8 +244,8 @@ def least_squares_discriminator_loss(
 
 
 def mutual_information_penalty(
-    structured_generator_inputs, predicted_distributions, weights=1.0, scope=None, loss_collection=_LOSSES,
-    reduction=_MEAN, add_summaries=False,
+    structured_generator_inputs, predicted_distributions, weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The negative log likelihood of the structured inputs by the distributions that the discriminator predicts."""
     if not isinstance(predicted_distributions, (list, tuple)):
@@ -266,7 +269,7 @@ def mutual_information_penalty(
 
 
 def cycle_consistency_loss(
-    data_x, reconstructed_data_x, data_y, reconstructed_data_y, scope=None, add_summaries=False
+    data_x, reconstructed_data_x, data_y, reconstructed_data_y, scope=None, add_summaries: bool = False
 ):
     """The mean absolute error of data that went there and back, over both directions."""
     values = [data_x, reconstructed_data_x, data_y, reconstructed_data_y]

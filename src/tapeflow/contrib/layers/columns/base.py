@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.feature_column.column import FeatureColumn
 
 
@@ -58,7 +59,7 @@ class Features:
     def __init__(self, columns_to_tensors):
         self.tensors = columns_to_tensors
 
-    def get(self, key, state_manager=None, training=None):
+    def get(self, key, state_manager=None, training: bool | Tensor | None = None):
         """The tensor of a key or a column. Raises ValueError for missing features, TypeError for other things."""
         if key in self.tensors:
             return self.tensors[key]

@@ -9,6 +9,7 @@ from tapeflow.contrib import lookup
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
 from tapeflow.contrib.layers.columns.ranks import with_rank
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
@@ -178,7 +179,7 @@ class _SparseColumnVocabulary(_SparseColumn):
 
 
 def sparse_column_with_integerized_feature(
-    column_name, bucket_size, combiner="sum", dtype=dtypes.int64
+    column_name, bucket_size, combiner: str = "sum", dtype: DTypeLike = dtypes.int64
 ):
     """Integers as ids, modulo `bucket_size`. Raises ValueError for fewer than one, and for other dtypes."""
     return _SparseColumnIntegerized(
@@ -187,7 +188,7 @@ def sparse_column_with_integerized_feature(
 
 
 def sparse_column_with_hash_bucket(
-    column_name, hash_bucket_size, combiner="sum", dtype=dtypes.string, hash_keys=None
+    column_name, hash_bucket_size, combiner: str = "sum", dtype: DTypeLike = dtypes.string, hash_keys=None
 ):
     """Strings or integers, whose ids are their hashes modulo `hash_bucket_size`.
 
@@ -208,7 +209,7 @@ def sparse_column_with_hash_bucket(
 
 
 def sparse_column_with_keys(
-    column_name, keys, default_value=-1, combiner="sum", dtype=dtypes.string
+    column_name, keys, default_value=-1, combiner: str = "sum", dtype: DTypeLike = dtypes.string
 ):
     """Strings or integers, whose ids are their places in `keys`; others have the id `default_value`."""
     keys = tuple(keys)
@@ -217,13 +218,8 @@ def sparse_column_with_keys(
 
 
 def sparse_column_with_vocabulary_file(
-    column_name,
-    vocabulary_file,
-    num_oov_buckets=0,
-    vocab_size=None,
-    default_value=-1,
-    combiner="sum",
-    dtype=dtypes.string,
+    column_name, vocabulary_file, num_oov_buckets: int = 0, vocab_size=None, default_value=-1,
+    combiner: str = "sum", dtype: DTypeLike = dtypes.string,
 ):
     """Strings or integers, whose ids are the numbers of their lines in a file; see `tf.feature_column`.
 

@@ -68,11 +68,7 @@ class _CrossedColumn(
 
 
 def crossed_column(
-    columns,
-    hash_bucket_size,
-    combiner="sum",
-    ckpt_to_load_from=None,
-    tensor_name_in_ckpt=None,
+    columns, hash_bucket_size, combiner: str = "sum", ckpt_to_load_from=None, tensor_name_in_ckpt=None,
     hash_key=None,
 ):
     """All combinations of the ids of columns, hashed modulo `hash_bucket_size`.

@@ -170,14 +170,8 @@ class _EmbeddingColumn(
 
 
 def embedding_column(
-    sparse_id_column,
-    dimension,
-    combiner="mean",
-    initializer=None,
-    ckpt_to_load_from=None,
-    tensor_name_in_ckpt=None,
-    max_norm=None,
-    trainable=True,
+    sparse_id_column, dimension, combiner: str = "mean", initializer=None, ckpt_to_load_from=None,
+    tensor_name_in_ckpt=None, max_norm=None, trainable: bool = True,
 ):
     """Vectors of the size `dimension` for the ids of a column; those of one example are combined.
 
@@ -208,15 +202,8 @@ def _embedding(column, dimension, combiner, initializer, checkpoint, tensor_name
 
 
 def shared_embedding_columns(
-    sparse_id_columns,
-    dimension,
-    combiner="mean",
-    shared_embedding_name=None,
-    initializer=None,
-    ckpt_to_load_from=None,
-    tensor_name_in_ckpt=None,
-    max_norm=None,
-    trainable=True,
+    sparse_id_columns, dimension, combiner: str = "mean", shared_embedding_name=None, initializer=None,
+    ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable: bool = True,
 ):
     """`embedding_column` of each of the columns, all with the same vectors.
 
@@ -311,7 +298,7 @@ class _ScatteredEmbeddingColumn(
 
 
 def scattered_embedding_column(
-    column_name, size, dimension, hash_key, combiner="mean", initializer=None
+    column_name, size, dimension, hash_key, combiner: str = "mean", initializer=None
 ):
     """Vectors of `dimension` numbers for the strings of a feature; each number has its place among `size` by a hash.
 

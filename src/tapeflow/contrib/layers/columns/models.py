@@ -21,6 +21,7 @@ from tapeflow.contrib.layers.columns.numeric import (
     real_valued_column,
 )
 from tapeflow.contrib.layers.columns.ranks import with_rank
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
 from tapeflow.feature_column.lookup import restored
@@ -47,7 +48,7 @@ class _ModelVariables(ScopedState):
         )
 
 
-def _input(features, columns, weight_collections, trainable, scope, rank, default_name, outputs):
+def _input(features, columns, weight_collections, trainable: bool, scope, rank, default_name, outputs):
     check_feature_columns(columns)
     if outputs is not None and not isinstance(outputs, dict):
         raise ValueError("cols_to_outs must be a dict unless None")
@@ -72,11 +73,7 @@ def _input(features, columns, weight_collections, trainable, scope, rank, defaul
 
 
 def input_from_feature_columns(
-    columns_to_tensors,
-    feature_columns,
-    weight_collections=None,
-    trainable=True,
-    scope=None,
+    columns_to_tensors, feature_columns, weight_collections=None, trainable: bool = True, scope=None,
     cols_to_outs=None,
 ):
     """A tensor [batch, n] of all columns, side by side in the order of their keys.
@@ -98,7 +95,7 @@ def input_from_feature_columns(
 
 
 def sequence_input_from_feature_columns(
-    columns_to_tensors, feature_columns, weight_collections=None, trainable=True, scope=None
+    columns_to_tensors, feature_columns, weight_collections=None, trainable: bool = True, scope=None
 ):
     """A tensor [batch, time, n] of all columns of sequences; see `input_from_feature_columns`.
 
@@ -132,7 +129,7 @@ def _parts(variable):
     return list(variable) if hasattr(variable, "as_tensor") else [variable]
 
 
-def _variable(name, shape, trainable, weight_collections) -> Any:
+def _variable(name: str, shape: ShapeLike, trainable: bool, weight_collections) -> Any:
     return model_variable(
         name,
         shape,
@@ -142,7 +139,7 @@ def _variable(name, shape, trainable, weight_collections) -> Any:
     )
 
 
-def _weighted(column, features, num_outputs, trainable, weight_collections):
+def _weighted(column, features, num_outputs, trainable: bool, weight_collections):
     """(the parts of its weights, [batch, num_outputs]) of a column."""
     tensor = features.get(column)
     with variable_scope(None, column.name):
@@ -163,17 +160,13 @@ def _weighted(column, features, num_outputs, trainable, weight_collections):
         return _parts(made), found
 
 
-def _biased(total, num_outputs, trainable, weight_collections):
+def _biased(total, num_outputs, trainable: bool, weight_collections):
     bias = _variable("bias_weight", [num_outputs], trainable, weight_collections)
     return bias_add(total, bias), bias
 
 
 def weighted_sum_from_feature_columns(
-    columns_to_tensors,
-    feature_columns,
-    num_outputs,
-    weight_collections=None,
-    trainable=True,
+    columns_to_tensors, feature_columns, num_outputs, weight_collections=None, trainable: bool = True,
     scope=None,
 ):
     """A linear model of the columns, whose weights start as zeros.
@@ -205,11 +198,7 @@ def weighted_sum_from_feature_columns(
 
 
 def joint_weighted_sum_from_feature_columns(
-    columns_to_tensors,
-    feature_columns,
-    num_outputs,
-    weight_collections=None,
-    trainable=True,
+    columns_to_tensors, feature_columns, num_outputs, weight_collections=None, trainable: bool = True,
     scope=None,
 ):
     """`weighted_sum_from_feature_columns` of columns of ids, whose weights are one variable.
@@ -251,7 +240,7 @@ def infer_real_valued_columns(features):
     return [_real_valued(name, tensor) for name, tensor in named.items()]
 
 
-def _real_valued(name, tensor):
+def _real_valued(name: str, tensor):
     number = tensor.dtype.is_integer or tensor.dtype.is_floating
     if isinstance(tensor, SparseTensor) or not number:
         what = (

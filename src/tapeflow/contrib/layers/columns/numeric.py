@@ -11,6 +11,7 @@ from tapeflow.contrib.layers.columns.categorical import _Categorical
 from tapeflow.contrib.layers.columns.ranks import with_rank
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column.bucketized import ids_of_ranges
@@ -49,7 +50,7 @@ class _Numbers(_FeatureColumn):
         return self._to_dnn_input_layer(tensor, output_rank=output_rank)
 
     def _to_dnn_input_layer(
-        self, input_tensor, weight_collections=None, trainable=True, output_rank=2
+        self, input_tensor, weight_collections=None, trainable: bool = True, output_rank: int = 2
     ):
         dense = cast(self.for_dense_weights(input_tensor), dtypes.float32)
         return with_rank(dense, output_rank, self.name)
@@ -86,7 +87,7 @@ class _RealValuedVarLenColumn(
 
 
 def _real_valued_var_len_column(
-    column_name, default_value=None, dtype=dtypes.float32, normalizer=None, is_sparse=False
+    column_name, default_value=None, dtype: DType = dtypes.float32, normalizer=None, is_sparse: bool = False
 ):
     """As many numbers as an example has: sparse, or dense and filled up with `default_value`.
 
@@ -160,7 +161,7 @@ def _default_of(default, dimension, dtype, about):
 
 
 def real_valued_column(
-    column_name, dimension=1, default_value=None, dtype=dtypes.float32, normalizer=None
+    column_name, dimension: int = 1, default_value=None, dtype=dtypes.float32, normalizer=None
 ):
     """`dimension` numbers as float32, through `normalizer` if there is one.
 
@@ -233,7 +234,7 @@ class _BucketizedColumn(
         return self._to_dnn_input_layer(tensor, output_rank=output_rank)
 
     def _to_dnn_input_layer(
-        self, input_tensor, weight_collections=None, trainable=True, output_rank=2
+        self, input_tensor, weight_collections=None, trainable: bool = True, output_rank: int = 2
     ):
         if output_rank != 2:
             raise ValueError("BucketizedColumn currently only supports output_rank=2")

@@ -34,7 +34,7 @@ def create_feature_spec_for_parsing(feature_columns):
 
 
 def _create_sequence_feature_spec_for_parsing(
-    sequence_feature_columns, allow_missing_by_default=False
+    sequence_feature_columns, allow_missing_by_default: bool = False
 ):
     """The argument `sequence_features` of `tf.io.parse_single_sequence_example` for columns.
 
@@ -60,7 +60,9 @@ def make_place_holder_tensors_for_base_features(feature_columns):
     return made
 
 
-def parse_feature_columns_from_examples(serialized, feature_columns, name=None, example_names=None):
+def parse_feature_columns_from_examples(
+    serialized, feature_columns, name: str | None = None, example_names=None
+):
     """The raw features of a batch of `Example` messages, by key, and the tensors of the columns, by column."""
     check_feature_columns(feature_columns)
     spec = create_feature_spec_for_parsing(feature_columns)
@@ -71,7 +73,7 @@ def parse_feature_columns_from_examples(serialized, feature_columns, name=None, 
 
 
 def parse_feature_columns_from_sequence_examples(
-    serialized, context_feature_columns, sequence_feature_columns, name=None, example_name=None
+    serialized, context_feature_columns, sequence_feature_columns, name: str | None = None, example_name=None
 ):
     """(context features, feature lists), by key, of one `SequenceExample` message.
 

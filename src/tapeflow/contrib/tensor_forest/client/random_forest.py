@@ -169,9 +169,9 @@ class TensorForestEstimator(learn.Estimator):
     def __init__(
         self, params, device_assigner=None, model_dir=None, feature_columns=None,
         graph_builder_class=RandomForestGraphs, config=None, weight_column=None, keys_column=None,
-        feature_engineering_fn=None, early_stopping_rounds=100, early_stopping_loss_threshold=0.001, num_trainers=1,
-        trainer_id=0, report_feature_importances=False, local_eval=False, version=None, head=None,
-        include_all_in_serving=False,
+        feature_engineering_fn=None, early_stopping_rounds=100, early_stopping_loss_threshold: float = 0.001,
+        num_trainers: int = 1, trainer_id=0, report_feature_importances: bool = False,
+        local_eval: bool = False, version=None, head=None, include_all_in_serving: bool = False,
     ):  # fmt: skip
         params = params.fill()
         head = head or _DefaultHead(params, weight_column, v1.losses.Reduction.SUM_BY_NONZERO_WEIGHTS)
@@ -190,9 +190,9 @@ class CoreTensorForestEstimator(core.Estimator):
     def __init__(
         self, params, device_assigner=None, model_dir=None, feature_columns=None,
         graph_builder_class=RandomForestGraphs, config=None, weight_column=None, keys_column=None,
-        feature_engineering_fn=None, early_stopping_rounds=100, early_stopping_loss_threshold=0.001, num_trainers=1,
-        trainer_id=0, report_feature_importances=False, local_eval=False, version=None, head=None,
-        include_all_in_serving=False,
+        feature_engineering_fn=None, early_stopping_rounds=100, early_stopping_loss_threshold: float = 0.001,
+        num_trainers: int = 1, trainer_id=0, report_feature_importances: bool = False,
+        local_eval: bool = False, version=None, head=None, include_all_in_serving: bool = False,
     ):  # fmt: skip
         params = params.fill()
         head = head or _DefaultHead(params, weight_column, v1.losses.Reduction.SUM_OVER_BATCH_SIZE)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow.core import extras
 from tapeflow.core.files.whole_files import replace_file
@@ -14,7 +16,7 @@ def h5py():
     return extras.load("h5py", "Saving and loading weights as HDF5")
 
 
-def hdf5(fill):
+def hdf5(fill: Callable[..., Any]):
     """The bytes of an HDF5 file that `fill` has written to."""
     content = io.BytesIO()
     with h5py().File(content, "w") as file:
@@ -22,7 +24,7 @@ def hdf5(fill):
     return content.getbuffer()
 
 
-def write_hdf5(path, fill):
+def write_hdf5(path: str, fill: Callable[..., Any]):
     """Writes the HDF5 file that `fill` fills: made in memory, as HDF5 itself does not survive a disk that is full."""
     folder = os.path.dirname(path)
     if folder:
@@ -30,7 +32,7 @@ def write_hdf5(path, fill):
     replace_file(path, hdf5(fill))
 
 
-def is_hdf5(path):
+def is_hdf5(path: str):
     """Whether the file is there and holds HDF5."""
     if not os.path.isfile(path):
         return False
@@ -39,6 +41,6 @@ def is_hdf5(path):
     return not archive and h5py().is_hdf5(path)
 
 
-def is_h5_name(path):
+def is_h5_name(path: str):
     """Whether a file of this name holds HDF5."""
     return path.endswith((".h5", ".hdf5", ".keras"))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +68,7 @@ def save_model(
     hdf5_files.write_hdf5(path, lambda file: _write(file, model, include_optimizer))
 
 
-def _refuse(path, **arguments):
+def _refuse(path: str, **arguments):
     """Raises ValueError for arguments that are only for SavedModels."""
     given = [name for name, value in arguments.items() if value is not None]
     if given:
@@ -76,7 +79,7 @@ def _refuse(path, **arguments):
 _EXTRA = os.path.join("assets.extra", "model.keras")
 
 
-def _save_as_saved_model(model, path, signatures, options):
+def _save_as_saved_model(model: Sequential, path: str, signatures, options):
     """Writes a SavedModel, and in it, where that is possible, the model as a model."""
     saved_model.save(model, path, signatures, options)
     extra = os.path.join(path, _EXTRA)
@@ -88,7 +91,9 @@ def _save_as_saved_model(model, path, signatures, options):
             os.unlink(extra)
 
 
-def _load_saved_model(path, custom_objects, compile, options, safe_mode):
+def _load_saved_model(
+    path: str, custom_objects: Mapping[str, Any] | None, compile: bool, options, safe_mode: bool
+):
     """The model in a SavedModel; where it holds functions only, an object with those."""
     extra = os.path.join(path, _EXTRA)
     if os.path.exists(extra):
@@ -115,7 +120,7 @@ def _load_saved_model(path, custom_objects, compile, options, safe_mode):
     return saved_model.load(path, options=options)
 
 
-def _write(file, model, include_optimizer):
+def _write(file, model, include_optimizer: bool):
     described = {"class_name": type(model).__name__, "config": model.get_config()}
     file.attrs["keras_version"] = keras_version().encode()
     file.attrs["backend"] = b"tensorflow"
@@ -135,7 +140,7 @@ def _write(file, model, include_optimizer):
 def _training_config(model):
     given = model._compile_arguments
 
-    def described(value):
+    def described(value: Sequence[str] | str | None):
         if isinstance(value, dict):
             return {key: described(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
@@ -159,7 +164,10 @@ class NoModelError(OSError, ValueError):
     """There is no model in a place from which one is to be loaded."""
 
 
-def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: bool = True, options=None):
+def load_model(
+    filepath, custom_objects: Mapping[str, Any] | None = None, compile: bool = True, safe_mode: bool = True,
+    options=None,
+):
     """Load the model that `save_model` has saved. Python code is never loaded.
 
     Args:
@@ -193,7 +201,7 @@ def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: b
         return _read(file, path, custom_objects, compile)
 
 
-def _read(file, path, custom_objects, compile):
+def _read(file, path: str, custom_objects: Mapping[str, Any] | None, compile: bool):
     config = file.attrs.get("model_config")
     if config is None:
         raise ValueError(f"No model config found in the file at {path}.")
@@ -207,7 +215,7 @@ def _read(file, path, custom_objects, compile):
     return model
 
 
-def _parsed(text, path):
+def _parsed(text: str, path: str):
     try:
         found = json.loads(_text(text))
     except (ValueError, RecursionError) as error:
@@ -217,12 +225,12 @@ def _parsed(text, path):
     return found
 
 
-def _text(value):
+def _text(value: str):
     return value.decode() if isinstance(value, bytes) else value
 
 
-def _compile(model, config, custom_objects):
-    def made(value, module):
+def _compile(model: Sequential, config: dict[str, Any], custom_objects: Mapping[str, Any] | None):
+    def made(value: Sequence[str] | str | None, module: ModuleType):
         if isinstance(value, list):
             return [made(item, module) for item in value]
         if isinstance(value, dict) and "class_name" not in value:

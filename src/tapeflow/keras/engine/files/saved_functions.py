@@ -5,14 +5,21 @@ In Keras 2 the signature has the names of the layers.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.release import keras_2
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.function.function import Function
 from tapeflow.keras.random import states_of_generators
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.functional.model import Functional
+    from tapeflow.keras.engine.sequential import Sequential
 
-def functions_of(model):
+
+def functions_of(model: Functional | Sequential):
     """The functions by name; none for a model that was not called yet.
 
     Args:
@@ -22,10 +29,10 @@ def functions_of(model):
     if specs is None:
         return {}
 
-    def call(inputs, training=False):
+    def call(inputs: TensorLike | dict[str, Any], training: bool | Tensor = False):
         return model(inputs, training=training)
 
-    def _default_save_signature(inputs):
+    def _default_save_signature(inputs: TensorLike | dict[str, Any]):
         outputs = model(inputs, training=False)
         flat = nest.flatten(outputs)
         if not keras_2() and isinstance(outputs, dict) and len(outputs) == len(flat):
@@ -39,13 +46,13 @@ def functions_of(model):
     return {"__call__": called, "_default_save_signature": signature, **_seed_states(model)}
 
 
-def _seed_states(model):
+def _seed_states(model: Functional | Sequential):
     """The states of seed generators: the call draws from them, though checkpoints do not have them."""
     found = [s for layer in model._all_layers() for s in states_of_generators(vars(layer).values())]
     return {f"_seed_generator_state_{i}": state for i, state in enumerate(found)}
 
 
-def input_specs(model):
+def input_specs(model: Functional | Sequential):
     """Specs of what a model takes, batches of any size; None if it is not known."""
     inputs = getattr(model, "_inputs", None) if hasattr(model, "_network") else None
     if inputs is None:
@@ -64,7 +71,7 @@ def input_specs(model):
     return nest.pack_sequence_as(inputs, specs)
 
 
-def _input_names(model, inputs, count):
+def _input_names(model: Functional | Sequential, inputs, count: int):
     if not keras_2():
         return ["inputs", *(f"inputs_{i}" for i in range(1, count))]
     if isinstance(inputs, dict):
@@ -75,7 +82,7 @@ def _input_names(model, inputs, count):
     return [f"input_{i + 1}" for i in range(count)]
 
 
-def _output_names(model, count):
+def _output_names(model: Functional | Sequential, count: int):
     if not keras_2():
         return [f"output_{i}" for i in range(count)]
     names = getattr(model, "output_names", None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import types
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +18,14 @@ from tapeflow.keras import function_code
 from tapeflow.keras.registry import deserialize_in
 from tapeflow.keras.saving.network3 import deserialize_model, serialize_model
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.sequential import Sequential
+    from tapeflow.keras.layers.core import InputLayer
+    from tapeflow.keras.layers.function_layer import Lambda
+    from tapeflow.keras.layers.rnn.gru import GRU
 
-def to_json(model, **kwargs):
+
+def to_json(model: Sequential, **kwargs):
     """A JSON text of the model's class and config."""
     if not keras_2():
         return json.dumps(serialize_model(model), default=plain, **kwargs)
@@ -30,7 +38,7 @@ def to_json(model, **kwargs):
     return json.dumps(described, default=plain, **kwargs)
 
 
-def plain(value):
+def plain(value: Callable[..., Any]):
     """What json does not know, as it is written in configs. Raises TypeError for anything else."""
     if isinstance(value, np.generic):
         return value.item()
@@ -51,7 +59,7 @@ def plain(value):
     raise TypeError(f"Not JSON Serializable: {value!r}")
 
 
-def model_from_json(json_string, custom_objects=None):
+def model_from_json(json_string, custom_objects: Mapping[str, Any] | None = None):
     """Make a model of what `Model.to_json` gave, with new weights.
 
     Args:
@@ -67,7 +75,7 @@ def model_from_json(json_string, custom_objects=None):
     return model_from_config(json.loads(json_string), custom_objects)
 
 
-def model_from_config(config, custom_objects=None):
+def model_from_config(config: dict[str, Any], custom_objects=None):
     """Make a model of its config, with new weights.
 
     Args:
@@ -90,7 +98,7 @@ def model_from_config(config, custom_objects=None):
     return deserialize_model(config, custom_objects)
 
 
-def copy_of(layer, config=None):
+def copy_of(layer: InputLayer | Lambda | GRU, config: dict[str, Any] | None = None):
     """A new layer of the class and the config of a layer of the program, which is trusted."""
     with deserializing(safe_mode=False):
         return type(layer).from_config(layer.get_config() if config is None else config)

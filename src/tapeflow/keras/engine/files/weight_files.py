@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.checkpoint.bundle import index_path
 from tapeflow.checkpoint.objects import restore_objects, write_objects
 from tapeflow.checkpoint.state import latest_checkpoint, update_checkpoint_state
+from tapeflow.core.annotations import Variable
 from tapeflow.core.context import current_graph, init_scope
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.files.hdf5_files import h5py, is_h5_name, is_hdf5, write_hdf5
@@ -16,11 +19,16 @@ from tapeflow.keras.saving import archive, shards, weights_store
 from tapeflow.keras.saving.weights_store import dataset_at, group_at
 from tapeflow.keras.session import get_session, set_values, values_of
 
+if TYPE_CHECKING:
+    from tapeflow.checkpoint.restoring import CheckpointLoadStatus
+    from tapeflow.keras.engine.sequential import Sequential
+    from tapeflow.keras.optimizers.optimizer import Variables
+
 _KERAS_VERSION = b"2.21.0"
 _LARGEST_ATTRIBUTE = 64000
 
 
-def _refuse_options(options, path):
+def _refuse_options(options, path: str):
     """Raises ValueError for options of a checkpoint where HDF5 is written or read."""
     if options is not None:
         raise ValueError(f"`options` are those of a TensorFlow checkpoint, and {path} is an HDF5 file: {options!r}.")
@@ -102,7 +110,7 @@ class _Streamed(list):
             variable.load(value, get_session(variable.graph))
 
 
-def _require_match(model, status):
+def _require_match(model: Sequential, status: CheckpointLoadStatus):
     """Raises AssertionError where nothing but the model itself is in the checkpoint."""
     restoration = getattr(status, "_restoration", None)
     if restoration is None or len(list(restoration.objects.values())) > 1:
@@ -121,7 +129,7 @@ def _stream(status):
         restoration.to_load = _Streamed(restoration.to_load)
 
 
-def may_overwrite(path):
+def may_overwrite(path: str):
     """Whether a file may be written: where there is one, the user is asked.
 
     Raises EOFError where nobody can answer.
@@ -142,7 +150,7 @@ def _require_built(model):
         )
 
 
-def load(model, filepath, skip_mismatch=False, by_name=False, options=None):
+def load(model, filepath, skip_mismatch: bool = False, by_name: bool = False, options=None):
     """Loads weights; the status of a checkpoint, None for HDF5."""
     path = os.fspath(filepath)
     if path.endswith(".weights.json"):
@@ -193,13 +201,13 @@ def _weights(layer):
     return layer.trainable_weights + layer.non_trainable_weights
 
 
-def _top_level(model):
+def _top_level(model: Sequential):
     """The weights of a model that belong to none of its layers."""
     held = {id(w) for layer in model.layers for w in layer.weights}
     return [w for w in _weights(model) if id(w) not in held]
 
 
-def save_to_group(group, model):
+def save_to_group(group, model: Sequential):
     """Writes layers and weights as Keras does: a group per layer, with the names as attributes."""
     layers = [layer for layer in model.layers if isinstance(layer, Layer)]
     _set_names(group, "layer_names", [layer.name for layer in layers])
@@ -210,7 +218,7 @@ def save_to_group(group, model):
     save_weights_to(group.create_group("top_level_model_weights"), _top_level(model))
 
 
-def save_weights_to(group, weights):
+def save_weights_to(group, weights: Sequence[Variable] | Variables):
     """Writes weights under their names."""
     _set_names(group, "weight_names", [_name_of(weight) for weight in weights])
     for weight, value in zip(weights, values_of(weights)):
@@ -222,7 +230,7 @@ def _name_of(weight):
     return getattr(weight, "path", weight.name)
 
 
-def _set_names(group, key, names):
+def _set_names(group, key: str, names: Sequence[str]):
     """Sets a list of names as attribute, in parts where it is too long for one."""
     encoded = [name.encode() for name in names]
     longest = max((len(name) for name in encoded), default=1) or 1
@@ -234,7 +242,7 @@ def _set_names(group, key, names):
         group.attrs[f"{key}{i}"] = np.array(encoded[start : start + rows])
 
 
-def names_of(group, key):
+def names_of(group, key: str):
     """A list of names from attributes."""
     found = []
     if key in group.attrs:
@@ -246,7 +254,7 @@ def names_of(group, key):
     return [name.decode() if isinstance(name, bytes) else str(name) for name in found]
 
 
-def at(group, path):
+def at(group, path: str):
     """The group or dataset at a path. Raises KeyError for none, ValueError for a link to another file."""
     folder, _, name = path.rpartition("/")
     owner = group_at(group, folder) if folder else group
@@ -256,7 +264,7 @@ def at(group, path):
     return group_at(owner, name) if is_group else dataset_at(owner, name)
 
 
-def load_from_group(group, model, skip_mismatch=False, by_name=False):
+def load_from_group(group, model: Sequential, skip_mismatch: bool = False, by_name: bool = False):
     """Sets the weights of layers, in their order or by their names. Raises ValueError for what does not fit."""
     saved = {name: names_of(at(group, name), "weight_names") for name in names_of(group, "layer_names")}
     layers = [layer for layer in model.layers if _weights(layer)]

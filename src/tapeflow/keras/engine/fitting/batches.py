@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.release import keras_2
@@ -27,7 +28,7 @@ from tapeflow.ops.random.distributions import shuffle as shuffled
 from tapeflow.ops.state.variable import Variable
 
 
-def unpack(data):
+def unpack(data: TensorLike | dict[str, Any]):
     """(x, y, sample_weight) of a batch of one to three parts. Raises ValueError for other batches."""
     if isinstance(data, list):
         data = tuple(data)
@@ -41,7 +42,7 @@ def unpack(data):
     return (*data, None, None)[:3]
 
 
-def pack(x, y=None, sample_weight=None):
+def pack(x: TensorLike | dict[str, Any], y: TensorLike | None = None, sample_weight=None):
     """The parts that are there, as a batch."""
     if y is None:
         several = (tuple, list, Mapping) if keras_2() else (tuple, list)
@@ -49,7 +50,7 @@ def pack(x, y=None, sample_weight=None):
     return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
-def as_tensor(value):
+def as_tensor(value: np.ndarray | None):
     """A tensor (in graph mode, an array); NumPy's default doubles become floatx, as Keras has it."""
     if value is None or isinstance(value, Tensor) or hasattr(value, "_type_spec"):
         return value
@@ -66,7 +67,7 @@ def as_tensor(value):
     return tensor
 
 
-def is_scipy_sparse(value):
+def is_scipy_sparse(value: np.ndarray):
     """Whether a value is a sparse matrix or array of SciPy."""
     return type(value).__module__.startswith("scipy.sparse") and hasattr(value, "tocoo")
 
@@ -82,7 +83,7 @@ def _sparse_tensor(matrix):
     return SparseTensor(indices[order], data[order], entries.shape)
 
 
-def _as_array(value):
+def _as_array(value: np.ndarray | None):
     """NumPy arrays as they are, but for doubles; all else as a tensor."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.dtype.isnative:
         return value.astype(settings.floatx()) if value.dtype == np.float64 else value
@@ -99,7 +100,10 @@ class Batches:
     tensors = None
     part = None  # what takes this process's part of a batch
 
-    def __init__(self, make, length=None, class_weight=None, on_epoch_end=None, varies=False):
+    def __init__(
+        self, make: Callable[..., Any], length: int | None = None, class_weight=None, on_epoch_end=None,
+        varies: bool = False,
+    ):
         self._make, self._length, self.varies = make, length, varies
         self._weights = None if class_weight is None else class_weights(class_weight)
         self.on_epoch_end = on_epoch_end or (lambda: None)
@@ -185,13 +189,13 @@ def as_batches(
     return _of_arrays(x, y, sample_weight, batch_size, shuffle, steps, class_weight)
 
 
-def _varies(dataset):
+def _varies(dataset: Dataset):
     specs = nest.flatten(dataset.element_spec, expand_composites=True)
     shapes = [getattr(spec, "shape", None) for spec in specs]
     return any(s is None or s.rank is None or (s.rank and s[0] is None) for s in shapes)
 
 
-def _of_dataset(dataset):
+def _of_dataset(dataset: Dataset):
     """The elements; in graph mode, their values."""
     graph = context.current_graph()
     if graph is None or isinstance(dataset, (list, tuple)):
@@ -212,7 +216,7 @@ def _values_in_session(dataset, graph):
         yield nest.pack_sequence_as(element, values)
 
 
-def _is_source(x):
+def _is_source(x: dict[str, Any] | np.ndarray):
     """Whether x gives batches one by one, as generators do."""
     plain = (
         isinstance(x, (np.ndarray, Tensor, list, tuple, Mapping))
@@ -226,7 +230,7 @@ def _tensors(batch):
     return nest.map_structure(as_tensor, tuple(batch) if isinstance(batch, list) else batch)
 
 
-def _sequence(sequence, shuffle):
+def _sequence(sequence, shuffle: bool):
     order = np.arange(len(sequence))
     if shuffle:
         np.random.shuffle(order)
@@ -279,7 +283,7 @@ def _of_symbolic(parts, steps):
     return batches
 
 
-def _slices(parts, count, size, shuffle):
+def _slices(parts, count: int, size: int, shuffle: bool):
     """Batches of arrays (or eager tensors), in order or in a new random one."""
     flat = all(part is None or not isinstance(part, (tuple, list, Mapping)) for part in parts)
     leaves = list(parts) if flat else nest.flatten(parts)
@@ -315,7 +319,7 @@ def listed(part):
     return tuple(part) if several else _array_like(part)
 
 
-def _array_like(part):
+def _array_like(part: dict[str, Any] | np.ndarray | None):
     """Frames and series of pandas, and lists of numbers, as arrays."""
     if hasattr(part, "__array__") and not isinstance(part, (np.ndarray, Tensor, Variable)):
         array = np.asarray(part)
@@ -336,14 +340,14 @@ def _sizes_of(label, part):
     return f"'{label}' sizes: {sizes}\n" if sizes else ""
 
 
-def _length(batches):
+def _length(batches: Dataset):
     try:
         return len(batches)
     except TypeError:
         return None
 
 
-def split_validation(x, y, sample_weight, fraction):
+def split_validation(x: np.ndarray, y: np.ndarray, sample_weight, fraction: float):
     """((x, y, weights), (x, y, weights)): the last `fraction` of the samples are kept for validation."""
     if not 0 < fraction < 1:
         raise ValueError(f"`validation_split` must be between 0 and 1, received: {fraction}")

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.keras import losses, metrics, optimizers
 from tapeflow.keras.registry import to_config
+
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.functional.model import Functional
+    from tapeflow.keras.engine.sequential import Sequential
 
 
 def arguments_of(function):
@@ -33,7 +40,7 @@ def describe(model):
     return {name: described(value) for name, value in given.items()}
 
 
-def made(value, module, custom_objects=None):
+def made(value, module: ModuleType, custom_objects: Mapping[str, Any] | None = None):
     """Objects from their configs, in the structure given."""
     if isinstance(value, list):
         return [made(item, module, custom_objects) for item in value]
@@ -42,7 +49,9 @@ def made(value, module, custom_objects=None):
     return module.deserialize(value, custom_objects) if isinstance(value, dict) else value
 
 
-def apply(model, config, custom_objects=None):
+def apply(
+    model: Functional | Sequential, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None
+):
     """Compiles a model by a config."""
     if not isinstance(config, dict) or "optimizer" not in config:
         raise ValueError(f"A compile config needs an optimizer; got {config!r}.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tapeflow.core import replicas
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import inside_graph
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
@@ -15,7 +16,7 @@ from tapeflow.ops.array.rows import shape
 from tapeflow.ops.math.accumulate import add_n
 
 
-def per_output(value, names, what, several=False):
+def per_output(value, names: Sequence[str], what: str, several: bool = False):
     """`value` as a list with one entry per output; a dict goes by names.
 
     With `several`, an entry may itself be a list, and one list serves all outputs unless it holds lists.
@@ -46,7 +47,7 @@ def per_output(value, names, what, several=False):
 class CompiledLoss:
     """The weighted sum of the losses of all outputs, and the means of each."""
 
-    def __init__(self, given, weights=None, output_names=None):
+    def __init__(self, given, weights=None, output_names: Sequence[str] | None = None):
         self._given, self._weights, self._names = given, weights, output_names
         self._functions = None
         self._last = None
@@ -121,7 +122,7 @@ class CompiledLoss:
             raise ValueError("No loss to minimize: pass `loss` to compile, or call add_loss.")
         return parts[0] if len(parts) == 1 else add_n(parts)
 
-    def seen(self, loss, y_pred):
+    def seen(self, loss: TensorLike, y_pred: TensorLike):
         """Takes in a loss that was computed without this object."""
         if loss is not None and loss is not self._last:
             outputs = nest.flatten(y_pred)
@@ -129,7 +130,7 @@ class CompiledLoss:
         self._last = None
 
 
-def _batch_of(output):
+def _batch_of(output: Tensor):
     size = output.shape.as_list()[0] if output.shape.rank else 1
     if size is None:
         return shape(output)[0]
@@ -139,7 +140,10 @@ def _batch_of(output):
 class CompiledMetrics:
     """The metrics of all outputs; those of `weighted` see sample weights."""
 
-    def __init__(self, given, weighted, output_names=None, losses_given=None):
+    def __init__(
+        self, given: Sequence[str] | None, weighted, output_names: Sequence[str] | None = None,
+        losses_given=None,
+    ):
         self._given, self._weighted, self._names = given, weighted, output_names
         self._losses_given = losses_given
         self._made = None
@@ -244,7 +248,7 @@ def _for_one_output(*given):
     )
 
 
-def output_names(y_pred, names):
+def output_names(y_pred: TensorLike, names: Sequence[str] | None):
     """Names of outputs: those of the model, else the keys of a dict, else output_1, output_2..."""
     count = len(nest.flatten(y_pred))
     if isinstance(y_pred, Mapping):
@@ -281,7 +285,7 @@ def as_loss(loss):
     return found if hasattr(found, "reduction") else losses.LossFunctionWrapper(found)
 
 
-def as_metric(metric):
+def as_metric(metric: str):
     """A Metric from a name, a function or a Metric; "accuracy" is the one for targets and outputs of this kind."""
     if metric in ("accuracy", "acc", "crossentropy", "ce"):
         return metrics_of_keras.MetricByShape(metric)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.keras import settings
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.fitting.batches import Batches
 
-def length_of(batches):
+
+def length_of(batches: Batches):
     """How many batches there are; None if that is not known."""
     try:
         length = len(batches)
@@ -22,7 +27,7 @@ class Epochs:
     `many` batches are taken by every execution. It is itself the iterator that functions of a step take them from.
     """
 
-    def __init__(self, batches, steps, many=1):
+    def __init__(self, batches: Batches, steps, many: int = 1):
         self._batches, self._steps, self._many = batches, steps, many
         self._source = None
         self.exhausted = False
@@ -51,7 +56,7 @@ class Epochs:
             # Pipelines that keep what has passed, as caches do, have to see their end.
             next(self._source, None)
 
-    def call(self, function, iterator):
+    def call(self, function: Callable[..., Any], iterator: Epochs):
         """function(iterator), or None where the data has ended."""
         try:
             result = function(iterator)

@@ -43,7 +43,7 @@ class StatelessScope:
     Raises ValueError for a key that is no variable of Keras, and for a value whose shape is not the variable's.
     """
 
-    def __init__(self, state_mapping=None, collect_losses=False, initialize_variables=True):
+    def __init__(self, state_mapping=None, collect_losses: bool = False, initialize_variables: bool = True):
         self.collect_losses, self.initialize_variables = collect_losses, initialize_variables
         self.losses: list[Any] = []
         self.state_mapping: dict[int, Any] = {}

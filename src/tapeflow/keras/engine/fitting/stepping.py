@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.distribute.values import select
 from tapeflow.function.function import function as compile_function
@@ -26,7 +28,9 @@ class Step:
     In graph mode it is a part of the current graph, made once per structure, and run in the session of Keras.
     """
 
-    def __init__(self, method, eagerly=False, jit_compile=False, in_replicas=True):
+    def __init__(
+        self, method: Callable[..., Any], eagerly: bool = False, jit_compile: bool = False, in_replicas: bool = True
+    ):
         self._method, self._eagerly = method, eagerly
         self._strategy = getattr(getattr(method, "__self__", None), "distribute_strategy", None)
         if in_replicas and self._strategy is not None and self._strategy.extended.processes.size > 1:
@@ -130,19 +134,19 @@ class _Results:
             if all(part is _LEAF for _, part in structure[1:]):  # logs, the usual case
                 self._names = [name for name, _ in structure[1:]]
 
-    def packed(self, values):
+    def packed(self, values: Sequence[Tensor]):
         """The values as the step has returned them."""
         if self._names is not None:
             return dict(zip(self._names, values))
         return _rebuilt(self._structure, iter(values))
 
 
-def _any_batch(leaf):
+def _any_batch(leaf: Tensor):
     shape = leaf.shape.as_list()
     return TensorSpec([None, *shape[1:]] if shape else [], leaf.dtype)
 
 
-def _structure(data, leaves):
+def _structure(data: TensorLike | dict[str, Any], leaves):
     """A hashable description of the structure of `data`, whose leaves are appended to `leaves`."""
     if data is None:
         return None

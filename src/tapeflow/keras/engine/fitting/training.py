@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.checkpoint.following import attached
 from tapeflow.core import replicas
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -35,6 +37,9 @@ from tapeflow.keras.utils.progress import in_order_of_release
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.sparse.functions import concat as sparse_concat
 from tapeflow.ops.state.variable import Variable
+
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.fitting.batches import Batches
 
 # Arguments of `compile` in Keras 2 that have no effect, but for the steps.
 _OLD_COMPILE_ARGUMENTS = {
@@ -251,7 +256,7 @@ class Training:
             for variable, value in zip(variables, before):
                 variable.assign(value)
 
-    def get_state_tree(self, value_format="backend_tensor"):
+    def get_state_tree(self, value_format: str = "backend_tensor"):
         """The values of all variables, by their paths, in dicts by kind."""
         as_array = value_format == "numpy_array"
 
@@ -404,7 +409,7 @@ class Training:
     def __copy__(self):
         return copy.deepcopy(self)  # as in Keras 3: a copy shares no weights
 
-    def _step(self, kind, batches=None):
+    def _step(self, kind: str, batches: Batches | None = None):
         name, varies = f"_{kind}_step", self.__dict__.setdefault("_batches_vary", {})
         step = self.__dict__[name]
         if step is None:
@@ -427,7 +432,7 @@ class Training:
         many, counter, own = self.steps_per_execution, f"_{kind}_counter", f"_{kind}_step"
         state = self.__dict__
 
-        def function(iterator):
+        def function(iterator: Epochs):
             step = state[own] or self._step(kind)  # a callback may have compiled the model anew
             if many == 1:
                 logs = step(next(iterator))
@@ -445,15 +450,15 @@ class Training:
         self.__dict__[f"{kind}_function"] = function
         return function
 
-    def make_train_function(self, force=False):
+    def make_train_function(self, force: bool = False):
         """The function that takes an iterator of batches, trains by the next ones and returns the logs."""
         return self._make_function("train", force)
 
-    def make_test_function(self, force=False):
+    def make_test_function(self, force: bool = False):
         """The function that takes an iterator of batches, evaluates the next ones and returns the logs."""
         return self._make_function("test", force)
 
-    def make_predict_function(self, force=False):
+    def make_predict_function(self, force: bool = False):
         """The function that takes an iterator of batches and returns the outputs for the next ones."""
         return self._make_function("predict", force)
 
@@ -542,7 +547,7 @@ class Training:
         epochs = settings.at_most(epochs, settings.max_epochs())
         run = CallbackList(callbacks, True, verbose != 0, self, verbose=verbose, epochs=epochs, steps=length)
 
-        def validate(epoch):
+        def validate(epoch: int):
             if validation is None or not _is_due(epoch, validation_freq):
                 return {}
             results = self.evaluate(validation, verbose=0, steps=validation_steps, return_dict=True, callbacks=run)
@@ -591,7 +596,7 @@ class Training:
         return self.history
 
     @staticmethod
-    def _initial_epoch(epoch, run):
+    def _initial_epoch(epoch: int, run: CallbackList):
         """Where to begin: later than asked for, if a callback has restored an interrupted training."""
         restored = [getattr(c, "_initial_epoch", None) for c in run.callbacks]
         return max([epoch, *(r for r in restored if r is not None)])
@@ -717,13 +722,8 @@ class Training:
         return nest.map_structure(_array, joined(outputs))
 
     def train_on_batch(
-        self,
-        x,
-        y=None,
-        sample_weight=None,
-        class_weight=None,
-        return_dict=False,
-        reset_metrics=True,
+        self, x: TensorLike, y: np.ndarray | None = None, sample_weight=None, class_weight=None,
+        return_dict: bool = False, reset_metrics: bool = True,
     ):
         """Make one update from one batch.
 
@@ -743,7 +743,9 @@ class Training:
             "train", x, y, sample_weight, class_weight, reset_metrics, return_dict
         )
 
-    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False, reset_metrics=True):
+    def test_on_batch(
+        self, x, y=None, sample_weight=None, return_dict: bool = False, reset_metrics: bool = True
+    ):
         """Compute loss and metrics of one batch.
 
         Args:
@@ -758,7 +760,9 @@ class Training:
         """
         return self._on_batch("test", x, y, sample_weight, None, reset_metrics, return_dict)
 
-    def _on_batch(self, kind, x, y, sample_weight, class_weight, reset, return_dict):
+    def _on_batch(
+        self, kind: str, x, y: np.ndarray | None, sample_weight, class_weight, reset: bool, return_dict: bool
+    ):
         self._require_compiled()
         if reset:
             self.reset_metrics()
@@ -768,7 +772,7 @@ class Training:
         numbers = _numbers(self._step(kind)(data))
         return in_order_of_release(numbers) if return_dict else self._one_or_all(numbers)
 
-    def _one_or_all(self, numbers):
+    def _one_or_all(self, numbers: dict[str, Any]):
         """Results without their names: in the order of the metrics, and those of no metric by name."""
         names = list(numbers)
         if not keras_2() and self.compiled_metrics is not None:
@@ -784,7 +788,7 @@ class Training:
         outputs = self._step("predict")((nest.map_structure(as_tensor, _inputs(x)),))
         return nest.map_structure(_array, outputs)
 
-    def fit_generator(self, generator, steps_per_epoch=None, epochs=1, **kwargs):
+    def fit_generator(self, generator, steps_per_epoch=None, epochs: int = 1, **kwargs):
         """Train on a generator; the old name of `fit`.
 
         Args:
@@ -798,7 +802,7 @@ class Training:
         """
         return self.fit(generator, steps_per_epoch=steps_per_epoch, epochs=epochs, **kwargs)
 
-    def evaluate_generator(self, generator, steps=None, callbacks=None, verbose=0, **kwargs):
+    def evaluate_generator(self, generator, steps=None, callbacks=None, verbose: int = 0, **kwargs):
         """Evaluate on a generator; the old name of `evaluate`.
 
         Args:
@@ -813,7 +817,7 @@ class Training:
         """
         return self.evaluate(generator, steps=steps, callbacks=callbacks, verbose=verbose)
 
-    def predict_generator(self, generator, steps=None, callbacks=None, verbose=0, **kwargs):
+    def predict_generator(self, generator, steps=None, callbacks=None, verbose: int = 0, **kwargs):
         """Predict on a generator; the old name of `predict`.
 
         Args:
@@ -846,7 +850,7 @@ def _up_to(iterator, count):
             return
 
 
-def joined(outputs):
+def joined(outputs: Sequence[Tensor]):
     """The outputs of several batches, one after another."""
     if len(outputs) == 1:
         return outputs[0]
@@ -865,7 +869,7 @@ def _array(value):
     return value.numpy() if isinstance(value, Tensor) else value
 
 
-def _is_due(epoch, frequency):
+def _is_due(epoch: int, frequency: int):
     if isinstance(frequency, int):
         if frequency < 1:
             raise ValueError("`validation_freq` can not be less than 1.")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
@@ -13,7 +16,8 @@ from tapeflow.keras.layers import InputLayer
 
 
 def clone_model(
-    model, input_tensors=None, clone_function=None, call_function=None, recursive=False, **kwargs
+    model: Sequential, input_tensors=None, clone_function=None, call_function=None, recursive: bool = False,
+    **kwargs,
 ):
     """Make a model of new layers with new weights, made as those of a functional or Sequential model are.
 
@@ -65,7 +69,7 @@ def clone_model(
     return made
 
 
-def _clone_sequential(model, copy, input_tensors):
+def _clone_sequential(model, copy: Callable[..., Any], input_tensors):
     made = Sequential(name=model.name)
     layers = model._stack
     if input_tensors is not None:

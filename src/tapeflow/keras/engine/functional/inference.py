@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import dtypes
 from tapeflow.core.release import keras_2
@@ -15,13 +18,16 @@ from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.ops.ragged.tensor import RaggedTensor
 
 
-def infer(function, inputs, args, kwargs):
+def infer(
+    function, inputs: Sequence[Any] | dict[str, Any] | KerasTensor, args: Sequence[int],
+    kwargs: dict[str, Any],
+):
     """KerasTensors for the outputs of function(inputs, *args, **kwargs) with KerasTensors among the arguments."""
     graph = FuncGraph("keras_scratch_graph")
     made: dict = {}
     masks: dict = {}
 
-    def stand_in(x):
+    def stand_in(x: int | KerasTensor):
         if not isinstance(x, KerasTensor):
             return x
         if id(x) not in made:
@@ -44,7 +50,7 @@ def infer(function, inputs, args, kwargs):
         state.symbolic = outer
 
 
-def placeholder_for(x):
+def placeholder_for(x: KerasTensor):
     """A placeholder, or a sparse or ragged tensor of some, of the kind of a symbolic tensor."""
     if x.sparse:
         rank = x.shape.rank

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
+from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -27,7 +30,11 @@ class Functional(Model):
     _masks_itself = True
     _is_graph_network = True
 
-    def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
+    def __init__(
+        self, inputs: Sequence[Any] | dict[str, Any] | KerasTensor | None = None,
+        outputs: dict[str, Any] | KerasTensor | None = None, name: str | None = None, trainable: bool = True,
+        **kwargs,
+    ):
         if name is None and type(self) is Functional:
             name = settings.unique_name("model" if keras_2() else "functional")
         super().__init__(name=name, trainable=trainable, **kwargs)
@@ -77,7 +84,7 @@ class Functional(Model):
         if rest:
             super().add_loss(rest, **kwargs)
 
-    def add_metric(self, value, name=None, aggregation=None, **kwargs):
+    def add_metric(self, value, name: str | None = None, aggregation=None, **kwargs):
         """Adds a metric of a tensor, or of a symbolic tensor that follows from the inputs of the model."""
         if not isinstance(value, KerasTensor):
             return super().add_metric(value, name=name, aggregation=aggregation, **kwargs)
@@ -150,7 +157,7 @@ class Functional(Model):
         """The shapes of the outputs."""
         return nest.map_structure(lambda x: tuple(x.shape.as_list()), self._outputs)
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: Sequence[Any] | None = None):
         """Nothing: the layers were built when they were called on symbolic tensors."""
         self.built = True
 
@@ -249,7 +256,7 @@ def make_functional(subclass: type) -> None:
     subclass.__bases__ = tuple(Functional if base is Model else base for base in subclass.__bases__)
 
 
-def _check_input(model, tensor, value, number):
+def _check_input(model: Functional, tensor: KerasTensor, value: Tensor, number: int):
     want = tensor._shape
     if not hasattr(value, "shape") or want.rank is None:
         return
@@ -261,7 +268,7 @@ def _check_input(model, tensor, value, number):
         )
 
 
-def refuse_legacy(layers):
+def refuse_legacy(layers: Sequence[Any]):
     """Raises TypeError for layers of tf.layers, which models cannot hold."""
     legacy = [layer for layer in layers if getattr(layer, "_is_legacy_layer", False)]
     if legacy:

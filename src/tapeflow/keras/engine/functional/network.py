@@ -6,6 +6,10 @@ Keras, so that layers, weights and names have the order of Keras too.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.structures import nest
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 
@@ -49,7 +53,10 @@ class Network:
             if node.parents() and not all(id(y) in starts for y in nest.flatten(node.outputs))
         ]
 
-    def run(self, values, outputs, training=None):
+    def run(
+        self, values: dict[Any, Any], outputs: dict[str, Any] | KerasTensor,
+        training: bool | Tensor | None = None,
+    ):
         """The values of a structure of symbolic tensors.
 
         Args:
@@ -58,7 +65,7 @@ class Network:
           training: what calls of layers have instead of the `training` that they were given; None for that one.
         """
 
-        def value_of(leaf):
+        def value_of(leaf: int | KerasTensor):
             return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
 
         for node in self.calls:
@@ -91,7 +98,7 @@ class Network:
                 stack += [(parent.node, False) for parent in reversed(node.parents())]
         return visited, ranks
 
-    def _check(self, inputs, outputs, starts):
+    def _check(self, inputs: Sequence[Any], outputs: Sequence[Any], starts):
         known = set(starts)
         for node in self.nodes:
             if not node.parents():
@@ -122,7 +129,7 @@ class Network:
         layers = [node.layer for node in self.nodes]
         return len(layers) == len(set(layers))
 
-    def node_numbers(self, first_number=first_number):
+    def node_numbers(self, first_number: Callable[..., Any] = first_number):
         """{node: its number among the calls of its layer that are in the network}."""
         counts: dict = {}
         numbers = {}

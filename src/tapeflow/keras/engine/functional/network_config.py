@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -51,12 +53,12 @@ def network_config(model, numbers=None):
     }
 
 
-def references(tensors, reference):
+def references(tensors: Sequence[Any] | dict[str, Any] | KerasTensor, reference: Callable[..., Any]):
     """References of tensors in their structure; one alone is in a list in Keras 2."""
     if isinstance(tensors, KerasTensor):
         return [reference(tensors)] if keras_2() else reference(tensors)
 
-    def described(part):
+    def described(part: Sequence[Any] | dict[str, Any] | KerasTensor):
         if isinstance(part, dict):
             return {key: described(value) for key, value in part.items()}
         return reference(part) if isinstance(part, KerasTensor) else [described(value) for value in part]
@@ -115,7 +117,7 @@ def _plain(value, reference):
     return value
 
 
-def tensors_of(config, custom_objects=None):
+def tensors_of(config: dict[str, Any], custom_objects=None):
     """(inputs, outputs, what is at the side) of the model that the config describes.
 
     Raises ValueError for loose ends.
@@ -161,7 +163,7 @@ def tensors_of(config, custom_objects=None):
             raise ValueError(f"The config has calls that never get their inputs, of layers {names}")
         waiting = later
 
-    def tensors(references):
+    def tensors(references: Sequence[Any] | dict[str, Any]):
         if isinstance(references, dict):
             return {key: tensors(value) for key, value in references.items()}
         if references and isinstance(references[0], str):
@@ -189,10 +191,10 @@ class _NotYet(Exception):
     """An input of a call is the output of a call that has not been made."""
 
 
-def _make_call(layer, call, find):
+def _make_call(layer, call: dict[str, Any], find: Callable[..., Any]):
     """Calls the layer as the config says; False where an input is not there yet."""
 
-    def tensor(reference):
+    def tensor(reference: Sequence[int | str]):
         found = find(reference)
         if found is None:
             raise _NotYet
@@ -227,7 +229,7 @@ def _make_call(layer, call, find):
     return True
 
 
-def _value(value, tensor):
+def _value(value: Sequence[Any] | dict[str, Any] | int, tensor: Callable[..., Any]):
     """What `_plain` made of a value, turned back."""
     if isinstance(value, list):
         if value and value[0] == "_KERAS_TENSOR":

@@ -7,6 +7,8 @@ import importlib
 import inspect
 import operator
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tapeflow._native import PublicFunction
 from tapeflow.core import stand_ins
@@ -23,14 +25,14 @@ from tapeflow.keras.engine.functional.operators import FUNCTIONS, class_name, la
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node, any_symbolic
 
 
-def _binary(function):
+def _binary(function: Callable[..., Any]):
     def operate(x, y):
         return function(x, y)
 
     return operate
 
 
-def _unary(function):
+def _unary(function: Callable[..., Any]):
     def operate(x):
         return function(x)
 
@@ -60,7 +62,7 @@ _NAMESPACES = ("math", "nn", "linalg", "image", "strings", "signal", "bitwise", 
 class TFOpLambda(Layer):
     """A public function, or an operator, as a layer: made when one is called on symbolic tensors."""
 
-    def __init__(self, function, name=None, **kwargs):
+    def __init__(self, function: Callable[..., Any] | str, name: str | None = None, **kwargs):
         kwargs["autocast"] = False
         if isinstance(function, str):
             public_name, function = function, _function_of(function)
@@ -82,7 +84,7 @@ class TFOpLambda(Layer):
             return self._call_symbolically(args, kwargs)
         return self.function(*args, **kwargs)
 
-    def _call_symbolically(self, args, kwargs):
+    def _call_symbolically(self, args: Sequence[Any], kwargs: dict[str, Any]):
         function = self.function
         if not args:
             args, kwargs = _first_positional(function, kwargs)
@@ -113,7 +115,10 @@ class Operation(TFOpLambda):
 
     _is_layer_of_models = False
 
-    def __init__(self, function, constants=None, name=None):
+    def __init__(
+        self, function: Callable[..., Any] | str, constants: dict[str, Any] | None = None,
+        name: str | None = None,
+    ):
         super().__init__(function, name=name)
         self.__dict__["constants"] = constants or {}
 
@@ -136,7 +141,7 @@ class Operation(TFOpLambda):
 
 
 @functools.cache
-def operation_class(name):
+def operation_class(name: str):
     """The class of operations that Keras 3 calls by `name`."""
     return type(name, (Operation,), {})
 
@@ -154,7 +159,7 @@ def _first_positional(function, kwargs):
     raise TypeError(f"{function!r} was called on symbolic tensors without its first argument")
 
 
-def call_function(function, args, kwargs):
+def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]):
     """function(*args, **kwargs), with symbolic tensors among the arguments, as a new layer."""
     if not keras_2() and (_name_of(function) or "").startswith("keras.ops."):
         return operation_class(class_name(function))(function)(*args, **kwargs)
@@ -162,7 +167,7 @@ def call_function(function, args, kwargs):
     return kind(function)(*args, **kwargs)
 
 
-def operate(function, *operands):
+def operate(function: Callable[..., Any], *operands):
     """A function of the `operator` module of operands among which there are symbolic tensors, as a layer."""
     of_keras_2, of_keras_3 = FUNCTIONS[function]
     if not keras_2():
@@ -185,7 +190,7 @@ def _of_one_dtype(*operands):
     return convert_to_tensor(first, dtype), operands[1]
 
 
-def _stand_in(function, args, kwargs):
+def _stand_in(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]):
     """A layer for a public function that failed to convert symbolic tensors.
 
     While a graph is built, functions that add to it more than the result get tensors of the graph.
@@ -237,7 +242,7 @@ def _namespaces():
 _names: dict = {}
 
 
-def _name_of(function):
+def _name_of(function: Callable[..., Any]):
     """The public name of a function, such as "math.reduce_mean"; None where it has none."""
     for name, value in _OPERATOR_NAMES.items():
         if value is function:
@@ -247,7 +252,7 @@ def _name_of(function):
     return _names[function]
 
 
-def _search(function):
+def _search(function: Callable[..., Any]):
     short = getattr(function, "__name__", "")
     for path, module in _namespaces():
         name = short if getattr(module, short, None) is function else None
@@ -258,7 +263,7 @@ def _search(function):
     return None
 
 
-def _function_of(name):
+def _function_of(name: str):
     """The public function of that name, which a config gave.
 
     Raises ValueError for anything else, and in safe mode for functions that do more than to compute tensors.

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.keras.engine.functional.op_layer import TFOpLambda, operation_class
 from tapeflow.keras.engine.functional.operators import FUNCTIONS, class_name
 from tapeflow.keras.engine.functional.symbolic import any_symbolic
+
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.functional.symbolic import Node
 
 # The names of parameters that are tensors, besides the first one.
 _TENSORS = frozenset((
@@ -43,7 +48,7 @@ def _function_of(layer):
     return None
 
 
-def _module_of(function):
+def _module_of(function: Callable[..., Any]):
     ops, name = _ops(), function.__name__
     for namespace in ("image", "math", "linalg", "nn"):
         if getattr(getattr(ops, namespace), name, None) is function:
@@ -51,11 +56,11 @@ def _module_of(function):
     return _PREFIX + ("core" if function.__module__.endswith("ops.core") else "numpy")
 
 
-def _is_tensor(name, names):
+def _is_tensor(name: str, names: Sequence[str]):
     return name == names[0] or name in _TENSORS or (name == "b" and names[0] == "a")
 
 
-def describe(layer, node):
+def describe(layer, node: Node):
     """Return the description of a layer that calls a function of `keras.ops`, and the arguments of the call.
 
     None for other layers.
@@ -75,12 +80,12 @@ def describe(layer, node):
     return described, [*tensors.values(), *given[rest:]]
 
 
-def is_operation(data):
+def is_operation(data: dict[str, Any]):
     """Whether the description of a layer is that of an operation of Keras 3."""
     return str(data.get("module")).startswith(_PREFIX)
 
 
-def restore(data):
+def restore(data: dict[str, Any]):
     """Return the layer of a description. Raises ValueError for an operation that there is not."""
     ops, wanted = _ops(), data["class_name"].lower()
     config = dict(data.get("config") or {})
@@ -94,7 +99,7 @@ def restore(data):
     raise ValueError(f"Unknown function in a config: the operation {data['class_name']!r} of {data['module']!r}")
 
 
-def _arguments(config, function):
+def _arguments(config: dict[str, Any], function: Callable[..., Any]):
     """The constants of a config that the function takes; others are there only where they change nothing."""
     names = inspect.signature(function).parameters
     unknown = {name: value for name, value in config.items() if name not in names and value not in (None, False)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow.keras.registry import snake_case
 
@@ -37,7 +39,7 @@ _ACRONYMS = frozenset((
 _IRREGULAR = {"allclose": "AllClose", "cdist": "CDist", "isin": "IsIn", "searchsorted": "SearchSorted"}
 
 
-def class_name(function):
+def class_name(function: Callable[..., Any]):
     """The name of the class of Keras 3 whose calls are calls of a function of `keras.ops`, as "ExpandDims"."""
     name = function.__name__
     words = name.split("_")

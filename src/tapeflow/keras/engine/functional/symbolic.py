@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.release import keras_2
@@ -47,7 +49,7 @@ def _next_name():
     return settings.unique_name("keras_tensor")
 
 
-def _name(tensor):
+def _name(tensor: KerasTensor | None):
     """Names a symbolic tensor that has no name yet, in Keras 3."""
     if tensor is not None and not (tensor.name or keras_2()):
         tensor.name = _next_name()
@@ -75,14 +77,8 @@ class KerasTensor:
     __array_ufunc__ = None  # so that arrays leave operators to this class
 
     def __init__(
-        self,
-        shape,
-        dtype="float32",
-        sparse=False,
-        ragged=False,
-        record_history=True,
-        name=None,
-        **kwargs,
+        self, shape, dtype: DTypeLike = "float32", sparse: bool = False, ragged: bool = False,
+        record_history: bool = True, name: str | None = None, **kwargs,
     ):
         self._ragged_rank = kwargs.pop("ragged_rank", 1 if ragged else None)
         self._row_splits_dtype = dtypes.as_dtype(kwargs.pop("row_splits_dtype", "int64"))
@@ -100,7 +96,7 @@ class KerasTensor:
         self._keras_mask = None
 
     @classmethod
-    def unnamed(cls, shape, dtype, **kwargs):
+    def unnamed(cls, shape: ShapeLike, dtype: DTypeLike, **kwargs):
         """A symbolic tensor that in Keras 3 gets its name from being the output of a call, if it becomes one."""
         kwargs.setdefault("name", "")
         return cls(shape, dtype, **kwargs)
@@ -152,7 +148,7 @@ class KerasTensor:
         """The shape."""
         return self.shape
 
-    def set_shape(self, shape):
+    def set_shape(self, shape: Sequence[Any]):
         """Narrows the shape. Raises ValueError for one that contradicts it."""
         self._shape = self._shape.merge_with(shape)
 
@@ -174,7 +170,7 @@ class KerasTensor:
         return f"<KerasTensor: shape={self._shape} dtype={self._dtype.name}{made}>"
 
     @boundary
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         raise _NoSuchAttribute(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @boundary
@@ -209,7 +205,7 @@ class KerasTensor:
         )
 
     @boundary
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: DTypeLike | None = None, copy=None):
         if not keras_2():
             raise ValueError(_NO_VALUE + "You cannot convert it to a NumPy array.")
         raise TypeError(
@@ -221,7 +217,7 @@ class KerasTensor:
         return _operation(operator.getitem, self, key)
 
 
-def _operation(function, *args):
+def _operation(function: Callable[..., Any], *args):
     from tapeflow.keras.engine.functional.op_layer import operate
 
     return operate(function, *args)
@@ -234,7 +230,7 @@ def _add_operators():
         function = getattr(operator, name)
         plain = name.strip("_")
 
-        def forward(self, other, function=function):
+        def forward(self, other: float, function: Callable[..., Any] = function):
             return _operation(function, self, other)
 
         def backward(self, other, function=function):
@@ -342,7 +338,7 @@ def any_symbolic(*structures):
     return False
 
 
-def call_symbolically(layer, inputs, args, kwargs):
+def call_symbolically(layer, inputs, args: Sequence[Any], kwargs: dict[str, Any]):
     """The symbolic outputs of layer(inputs, *args, **kwargs); makes the layer's weights."""
     from tapeflow.keras.engine import calling
 
@@ -358,16 +354,8 @@ def call_symbolically(layer, inputs, args, kwargs):
 
 
 def make_input(
-    shape=None,
-    batch_size=None,
-    dtype=None,
-    sparse=None,
-    ragged=None,
-    batch_shape=None,
-    name=None,
-    tensor=None,
-    optional=False,
-    **kwargs,
+    shape=None, batch_size=None, dtype: DTypeLike | None = None, sparse=None, ragged=None, batch_shape=None,
+    name: str | None = None, tensor=None, optional: bool = False, **kwargs,
 ):
     """`keras.Input`: a symbolic tensor, where data enters a functional model.
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import initializers, settings
@@ -57,21 +60,10 @@ class MelSpectrogram(PreprocessingLayer):
     """
 
     def __init__(
-        self,
-        fft_length=2048,
-        sequence_stride=512,
-        sequence_length=None,
-        window="hann",
-        sampling_rate=16000,
-        num_mel_bins=128,
-        min_freq=20.0,
-        max_freq=None,
-        power_to_db=True,
-        top_db=80.0,
-        mag_exp=2.0,
-        min_power=1e-10,
-        ref_power=1.0,
-        **kwargs,
+        self, fft_length: int = 2048, sequence_stride: int = 512, sequence_length=None, window: str = "hann",
+        sampling_rate: int = 16000, num_mel_bins: int = 128, min_freq: float = 20.0, max_freq=None,
+        power_to_db: bool = True, top_db: float = 80.0, mag_exp: float = 2.0, min_power: float = 1e-10,
+        ref_power: float = 1.0, **kwargs,
     ):
         super().__init__(**kwargs)
         self.fft_length, self.sequence_stride = fft_length, sequence_stride
@@ -86,7 +78,7 @@ class MelSpectrogram(PreprocessingLayer):
         self.power_to_db, self.top_db, self.mag_exp = power_to_db, top_db, mag_exp
         self.min_power, self.ref_power = min_power, ref_power
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         inputs = cast(convert_to_tensor(inputs), dtypes.float32)
         frames = self._frames(inputs)
         spectrum = abs(rfft(frames, [self.fft_length]))
@@ -128,17 +120,12 @@ class MelSpectrogram(PreprocessingLayer):
         return frames * convert_to_tensor(window.astype("float32"))
 
     def linear_to_mel_weight_matrix(
-        self,
-        num_mel_bins=20,
-        num_spectrogram_bins=129,
-        sampling_rate=8000,
-        lower_edge_hertz=125.0,
-        upper_edge_hertz=3800.0,
-        dtype="float32",
+        self, num_mel_bins: int = 20, num_spectrogram_bins: int = 129, sampling_rate: int = 8000,
+        lower_edge_hertz=125.0, upper_edge_hertz=3800.0, dtype="float32",
     ):
         """The weights of linear bins in mel bins, (num_spectrogram_bins, num_mel_bins): triangles of height 1."""
 
-        def mel(hertz):
+        def mel(hertz: TensorLike):
             return 1127.0 * np.log(1.0 + np.asarray(hertz, "float64") / 700.0)
 
         bins = mel(np.linspace(0.0, sampling_rate / 2.0, num_spectrogram_bins)[1:])[:, None]
@@ -147,7 +134,7 @@ class MelSpectrogram(PreprocessingLayer):
         weights = np.minimum((bins - low) / (middle - low), (high - bins) / (high - middle))
         return convert_to_tensor(np.pad(np.maximum(weights, 0.0), [[1, 0], [0, 0]]).astype(dtype))
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         stride = self.sequence_stride
         frames = None if sizes[-1] is None else (sizes[-1] + stride + 1) // stride
@@ -187,18 +174,9 @@ class STFTSpectrogram(Layer):
     """
 
     def __init__(
-        self,
-        mode="log",
-        frame_length=256,
-        frame_step=None,
-        fft_length=None,
-        window="hann",
-        periodic=False,
-        scaling="density",
-        padding="valid",
-        expand_dims=False,
-        data_format=None,
-        **kwargs,
+        self, mode: str = "log", frame_length: int = 256, frame_step=None, fft_length=None,
+        window: str = "hann", periodic: bool = False, scaling: str = "density", padding: str = "valid",
+        expand_dims: bool = False, data_format: str | None = None, **kwargs,
     ):
         if frame_step is not None and not 1 <= frame_step <= frame_length:
             raise ValueError(
@@ -278,7 +256,7 @@ class STFTSpectrogram(Layer):
         magnitude = sqrt(maximum(power, tiny))
         return magnitude if self.mode == "magnitude" else log(maximum(magnitude, tiny))
 
-    def _arranged(self, x):
+    def _arranged(self, x: Tensor):
         last = self.data_format == "channels_last"
         if self.expand_dims:
             return transpose(x, [0, 3, 2, 1] if last else [0, 1, 3, 2])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras.engine.base_layer import Layer
@@ -14,6 +17,9 @@ from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import reduce_max, reduce_sum
 from tapeflow.ops.sparse import functions as sparse_ops
+
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
 
 OUTPUT_MODES = ("int", "one_hot", "multi_hot", "count")
 
@@ -63,7 +69,7 @@ def batches_of(data, steps=None):
         yield batch[0] if isinstance(batch, tuple) else batch
 
 
-def is_array(x):
+def is_array(x: TensorLike | Dataset):
     """Whether x is an array or a tensor of any kind."""
     return isinstance(x, (Tensor, np.ndarray, SparseTensor)) or hasattr(x, "flat_values")
 
@@ -76,7 +82,7 @@ def as_tensor(x, dtype=None):
     return x if dtype is None or x.dtype == dtype else cast(x, dtype)
 
 
-def encode(indices, mode, depth, dtype, sparse=False, weights=None):
+def encode(indices, mode: str, depth: int, dtype: DTypeLike, sparse: bool = False, weights=None):
     """Indices of categories as numbers: as they are, or as vectors of `depth` ones and counts.
 
     Indices out of range count nowhere. The last axis is that of the categories of one example, but for

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.keras.layers.preprocessing.histograms import equalized, locally_equalized
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
 from tapeflow.ops.array.broadcasting import tile
@@ -29,7 +32,7 @@ class _ColorLayer(ImageLayer):
 
     _bounds = (0.0, 1.0)
 
-    def __init__(self, value_range=(0, 255), seed=None, **kwargs):
+    def __init__(self, value_range: Sequence[int] = (0, 255), seed: int | None = None, **kwargs):
         super().__init__(**kwargs)
         if not isinstance(value_range, (tuple, list)) or len(value_range) != 2:
             raise ValueError(
@@ -41,7 +44,7 @@ class _ColorLayer(ImageLayer):
     def _draw(self, images, seed):
         return self._per_image(images, *self.factor, seed)
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(self, data: dict[str, Any], training: bool | Tensor = True, seed=None):
         """The factor of each image."""
         return {"factor": self._draw(data["images"], seed)} if training else None
 
@@ -49,17 +52,17 @@ class _ColorLayer(ImageLayer):
         """The images, changed by the factors."""
         return images
 
-    def transform_images(self, images, transformation=None, training=True):
+    def transform_images(self, images, transformation=None, training: bool | Tensor = True):
         """The images, changed."""
         if not training:
             return images
         factor = cast(transformation["factor"], images.dtype)
         return self._change(images, factor)
 
-    def _clip(self, images):
+    def _clip(self, images: Tensor):
         return clip_by_value(images, float(self.value_range[0]), float(self.value_range[1]))
 
-    def _scaled(self, images, source, target):
+    def _scaled(self, images, source: Sequence[int], target: Sequence[int]):
         """Values of one range in another one."""
         low, high = (float(x) for x in source)
         new_low, new_high = (float(x) for x in target)
@@ -93,10 +96,13 @@ class RandomBrightness(_ColorLayer):
 
     _bounds = (-1.0, 1.0)
 
-    def __init__(self, factor, value_range=(0, 255), seed=None, **kwargs):
+    def __init__(
+        self, factor: Sequence[float] | float, value_range: Sequence[int] = (0, 255), seed: int | None = None,
+        **kwargs,
+    ):
         super().__init__(value_range, seed, factor=factor, **kwargs)
 
-    def _change(self, images, factor):
+    def _change(self, images: Tensor, factor: Tensor):
         low, high = self.value_range
         return self._clip(images + factor * float(high - low))
 
@@ -120,7 +126,10 @@ class RandomContrast(_ColorLayer):
       ValueError: for a factor out of these bounds.
     """
 
-    def __init__(self, factor, value_range=(0, 255), seed=None, **kwargs):
+    def __init__(
+        self, factor: Sequence[float] | float, value_range: Sequence[int] = (0, 255), seed: int | None = None,
+        **kwargs,
+    ):
         super().__init__(value_range, seed, **kwargs)
         pair = tuple(factor) if isinstance(factor, (tuple, list)) else (factor, factor)
         if not all(0.0 <= x <= 1.0 for x in pair):
@@ -130,17 +139,20 @@ class RandomContrast(_ColorLayer):
             )
         self.factor = pair
 
-    def _draw(self, images, seed):
+    def _draw(self, images: Tensor, seed: int):
         return self._per_image(images, 1.0 - self.factor[0], 1.0 + self.factor[1], seed)
 
-    def _change(self, images, factor):
+    def _change(self, images: Tensor, factor: Tensor):
         mean = reduce_mean(cast(images, dtypes.float32), axis=[1, 2], keepdims=True)
         mean = cast(mean, images.dtype)
         return self._clip((images - mean) * factor + mean)
 
 
 class _HSVLayer(_ColorLayer):
-    def __init__(self, factor, value_range=(0, 255), data_format=None, seed=None, **kwargs):
+    def __init__(
+        self, factor: Sequence[float] | float, value_range: Sequence[int] = (0, 255),
+        data_format: str | None = None, seed: int | None = None, **kwargs,
+    ):
         super().__init__(value_range, seed, factor=factor, data_format=data_format, **kwargs)
 
     def get_config(self):
@@ -162,11 +174,11 @@ class RandomHue(_HSVLayer):
         inputs, and the arguments of `Layer`.
     """
 
-    def _draw(self, images, seed):
+    def _draw(self, images: Tensor, seed: int):
         sign = where(self._per_image(images, 0.0, 1.0, seed) > 0.5, -1.0, 1.0)
         return cast(sign, images.dtype) * cast(super()._draw(images, seed), images.dtype) * 0.5
 
-    def _change(self, images, factor):
+    def _change(self, images: Tensor, factor: Tensor):
         hsv = rgb_to_hsv(self._scaled(images, self.value_range, (0, 1)))
         hue = hsv[..., 0] + factor[..., 0]
         hue = where(hue > 1.0, hue - 1.0, hue)
@@ -193,11 +205,11 @@ class RandomSaturation(_HSVLayer):
 
     _bounds = (-1.0, 1.0)
 
-    def _draw(self, images, seed):
+    def _draw(self, images: Tensor, seed: int):
         factor = super()._draw(images, seed)
         return factor / (1.0 - factor + 1e-7)
 
-    def _change(self, images, factor):
+    def _change(self, images: Tensor, factor: Tensor):
         hsv = rgb_to_hsv(images)
         saturation = self._clip(hsv[..., 1] * factor[..., 0])
         return hsv_to_rgb(stack([hsv[..., 0], saturation, hsv[..., 2]], -1))
@@ -220,7 +232,7 @@ class RandomColorDegeneration(_HSVLayer):
 
     _bounds = (-1.0, 1.0)
 
-    def _change(self, images, factor):
+    def _change(self, images: Tensor, factor: Tensor):
         return self._clip(images + factor * (rgb_to_grayscale(images) - images))
 
 
@@ -239,7 +251,7 @@ class RandomSharpness(_HSVLayer):
         inputs, and the arguments of `Layer`.
     """
 
-    def _change(self, images, factor):
+    def _change(self, images: Tensor, factor: Tensor):
         channels = images.shape.as_list()[-1]
         a, b = 1.0 / 13.0, 5.0 / 13.0
         kernel = cast([[a, a, a], [a, b, a], [a, a, a]], images.dtype)
@@ -278,14 +290,14 @@ class RandomPosterization(_HSVLayer):
             )
         self.factor = pair
 
-    def _draw(self, images, seed):
+    def _draw(self, images: Tensor, seed: int):
         shape = [sizes_of(images)[0], 1, 1, 1]
         low, high = self.factor
         if low == high:
             return fill(shape, high)
         return uniform(shape, low, high, dtypes.int32, seed=self._own_seed(seed))
 
-    def _change(self, images, factor):
+    def _change(self, images: Tensor, factor: Tensor):
         shift = cast(8 - cast(factor, dtypes.int32), dtypes.uint8)
         values = cast(self._scaled(images, self.value_range, (0, 255)), dtypes.uint8)
         shift = shift + zeros_like(values)
@@ -310,16 +322,18 @@ class RandomGrayscale(_ColorLayer):
       ValueError: for a factor outside of 0 to 1.
     """
 
-    def __init__(self, factor=0.5, data_format=None, seed=None, **kwargs):
+    def __init__(
+        self, factor: float = 0.5, data_format: str | None = None, seed: int | None = None, **kwargs
+    ):
         super().__init__(seed=seed, data_format=data_format, **kwargs)
         if not isinstance(factor, (int, float)) or not 0 <= factor <= 1:
             raise ValueError(f"`factor` should be between 0 and 1. Received: factor={factor}")
         self.factor = factor
 
-    def _draw(self, images, seed):
+    def _draw(self, images: Tensor, seed: int):
         return self._per_image(images, 0.0, 1.0, seed)
 
-    def _change(self, images, factor):
+    def _change(self, images: Tensor, factor: Tensor):
         return where(factor < self.factor, rgb_to_grayscale(images) + zeros_like(images), images)
 
     def get_config(self):
@@ -343,14 +357,17 @@ class RandomInvert(_ColorLayer):
         inputs, and the arguments of `Layer`.
     """
 
-    def __init__(self, factor=1.0, value_range=(0, 255), seed=None, data_format=None, **kwargs):
+    def __init__(
+        self, factor: Sequence[float] | float = 1.0, value_range: Sequence[int] = (0, 255),
+        seed: int | None = None, data_format: str | None = None, **kwargs,
+    ):
         super().__init__(value_range, seed, factor=factor, data_format=data_format, **kwargs)
 
-    def _draw(self, images, seed):
+    def _draw(self, images: Tensor, seed: int):
         chance = super()._draw(images, seed)
         return cast(self._per_image(images, 0.0, 1.0, seed) < chance, images.dtype)
 
-    def _change(self, images, factor):
+    def _change(self, images: Tensor, factor: Tensor):
         return where(factor > 0.5, float(self.value_range[1]) - images, images)
 
 
@@ -370,16 +387,19 @@ class Solarization(_ColorLayer):
     """
 
     def __init__(
-        self, addition_factor=0.0, threshold_factor=0.0, value_range=(0, 255), seed=None, **kwargs
+        self, addition_factor: Sequence[float] | float = 0.0, threshold_factor=0.0,
+        value_range: Sequence[int] = (0, 255), seed: int | None = None, **kwargs,
     ):
         super().__init__(value_range, seed, **kwargs)
         self.addition_factor = self._pair(addition_factor, "addition_factor")
         self.threshold_factor = self._pair(threshold_factor, "threshold_factor")
 
-    def _pair(self, factor, name):
+    def _pair(self, factor: Sequence[float] | float, name: str):
         return self._range_of(factor, name, (0.0, 1.0))
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(
+        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
+    ):
         """What is added, and the threshold, for each image."""
         if not training:
             return None
@@ -390,7 +410,9 @@ class Solarization(_ColorLayer):
             )
         }  # fmt: skip
 
-    def transform_images(self, images, transformation=None, training=True):
+    def transform_images(
+        self, images: TensorLike, transformation: dict[str, Any] | None = None, training: bool | Tensor = True
+    ):
         """The images, changed."""
         if not training or transformation is None:
             return images
@@ -418,13 +440,15 @@ class AutoContrast(_ColorLayer):
         inputs, and the arguments of `Layer`.
     """
 
-    def __init__(self, value_range=(0, 255), **kwargs):
+    def __init__(self, value_range: Sequence[int] = (0, 255), **kwargs):
         super().__init__(value_range, **kwargs)
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(
+        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
+    ):
         """Nothing: the values decide."""
 
-    def transform_images(self, images, transformation=None, training=True):
+    def transform_images(self, images: TensorLike, transformation=None, training: bool | Tensor = True):
         """The images, stretched."""
         values = self._scaled(images, self.value_range, (0, 255))
         low = reduce_min(values, axis=[1, 2], keepdims=True)
@@ -455,14 +479,18 @@ class Equalization(_ColorLayer):
         inputs, and the arguments of `Layer`.
     """
 
-    def __init__(self, value_range=(0, 255), bins=256, data_format=None, **kwargs):
+    def __init__(
+        self, value_range: Sequence[int] = (0, 255), bins: int = 256, data_format: str | None = None, **kwargs
+    ):
         super().__init__(value_range, data_format=data_format, **kwargs)
         self.bins = bins
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(
+        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
+    ):
         """Nothing: the values decide."""
 
-    def transform_images(self, images, transformation=None, training=True):
+    def transform_images(self, images: TensorLike, transformation=None, training: bool | Tensor = True):
         """The images, equalized."""
         if not training:
             return images
@@ -489,20 +517,16 @@ class ContrastLimitedAdaptiveHistogramEqualization(_ColorLayer):
     """
 
     def __init__(
-        self,
-        value_range=(0, 255),
-        clip_limit=4.0,
-        tile_grid_size=(8, 8),
-        data_format=None,
-        **kwargs,
+        self, value_range=(0, 255), clip_limit: float = 4.0, tile_grid_size=(8, 8),
+        data_format: str | None = None, **kwargs,
     ):
         super().__init__(value_range, data_format=data_format, **kwargs)
         self.clip_limit, self.tile_grid_size = clip_limit, tuple(tile_grid_size)
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(self, data, training: bool | Tensor = True, seed: int | None = None):
         """Nothing: the values decide."""
 
-    def transform_images(self, images, transformation=None, training=True):
+    def transform_images(self, images, transformation=None, training: bool | Tensor = True):
         """The images, equalized, whether training or not."""
         values = self._scaled(images, self.value_range, (0, 255))
         values = locally_equalized(values, self.clip_limit, self.tile_grid_size)
@@ -538,15 +562,9 @@ class RandomColorJitter(_ColorLayer):
     """
 
     def __init__(
-        self,
-        value_range=(0, 255),
-        brightness_factor=None,
-        contrast_factor=None,
-        saturation_factor=None,
-        hue_factor=None,
-        seed=None,
-        data_format=None,
-        **kwargs,
+        self, value_range: Sequence[int] = (0, 255), brightness_factor: float | None = None,
+        contrast_factor: float | None = None, saturation_factor=None, hue_factor: float | None = None,
+        seed: int | None = None, data_format: str | None = None, **kwargs,
     ):
         super().__init__(value_range, seed, data_format=data_format, **kwargs)
         self.brightness_factor, self.contrast_factor = brightness_factor, contrast_factor
@@ -605,14 +623,9 @@ class RandomGaussianBlur(_ColorLayer):
     """
 
     def __init__(
-        self,
-        factor=1.0,
-        kernel_size=3,
-        sigma=1.0,
-        value_range=(0, 255),
-        data_format=None,
-        seed=None,
-        **kwargs,
+        self, factor: Sequence[float] | float = 1.0, kernel_size: Sequence[int] | int = 3,
+        sigma: Sequence[float] | float = 1.0, value_range: Sequence[int] = (0, 255),
+        data_format: str | None = None, seed: int | None = None, **kwargs,
     ):
         super().__init__(value_range, seed, factor=factor, data_format=data_format, **kwargs)
         size = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
@@ -624,7 +637,7 @@ class RandomGaussianBlur(_ColorLayer):
                 f"sigma={sigma}"
             )
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(self, data: dict[str, Any], training: bool | Tensor = True, seed=None):
         """Which images are blurred, and by which kernel."""
         if not training:
             return None
@@ -633,12 +646,12 @@ class RandomGaussianBlur(_ColorLayer):
         width = self._uniform([], max(self.sigma[0], 1e-3), max(self.sigma[1], 2e-3), seed)
         return {"chosen": chosen, "sigma": width}
 
-    def transform_images(self, images, transformation=None, training=True):
+    def transform_images(self, images, transformation=None, training: bool | Tensor = True):
         """The images, some of them blurred."""
         if not training:
             return images
 
-        def curve(size):
+        def curve(size: int):
             x = cast(range_of(size), dtypes.float32) - (size - 1) / 2.0
             y = exp(-0.5 * (x / cast(transformation["sigma"], dtypes.float32)) ** 2)
             return y / reduce_sum(y)
@@ -676,13 +689,8 @@ class RandomErasing(_ColorLayer):
     """
 
     def __init__(
-        self,
-        factor=1.0,
-        scale=(0.02, 0.33),
-        fill_value=None,
-        value_range=(0, 255),
-        seed=None,
-        data_format=None,
+        self, factor: Sequence[float] | float = 1.0, scale: Sequence[float] = (0.02, 0.33), fill_value=None,
+        value_range: Sequence[int] = (0, 255), seed: int | None = None, data_format: str | None = None,
         **kwargs,
     ):
         super().__init__(value_range, seed, factor=factor, data_format=data_format, **kwargs)
@@ -705,7 +713,7 @@ class RandomErasing(_ColorLayer):
         chosen = self._per_image(images, 0.0, 1.0, seed) < self._draw(images, seed)
         return {"chosen": chosen, "edges": (top, top + tall, left, left + wide), "seed": seed}
 
-    def transform_images(self, images, transformation=None, training=True):
+    def transform_images(self, images, transformation=None, training: bool | Tensor = True):
         """The images, parts of some erased."""
         if not training:
             return images
@@ -730,7 +738,7 @@ class RandomErasing(_ColorLayer):
         }
 
 
-def rectangle(images, top, bottom, left, right):
+def rectangle(images: TensorLike, top, bottom: TensorLike, left: TensorLike, right: TensorLike):
     """Which pixels are inside edges that are given per image: (batch, height, width, 1)."""
     _, height, width, _ = sizes_of(images)
     rows = reshape(cast(range_of(height), top.dtype), [1, -1, 1, 1])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.preprocessing.image_base import GeometricLayer, ImageLayer
 from tapeflow.keras.layers.preprocessing.sampling import (
@@ -31,7 +34,7 @@ _FILL_MODES = ("reflect", "wrap", "constant", "nearest")
 _INTERPOLATIONS = ("nearest", "bilinear")
 
 
-def check_filling(fill_mode, interpolation, fill_modes=_FILL_MODES):
+def check_filling(fill_mode: str, interpolation: str, fill_modes: Sequence[str] = _FILL_MODES):
     """Raises NotImplementedError for fill modes and interpolations that there are not."""
     if fill_mode not in fill_modes:
         raise NotImplementedError(f"Unknown `fill_mode` {fill_mode}. Expected of one {fill_modes}.")
@@ -61,7 +64,10 @@ class RandomFlip(GeometricLayer):
       ValueError: for another mode.
     """
 
-    def __init__(self, mode="horizontal_and_vertical", seed=None, data_format=None, **kwargs):
+    def __init__(
+        self, mode: str = "horizontal_and_vertical", seed: int | None = None, data_format: str | None = None,
+        **kwargs,
+    ):
         super().__init__(data_format=data_format, **kwargs)
         if mode not in ("horizontal", "vertical", "horizontal_and_vertical"):
             raise ValueError(
@@ -70,7 +76,9 @@ class RandomFlip(GeometricLayer):
             )
         self.mode, self.seed = mode, seed
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(
+        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
+    ):
         """Whether each image is flipped, by axis."""
         if not training:
             return None
@@ -82,7 +90,7 @@ class RandomFlip(GeometricLayer):
             name: x > 0.5 for name, x in zip(("horizontal", "vertical"), draw) if name in self.mode
         }
 
-    def _move(self, images, transformation, nearest=False):
+    def _move(self, images: Tensor, transformation: dict[str, Any], nearest: bool = False):
         for name, axis in (("horizontal", 2), ("vertical", 1)):
             if name in transformation:
                 images = where(transformation[name], reverse(images, [axis]), images)
@@ -105,16 +113,18 @@ class _Projected(GeometricLayer):
 
     supports_jit = False
 
-    def __init__(self, fill_mode="reflect", interpolation="bilinear", fill_value=0.0, **kwargs):
+    def __init__(
+        self, fill_mode: str = "reflect", interpolation: str = "bilinear", fill_value: float = 0.0, **kwargs
+    ):
         check_filling(fill_mode, interpolation)
         super().__init__(**kwargs)
         self.fill_mode, self.interpolation, self.fill_value = fill_mode, interpolation, fill_value
 
-    def _matrices(self, batch, height, width, seed):
+    def _matrices(self, batch, height, width, seed: int):
         """a0 a1 a2 b0 b1 b2, each (batch, 1), of the map from output to input."""
         return ()
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(self, data: dict[str, Any], training: bool | Tensor = True, seed=None):
         """The matrices, (batch, 8)."""
         if not training:
             return None
@@ -125,13 +135,13 @@ class _Projected(GeometricLayer):
         parts += [zero] * (8 - len(parts))
         return {"matrices": concat([part + zero for part in parts], 1)}
 
-    def _move(self, images, transformation, nearest=False):
+    def _move(self, images: Tensor, transformation: dict[str, Any], nearest: bool = False):
         interpolation = "nearest" if nearest else self.interpolation
         return project(
             images, transformation["matrices"], interpolation, self.fill_mode, self.fill_value
         )
 
-    def _move_points(self, x, y, transformation):
+    def _move_points(self, x: Tensor, y: Tensor, transformation: dict[str, Any]):
         return move_points(x, y, transformation["matrices"])
 
     def get_transformed_x_y(self, x, y, transform):
@@ -140,7 +150,7 @@ class _Projected(GeometricLayer):
         k = c0 * x + c1 * y + 1.0
         return (a0 * x + a1 * y + a2) / k, (b0 * x + b1 * y + b2) / k
 
-    def _draw(self, batch, bounds, seed):
+    def _draw(self, batch: int, bounds: Sequence[float], seed: int):
         return uniform([batch, 1], bounds[0], bounds[1], dtypes.float32, seed=self._own_seed(seed))
 
     def get_config(self):
@@ -178,21 +188,15 @@ class RandomRotation(_Projected):
     _bounds = (-math.inf, math.inf)
 
     def __init__(
-        self,
-        factor,
-        fill_mode="reflect",
-        interpolation="bilinear",
-        seed=None,
-        fill_value=0.0,
-        data_format=None,
-        **kwargs,
+        self, factor: Sequence[float] | float, fill_mode: str = "reflect", interpolation: str = "bilinear",
+        seed: int | None = None, fill_value: float = 0.0, data_format: str | None = None, **kwargs,
     ):
         super().__init__(
             fill_mode, interpolation, fill_value, factor=factor, data_format=data_format, **kwargs
         )
         self.seed = seed
 
-    def _matrices(self, batch, height, width, seed):
+    def _matrices(self, batch: int, height: float, width: float, seed: int):
         angle = self._draw(batch, self.factor, seed) * (2.0 * math.pi)
         c, s = cos(angle), sin(angle)
         x0 = ((width - 1.0) - (c * (width - 1.0) - s * (height - 1.0))) / 2.0
@@ -220,22 +224,16 @@ class RandomTranslation(_Projected):
     """
 
     def __init__(
-        self,
-        height_factor,
-        width_factor,
-        fill_mode="reflect",
-        interpolation="bilinear",
-        seed=None,
-        fill_value=0.0,
-        data_format=None,
-        **kwargs,
+        self, height_factor: Sequence[float] | float, width_factor: Sequence[float] | float,
+        fill_mode: str = "reflect", interpolation: str = "bilinear", seed: int | None = None,
+        fill_value: float = 0.0, data_format: str | None = None, **kwargs,
     ):
         super().__init__(fill_mode, interpolation, fill_value, data_format=data_format, **kwargs)
         self.height_factor, self.width_factor, self.seed = height_factor, width_factor, seed
         self.height_lower, self.height_upper = self._range_of(height_factor, "height_factor")
         self.width_lower, self.width_upper = self._range_of(width_factor, "width_factor")
 
-    def _matrices(self, batch, height, width, seed):
+    def _matrices(self, batch: int, height: float, width: float, seed: int):
         down = self._draw(batch, (self.height_lower, self.height_upper), seed) * height
         right = self._draw(batch, (self.width_lower, self.width_upper), seed) * width
         one, zero = ones_like(down), zeros_like(down)
@@ -275,15 +273,9 @@ class RandomZoom(_Projected):
     """
 
     def __init__(
-        self,
-        height_factor,
-        width_factor=None,
-        fill_mode="reflect",
-        interpolation="bilinear",
-        seed=None,
-        fill_value=0.0,
-        data_format=None,
-        **kwargs,
+        self, height_factor: float, width_factor: float | None = None, fill_mode: str = "reflect",
+        interpolation: str = "bilinear", seed: int | None = None, fill_value: float = 0.0,
+        data_format: str | None = None, **kwargs,
     ):
         super().__init__(fill_mode, interpolation, fill_value, data_format=data_format, **kwargs)
         self.height_factor, self.width_factor, self.seed = height_factor, width_factor, seed
@@ -291,7 +283,7 @@ class RandomZoom(_Projected):
         if width_factor is not None:
             self.width_lower, self.width_upper = self._range_of(width_factor, "width_factor")
 
-    def _matrices(self, batch, height, width, seed):
+    def _matrices(self, batch: int, height: float, width: float, seed: int):
         tall = self._draw(batch, (1.0 + self.height_lower, 1.0 + self.height_upper), seed)
         wide = tall
         if self.width_factor is not None:
@@ -342,22 +334,16 @@ class RandomShear(_Projected):
     _lower = 0.0
 
     def __init__(
-        self,
-        x_factor=0.0,
-        y_factor=0.0,
-        interpolation="bilinear",
-        fill_mode="reflect",
-        fill_value=0.0,
-        data_format=None,
-        seed=None,
-        **kwargs,
+        self, x_factor: Sequence[float] | float = 0.0, y_factor: Sequence[float] | float = 0.0,
+        interpolation: str = "bilinear", fill_mode: str = "reflect", fill_value: float = 0.0,
+        data_format: str | None = None, seed: int | None = None, **kwargs,
     ):
         super().__init__(fill_mode, interpolation, fill_value, data_format=data_format, **kwargs)
         self.x_factor = self._range_of(x_factor, "x_factor", (0.0, 1.0))
         self.y_factor = self._range_of(y_factor, "y_factor", (0.0, 1.0))
         self.seed = seed
 
-    def _matrices(self, batch, height, width, seed):
+    def _matrices(self, batch: int, height: float, width: float, seed: int):
         sign = where(self._draw(batch, (-1.0, 1.0), seed) >= 0.0, 1.0, -1.0)
         x = self._draw(batch, self.x_factor, seed) * sign
         y = self._draw(batch, self.y_factor, seed) * sign
@@ -390,14 +376,8 @@ class RandomPerspective(_Projected):
     _lower = 0.0
 
     def __init__(
-        self,
-        factor=1.0,
-        scale=1.0,
-        interpolation="bilinear",
-        fill_value=0.0,
-        seed=None,
-        data_format=None,
-        **kwargs,
+        self, factor: Sequence[float] | float = 1.0, scale: float = 1.0, interpolation: str = "bilinear",
+        fill_value: float = 0.0, seed: int | None = None, data_format: str | None = None, **kwargs,
     ):
         kwargs.pop("fill_mode", None)
         super().__init__(
@@ -405,13 +385,13 @@ class RandomPerspective(_Projected):
         )
         self.scale, self.seed = scale, seed
 
-    def _set_factor(self, factor):
+    def _set_factor(self, factor: Sequence[float] | float):
         self.factor = self._range_of(factor, "factor", (0.0, 1.0))
 
-    def _matrices(self, batch, height, width, seed):
+    def _matrices(self, batch: int, height: float, width: float, seed: int):
         chosen = self._draw(batch, (0.0, 1.0), seed) < self._draw(batch, self.factor, seed)
 
-        def draw(limit):
+        def draw(limit: float):
             value = self._draw(batch, (-0.25 * self.scale, 0.25 * self.scale), seed) * limit
             return where(chosen, value, zeros_like(value))
 
@@ -449,16 +429,9 @@ class RandomElasticTransform(GeometricLayer):
     _bounds = (0.0, 1.0)
 
     def __init__(
-        self,
-        factor=1.0,
-        scale=1.0,
-        interpolation="bilinear",
-        fill_mode="reflect",
-        fill_value=0.0,
-        value_range=(0, 255),
-        seed=None,
-        data_format=None,
-        **kwargs,
+        self, factor: Sequence[float] | float = 1.0, scale: float = 1.0, interpolation: str = "bilinear",
+        fill_mode: str = "reflect", fill_value: float = 0.0, value_range: Sequence[int] = (0, 255),
+        seed: int | None = None, data_format: str | None = None, **kwargs,
     ):
         check_filling(fill_mode, interpolation)
         super().__init__(factor=factor, data_format=data_format, **kwargs)
@@ -487,7 +460,7 @@ class RandomElasticTransform(GeometricLayer):
         field = where(chosen, field, zeros_like(field))
         return {"field": field}
 
-    def _move(self, images, transformation, nearest=False):
+    def _move(self, images: Tensor, transformation: dict[str, Any], nearest: bool = False):
         batch, height, width, _ = sizes_of(images)
         xs, ys = grid(height, width)
         field = reshape(transformation["field"], stack_sizes(batch, height * width, 2))
@@ -533,11 +506,16 @@ class RandomCrop(ImageLayer):
 
     supports_jit = False
 
-    def __init__(self, height, width, seed=None, data_format=None, name=None, **kwargs):
+    def __init__(
+        self, height: int, width: int, seed: int | None = None, data_format: str | None = None,
+        name: str | None = None, **kwargs,
+    ):
         super().__init__(name=name, data_format=data_format, **kwargs)
         self.height, self.width, self.seed = height, width, seed
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(
+        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
+    ):
         """Where the window begins."""
         _, height, width, _ = sizes_of(data["images"])
         if not isinstance(height, int) or not isinstance(width, int):
@@ -555,7 +533,7 @@ class RandomCrop(ImageLayer):
         wide = max(min(width, int(height * self.width / self.height)), 1)
         return int((height - tall) / 2), int((width - wide) / 2)
 
-    def _cut(self, images, transformation, method):
+    def _cut(self, images, transformation: Sequence[Tensor], method: str):
         top, left = transformation
         cut = images[:, top : top + self.height, left : left + self.width, :]
         if cut.shape.as_list()[1:3] == [self.height, self.width]:
@@ -570,11 +548,15 @@ class RandomCrop(ImageLayer):
         cut.set_shape([sizes[0], self.height, self.width, sizes[-1]])
         return cut
 
-    def transform_images(self, images, transformation, training=True):
+    def transform_images(
+        self, images: TensorLike, transformation: Sequence[Tensor], training: bool | Tensor = True
+    ):
         """The windows of the images."""
         return self._cut(images, transformation, "bilinear") if training else images
 
-    def transform_segmentation_masks(self, segmentation_masks, transformation, training=True):
+    def transform_segmentation_masks(
+        self, segmentation_masks, transformation, training: bool | Tensor = True
+    ):
         """The same windows of the masks."""
         return (
             self._cut(segmentation_masks, transformation, "nearest")
@@ -582,7 +564,7 @@ class RandomCrop(ImageLayer):
             else segmentation_masks
         )
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         place = slice(-2, None) if self.data_format == "channels_first" else slice(-3, -1)
         sizes[place] = [self.height, self.width]
@@ -604,14 +586,16 @@ class _RandomSize(ImageLayer):
     _axis = 1
     _keras_module = "keras._legacy.layers"
 
-    def __init__(self, factor, interpolation="bilinear", seed=None, **kwargs):
+    def __init__(self, factor, interpolation: str = "bilinear", seed: int | None = None, **kwargs):
         super().__init__(factor=factor, **kwargs)
         self.interpolation, self.seed = interpolation, seed
         side = "height" if self._axis == 1 else "width"
         bounds = factor if isinstance(factor, (tuple, list)) else (-factor, factor)
         self.__dict__.update({f"{side}_lower": bounds[0], f"{side}_upper": bounds[1]})
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(
+        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
+    ):
         """The new height and width."""
         sizes = list(sizes_of(data["images"])[1:3])
         if training:
@@ -620,14 +604,14 @@ class _RandomSize(ImageLayer):
             sizes[place] = cast(float_of(sizes[place]) * cast(scale, dtypes.float32), dtypes.int32)
         return sizes
 
-    def transform_images(self, images, transformation, training=True):
+    def transform_images(self, images, transformation: Sequence[TensorLike], training: bool | Tensor = True):
         """The images in their new size."""
         if not training:
             return images
         resized = resize(images, stack_sizes(*transformation), self.interpolation)
         return cast(resized, images.dtype)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         sizes[len(sizes) - 4 + self._axis] = None
         return TensorShape(sizes)

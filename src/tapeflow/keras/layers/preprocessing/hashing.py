@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
@@ -44,7 +48,8 @@ class Hashing(PreprocessingLayer):
     supports_jit = False
 
     def __init__(
-        self, num_bins, mask_value=None, salt=None, output_mode="int", sparse=False, **kwargs
+        self, num_bins: int, mask_value: str | None = None, salt: Sequence[int] | None = None,
+        output_mode: str = "int", sparse: bool = False, **kwargs,
     ):
         if kwargs.get("dtype") is None:
             kwargs["dtype"] = "int64" if output_mode == "int" else settings.floatx()
@@ -100,7 +105,7 @@ class Hashing(PreprocessingLayer):
             hashed = to_hash_bucket_fast(values, bins)
         return hashed if masked is None else where(masked, zeros_like(hashed), hashed + 1)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         return TensorShape(encoded_shape(sizes, self.output_mode, self.num_bins))
 
@@ -135,7 +140,10 @@ class HashedCrossing(PreprocessingLayer):
 
     supports_jit = False
 
-    def __init__(self, num_bins, output_mode="int", sparse=False, name=None, dtype=None, **kwargs):
+    def __init__(
+        self, num_bins: int, output_mode: str = "int", sparse: bool = False, name: str | None = None,
+        dtype: DTypeLike | None = None, **kwargs,
+    ):
         if dtype is None:
             dtype = "int64" if output_mode == "int" else settings.floatx()
         super().__init__(name=name, dtype=dtype, **kwargs)
@@ -147,7 +155,7 @@ class HashedCrossing(PreprocessingLayer):
         check_output_mode(type(self).__name__, output_mode, sparse)
         self.num_bins, self.output_mode, self.sparse = num_bins, output_mode, sparse
 
-    def call(self, inputs):
+    def call(self, inputs: Sequence[Tensor]):
         if not isinstance(inputs, (list, tuple)) or len(inputs) < 2:
             raise ValueError(
                 "`HashedCrossing` should be called on at least two inputs, in a list or tuple. "
@@ -175,7 +183,7 @@ class HashedCrossing(PreprocessingLayer):
             crossed, self.output_mode, self.num_bins, self._compute_dtype_object, self.sparse
         )
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape[0]).as_list()
         return TensorShape(encoded_shape(sizes, self.output_mode, self.num_bins))
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.layers.preprocessing.base import PreprocessingLayer, as_tensor
@@ -29,17 +33,22 @@ class ImageLayer(PreprocessingLayer):
     # The lower bound, of the factor, where one number is given; None: minus the number.
     _lower: float | None = None
 
-    def __init__(self, factor=None, bounding_box_format=None, data_format=None, **kwargs):
+    def __init__(
+        self, factor: Sequence[float] | float | None = None, bounding_box_format=None,
+        data_format: str | None = None, **kwargs,
+    ):
         super().__init__(**kwargs)
         self.bounding_box_format = bounding_box_format
         self.data_format = settings.normalize_data_format(data_format)
         if factor is not None:
             self._set_factor(factor)
 
-    def _set_factor(self, factor):
+    def _set_factor(self, factor: Sequence[float] | float):
         self.factor = self._range_of(factor, "factor")
 
-    def _range_of(self, factor, name, bounds=None, lower=None):
+    def _range_of(
+        self, factor: Sequence[float] | float, name: str, bounds: Sequence[float] | None = None, lower=None
+    ):
         """A pair of bounds from a number or a pair. Raises ValueError for numbers that do not fit."""
         low, high = self._bounds if bounds is None else bounds
         lower = self._lower if lower is None else lower
@@ -61,39 +70,45 @@ class ImageLayer(PreprocessingLayer):
 
     # What subclasses define
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(
+        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
+    ):
         """What is drawn for one call: passed to all of the functions below."""
 
-    def transform_images(self, images, transformation, training=True):
+    def transform_images(self, images: TensorLike, transformation, training: bool | Tensor = True):
         """The images, changed."""
         return images
 
-    def transform_labels(self, labels, transformation, training=True):
+    def transform_labels(self, labels, transformation, training: bool | Tensor = True):
         """The labels that belong to the changed images."""
         return labels
 
-    def transform_segmentation_masks(self, segmentation_masks, transformation, training=True):
+    def transform_segmentation_masks(
+        self, segmentation_masks, transformation, training: bool | Tensor = True
+    ):
         """The masks that belong to the changed images."""
         return segmentation_masks
 
-    def transform_bounding_boxes(self, bounding_boxes, transformation, training=True):
+    def transform_bounding_boxes(self, bounding_boxes, transformation, training: bool | Tensor = True):
         """The boxes that belong to the changed images."""
         return bounding_boxes
 
-    def transform_single_image(self, image, transformation, training=True):
+    def transform_single_image(self, image, transformation, training: bool | Tensor = True):
         """One image, changed."""
         return squeeze(self.transform_images(expand_dims(image, 0), transformation, training), [0])
 
-    def transform_single_label(self, label, transformation, training=True):
+    def transform_single_label(self, label, transformation, training: bool | Tensor = True):
         """The label of one image."""
         return squeeze(self.transform_labels(expand_dims(label, 0), transformation, training), [0])
 
-    def transform_single_segmentation_mask(self, segmentation_mask, transformation, training=True):
+    def transform_single_segmentation_mask(
+        self, segmentation_mask, transformation, training: bool | Tensor = True
+    ):
         """The mask of one image."""
         masks = expand_dims(segmentation_mask, 0)
         return squeeze(self.transform_segmentation_masks(masks, transformation, training), [0])
 
-    def transform_single_bounding_box(self, bounding_box, transformation, training=True):
+    def transform_single_bounding_box(self, bounding_box, transformation, training: bool | Tensor = True):
         """The boxes of one image."""
         batch = {name: expand_dims(as_tensor(x), 0) for name, x in bounding_box.items()}
         changed = self.transform_bounding_boxes(batch, transformation, training)
@@ -140,21 +155,21 @@ class ImageLayer(PreprocessingLayer):
             whole["bounding_boxes"] = boxes
         return whole if isinstance(data, dict) else whole["images"]
 
-    def _uniform(self, shape, low, high, seed=None):
+    def _uniform(self, shape: Sequence[Any], low: float, high: float, seed: int | None = None):
         """Random numbers of the compute dtype."""
         dtype = self._compute_dtype_object
         if dtype not in (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64):
             dtype = dtypes.float32
         return uniform(shape, low, high, dtype, seed=self._own_seed(seed))
 
-    def _own_seed(self, seed):
+    def _own_seed(self, seed: int | None):
         return seed if isinstance(seed, int) else getattr(self, "seed", None)
 
-    def _per_image(self, images, low, high, seed=None):
+    def _per_image(self, images: Tensor, low: float, high: float, seed: int | None = None):
         """A random number for each image, of shape (batch, 1, 1, 1)."""
         return self._uniform([sizes_of(images)[0], 1, 1, 1], low, high, seed)
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         return TensorShape(input_shape) if not isinstance(input_shape, dict) else input_shape
 
     def get_config(self):
@@ -171,7 +186,7 @@ class ImageLayer(PreprocessingLayer):
 class GeometricLayer(ImageLayer):
     """A change of where pixels are, which masks and boxes follow."""
 
-    def _move(self, images, transformation, nearest=False):
+    def _move(self, images, transformation, nearest: bool = False):
         """The images, changed; without mixing neighbours where `nearest`."""
         return images
 
@@ -179,7 +194,9 @@ class GeometricLayer(ImageLayer):
         """Where points go: x and y of shape (batch, n), in pixels."""
         return x, y
 
-    def transform_images(self, images, transformation, training=True):
+    def transform_images(
+        self, images: TensorLike, transformation: dict[str, Any] | None, training: bool | Tensor = True
+    ):
         """The images, changed."""
         return self._move(images, transformation) if training else images
 
@@ -215,7 +232,7 @@ class GeometricLayer(ImageLayer):
         return {**bounding_boxes, "boxes": boxes_of(x0, y0, x1, y1, form, height, width)}
 
 
-def corners_of(boxes, form, height, width):
+def corners_of(boxes: TensorLike, form: str, height: int, width: int):
     """x0, y0, x1, y1 in pixels, each (batch, n), of boxes (batch, n, 4). Raises ValueError for an unknown form."""
     kind = form.removeprefix("rel_")
     a, b, c, d = (squeeze(part, [-1]) for part in split(boxes, 4, axis=-1))
@@ -233,7 +250,7 @@ def corners_of(boxes, form, height, width):
     return a, b, c, d
 
 
-def boxes_of(a, b, c, d, form, height, width):
+def boxes_of(a, b, c, d, form: str, height, width):
     """The boxes of `corners_of`, back in their form."""
     kind = form.removeprefix("rel_")
     if form.startswith("rel_"):

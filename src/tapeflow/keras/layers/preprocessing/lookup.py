@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import init_scope
 from tapeflow.core.deserialization import refuse_unsafe
 from tapeflow.core.files.whole_files import replace_file
@@ -48,22 +51,10 @@ class IndexLookup(AdaptiveLayer):
     supports_jit = False
 
     def __init__(
-        self,
-        max_tokens,
-        num_oov_indices,
-        mask_token,
-        oov_token,
-        vocabulary_dtype,
-        vocabulary=None,
-        idf_weights=None,
-        invert=False,
-        output_mode="int",
-        sparse=False,
-        pad_to_max_tokens=False,
-        oov_method="floormod",
-        name=None,
-        salt=None,
-        **kwargs,
+        self, max_tokens, num_oov_indices: int, mask_token: str | None, oov_token: str, vocabulary_dtype: str,
+        vocabulary: Sequence[str] | str | None = None, idf_weights=None, invert: bool = False,
+        output_mode: str = "int", sparse: bool = False, pad_to_max_tokens: bool = False,
+        oov_method: str = "floormod", name: str | None = None, salt=None, **kwargs,
     ):
         if max_tokens is not None and max_tokens <= 1:
             raise ValueError(
@@ -139,7 +130,7 @@ class IndexLookup(AdaptiveLayer):
         """The number of tokens, with those for masked and unknown ones."""
         return len(self._tokens) + self._token_start()
 
-    def set_vocabulary(self, vocabulary, idf_weights=None):
+    def set_vocabulary(self, vocabulary: Sequence[str] | str, idf_weights: np.ndarray | None = None):
         """Set the vocabulary.
 
         Args:
@@ -210,7 +201,7 @@ class IndexLookup(AdaptiveLayer):
             ]
         return [None if x is None else int(x) for x in values]
 
-    def _set_idf(self, weights):
+    def _set_idf(self, weights: np.ndarray):
         if self.pad_to_max_tokens and self.max_tokens is not None:
             weights = np.pad(weights, (0, self.max_tokens - len(weights)))
         self.__dict__["_idf"] = np.asarray(weights, settings.floatx())
@@ -361,7 +352,7 @@ class IndexLookup(AdaptiveLayer):
 
         return sparse_ops.from_dense(result)
 
-    def _lookup(self, inputs):
+    def _lookup(self, inputs: Tensor):
         numbers = self.lookup_table.lookup(inputs)
         if self.mask_token is not None:
             key = 0 if self.invert else self.mask_token
@@ -440,7 +431,7 @@ class IndexLookup(AdaptiveLayer):
         if self._idf is not None:
             store["idf_weights"] = self._idf
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: dict[str, Any]):
         """Takes the inverse document frequencies out of a store."""
         if self.output_mode == "tf_idf":
             self.__dict__["_idf"] = np.asarray(store["idf_weights"])
@@ -523,21 +514,10 @@ class StringLookup(IndexLookup):
     """
 
     def __init__(
-        self,
-        max_tokens=None,
-        num_oov_indices=1,
-        mask_token=None,
-        oov_token="[UNK]",
-        vocabulary=None,
-        idf_weights=None,
-        invert=False,
-        output_mode="int",
-        pad_to_max_tokens=False,
-        sparse=False,
-        encoding="utf-8",
-        name=None,
-        salt=None,
-        **kwargs,
+        self, max_tokens=None, num_oov_indices: int = 1, mask_token: str | None = None,
+        oov_token: str = "[UNK]", vocabulary: Sequence[str] | str | None = None, idf_weights=None,
+        invert: bool = False, output_mode: str = "int", pad_to_max_tokens: bool = False, sparse: bool = False,
+        encoding: str = "utf-8", name: str | None = None, salt=None, **kwargs,
     ):
         kwargs.pop("vocabulary_dtype", None)
         super().__init__(
@@ -599,22 +579,10 @@ class IntegerLookup(IndexLookup):
     """
 
     def __init__(
-        self,
-        max_tokens=None,
-        num_oov_indices=1,
-        mask_token=None,
-        oov_token=-1,
-        vocabulary=None,
-        vocabulary_dtype="int64",
-        idf_weights=None,
-        invert=False,
-        output_mode="int",
-        sparse=False,
-        pad_to_max_tokens=False,
-        oov_method="floormod",
-        salt=None,
-        name=None,
-        **kwargs,
+        self, max_tokens=None, num_oov_indices: int = 1, mask_token=None, oov_token=-1, vocabulary=None,
+        vocabulary_dtype: str = "int64", idf_weights=None, invert: bool = False, output_mode: str = "int",
+        sparse: bool = False, pad_to_max_tokens: bool = False, oov_method: str = "floormod", salt=None,
+        name: str | None = None, **kwargs,
     ):
         if dtypes.as_dtype(vocabulary_dtype) not in (dtypes.int32, dtypes.int64):
             raise ValueError(

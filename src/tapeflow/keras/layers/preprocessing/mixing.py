@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.layers.preprocessing.color import (
     AutoContrast,
@@ -43,7 +47,7 @@ class Pipeline(ImageLayer):
       name: the name of the layer.
     """
 
-    def __init__(self, layers, name=None):
+    def __init__(self, layers: Sequence[Any], name: str | None = None):
         super().__init__(name=name)
         self._stages = list(layers)
 
@@ -52,13 +56,13 @@ class Pipeline(ImageLayer):
         """The layers."""
         return list(self._stages)
 
-    def call(self, data, training=True, mask=None):
+    def call(self, data: TensorLike, training: bool | Tensor = True, mask=None):
         for layer in self._stages:
             kwargs = {"training": training} if signature_of(layer).takes_training else {}
             data = layer(data, **kwargs)
         return data
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         for layer in self._stages:
             input_shape = layer.compute_output_shape(input_shape)
         return input_shape
@@ -72,7 +76,7 @@ class Pipeline(ImageLayer):
         return cls([deserialize_in("keras.layers", layer) for layer in config["layers"]], name=config.get("name"))
 
 
-def _beta(layer, shape, a, b):
+def _beta(layer: AugMix | MixUp, shape: Sequence[Any], a: float, b: float):
     """Random numbers with a beta distribution."""
     seed = layer._own_seed(None)
     x = gamma(shape, a, dtype="float32", seed=seed)
@@ -96,11 +100,13 @@ class MixUp(ImageLayer):
         inputs, and the arguments of `Layer`.
     """
 
-    def __init__(self, alpha=0.2, data_format=None, seed=None, **kwargs):
+    def __init__(self, alpha: float = 0.2, data_format: str | None = None, seed: int | None = None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
         self.alpha, self.seed = alpha, seed
 
-    def get_random_transformation(self, data, training=True, seed=None):
+    def get_random_transformation(
+        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
+    ):
         """The share of each image, and the one that it is mixed with."""
         if not training:
             return None
@@ -111,7 +117,7 @@ class MixUp(ImageLayer):
             "permutation_order": order,
         }
 
-    def _mixed(self, x, transformation, training):
+    def _mixed(self, x, transformation, training: bool | Tensor):
         if not training or transformation is None:
             return x
         weight = reshape(transformation["mix_weight"], [-1] + [1] * (x.shape.rank - 1))
@@ -123,11 +129,13 @@ class MixUp(ImageLayer):
         """The mixed images."""
         return self._mixed(images, transformation, training)
 
-    def transform_labels(self, labels, transformation, training=True):
+    def transform_labels(self, labels, transformation, training: bool | Tensor = True):
         """The mixed labels."""
         return self._mixed(labels, transformation, training)
 
-    def transform_segmentation_masks(self, segmentation_masks, transformation=None, training=True):
+    def transform_segmentation_masks(
+        self, segmentation_masks, transformation=None, training: bool | Tensor = True
+    ):
         """The mixed masks."""
         return self._mixed(segmentation_masks, transformation, training)
 
@@ -155,7 +163,10 @@ class CutMix(ImageLayer):
     _bounds = (0.0, 1.0)
     _lower = 0.0
 
-    def __init__(self, factor=1.0, seed=None, data_format=None, **kwargs):
+    def __init__(
+        self, factor: Sequence[float] | float = 1.0, seed: int | None = None, data_format: str | None = None,
+        **kwargs,
+    ):
         super().__init__(factor=factor, data_format=data_format, **kwargs)
         self.seed = seed
 
@@ -172,7 +183,7 @@ class CutMix(ImageLayer):
         y = self._per_image(images, 0.0, float(height), seed)
         x = self._per_image(images, 0.0, float(width), seed)
 
-        def edges(center, size, limit):
+        def edges(center: Tensor, size: Tensor, limit: int):
             low = clip_by_value(center - size / 2.0, 0.0, float(limit))
             return low, clip_by_value(center + size / 2.0, 0.0, float(limit))
 
@@ -191,7 +202,7 @@ class CutMix(ImageLayer):
 
     transform_segmentation_masks = transform_images
 
-    def transform_labels(self, labels, transformation, training=True):
+    def transform_labels(self, labels, transformation, training: bool | Tensor = True):
         """The labels, mixed by area."""
         if not training:
             return labels
@@ -224,7 +235,7 @@ def _changes(value_range, strength, interpolation, seed, geometric):
     return found
 
 
-def _pick(layers, number, images, training):
+def _pick(layers: Sequence[Any], number: Tensor, images, training: bool | Tensor):
     """The images changed by the layer with a number that is only known now."""
     def branch(layer):
         def run():

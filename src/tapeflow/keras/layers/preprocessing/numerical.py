@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
@@ -38,18 +42,18 @@ class Rescaling(PreprocessingLayer):
     [-1.  1.]
     """
 
-    def __init__(self, scale, offset=0.0, **kwargs):
+    def __init__(self, scale: float, offset: float = 0.0, **kwargs):
         super().__init__(**kwargs)
         self.scale, self.offset = scale, offset
         self.supports_masking = True
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         dtype = self._compute_dtype_object
         scale = as_tensor(np.asarray(self.scale), dtype)
         offset = as_tensor(np.asarray(self.offset), dtype)
         return as_tensor(inputs, dtype) * scale + offset
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         return TensorShape(input_shape)
 
     def get_config(self):
@@ -77,7 +81,9 @@ class Normalization(AdaptiveLayer):
     [-1.  0.  1.]
     """
 
-    def __init__(self, axis=-1, mean=None, variance=None, invert=False, **kwargs):
+    def __init__(
+        self, axis: int = -1, mean: TensorLike | None = None, variance=None, invert: bool = False, **kwargs
+    ):
         super().__init__(**kwargs)
         self.axis = () if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
         self.input_mean, self.input_variance, self.invert = mean, variance, invert
@@ -89,7 +95,7 @@ class Normalization(AdaptiveLayer):
                 f"mean={mean} and variance={variance}"
             )
 
-    def build(self, input_shape):
+    def build(self, input_shape: ShapeLike):
         if input_shape is None:
             return
         sizes = TensorShape(input_shape).as_list()
@@ -194,13 +200,13 @@ class Normalization(AdaptiveLayer):
             reshape(as_tensor(self.__dict__[f"_{name}"]), self._broadcast), self._compute_dtype_object
         )
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         x = as_tensor(inputs, self._compute_dtype_object)
         mean = self._statistic("mean")
         scale = maximum(sqrt(self._statistic("variance")), settings.epsilon())
         return mean + x * scale if self.invert else (x - mean) / scale
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         return TensorShape(input_shape)
 
     def get_config(self):
@@ -238,14 +244,9 @@ class Discretization(AdaptiveLayer):
     _only_in_configs = ("trainable", "batch_input_shape")
 
     def __init__(
-        self,
-        bin_boundaries=None,
-        num_bins=None,
-        epsilon=0.01,
-        output_mode="int",
-        sparse=False,
-        dtype=None,
-        name=None,
+        self, bin_boundaries: Sequence[float] | None = None, num_bins: int | None = None,
+        epsilon: float = 0.01, output_mode: str = "int", sparse: bool = False, dtype: DTypeLike | None = None,
+        name: str | None = None,
     ):
         super().__init__(name=name, dtype=dtype)
         check_output_mode(type(self).__name__, output_mode, sparse)
@@ -291,7 +292,7 @@ class Discretization(AdaptiveLayer):
         """Forgets the quantiles."""
         self.summary = np.zeros([2, 0], "float32")
 
-    def update_state(self, data):
+    def update_state(self, data: np.ndarray):
         """Takes a batch into the quantiles."""
         values = np.sort(np.asarray(data, "float32").reshape(-1))
         step = max(values.size * self.epsilon, 1)
@@ -346,7 +347,7 @@ class Discretization(AdaptiveLayer):
             indices, self.output_mode, len(boundaries) + 1, self.output_dtype, self.sparse
         )
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         depth = self.num_bins if self.bin_boundaries is None else len(self.bin_boundaries) + 1
         return TensorShape(
             encoded_shape(TensorShape(input_shape).as_list(), self.output_mode, depth)
@@ -364,7 +365,7 @@ class Discretization(AdaptiveLayer):
         }
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A layer from the constructor's arguments; both bins and boundaries, where it has learned."""
         config = dict(config)
         boundaries = config["bin_boundaries"]
@@ -375,7 +376,7 @@ class Discretization(AdaptiveLayer):
         return layer
 
 
-def _compress(summary, epsilon):
+def _compress(summary: np.ndarray, epsilon: float):
     """Values and weights, at most 1 / epsilon of them, by interpolation of the cumulative weights."""
     if summary.shape[1] * epsilon < 1:
         return summary
@@ -386,7 +387,7 @@ def _compress(summary, epsilon):
     return np.stack([values, weights]).astype("float32")
 
 
-def check_output_mode(name, mode, sparse, modes=OUTPUT_MODES):
+def check_output_mode(name: str, mode: str, sparse: bool, modes: Sequence[str] = OUTPUT_MODES):
     """Raises ValueError for an output mode that there is not, and for sparse integers."""
     if mode not in modes:
         raise ValueError(
@@ -422,7 +423,7 @@ class CategoryEncoding(PreprocessingLayer):
      [0. 0. 0. 3.]]
     """
 
-    def __init__(self, num_tokens=None, output_mode="multi_hot", sparse=False, **kwargs):
+    def __init__(self, num_tokens=None, output_mode: str = "multi_hot", sparse: bool = False, **kwargs):
         super().__init__(**kwargs)
         if output_mode == "binary":
             output_mode = "multi_hot"
@@ -454,7 +455,7 @@ class CategoryEncoding(PreprocessingLayer):
             count_weights,
         )  # fmt: skip
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
         return TensorShape(encoded_shape(sizes, self.output_mode, self.num_tokens))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.ops.array.construction import range as range_of
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.gather import gather
@@ -16,7 +17,7 @@ from tapeflow.ops.math.elementwise import floor
 from tapeflow.ops.static import sizes_of
 
 
-def grid(height, width):
+def grid(height: int, width: int):
     """The x and y of every pixel, each (1, height * width)."""
     y = cast(range_of(height), dtypes.float32)
     x = cast(range_of(width), dtypes.float32)
@@ -25,7 +26,10 @@ def grid(height, width):
     return xs, ys
 
 
-def project(images, matrices, interpolation="bilinear", fill_mode="reflect", fill_value=0.0):
+def project(
+    images: TensorLike, matrices, interpolation: str = "bilinear", fill_mode: str = "reflect",
+    fill_value: float = 0.0,
+):
     """Output pixel (x, y) from input position ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k), k = c0 x + c1 y + 1.
 
     Args:
@@ -50,14 +54,17 @@ def move_points(x, y, matrices):
     return (b1 * u - a1 * v) / determinant, (a0 * v - b0 * u) / determinant
 
 
-def sample(images, x, y, interpolation="bilinear", fill_mode="reflect", fill_value=0.0):
+def sample(
+    images, x: TensorLike, y: TensorLike, interpolation: str = "bilinear", fill_mode: str = "reflect",
+    fill_value: float = 0.0,
+):
     """The images at positions x, y, each (batch, height * width), as images of the same size."""
     batch, height, width, channels = sizes_of(images)
     dtype = images.dtype
     flat = reshape(cast(images, dtypes.float32), [-1, channels])
     starts = expand_dims(range_of(batch) * (height * width), 1)
 
-    def at(column, row):
+    def at(column: Tensor, row: Tensor):
         inside = None
         if fill_mode == "constant":
             inside = logical_and(
@@ -93,7 +100,7 @@ def stack_sizes(*sizes):
     return list(sizes) if all(isinstance(n, int) for n in sizes) else stack(list(sizes))
 
 
-def float_of(size):
+def float_of(size: int):
     """A size as a number to compute with."""
     return float(size) if isinstance(size, int) else cast(size, dtypes.float32)
 
@@ -106,11 +113,11 @@ def _nearest(x):
     return where(up, low + 1.0, low)
 
 
-def _within(x, size, mode):
+def _within(x: Tensor, size: int, mode: str):
     return x if mode == "constant" else clip_by_value(x, 0.0, float_of(size) - 1.0)
 
 
-def _wrapped(x, size, mode):
+def _wrapped(x, size: int, mode: str):
     """Positions outside of the image, brought inside."""
     n = float_of(size)
     if mode == "reflect":

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
 from tapeflow.ops.array.padding import pad
@@ -21,7 +25,7 @@ _INTERPOLATIONS = (
 )
 
 
-def _targeted(self, input_shape):
+def _targeted(self, input_shape: Sequence[Any]):
     sizes = TensorShape(input_shape).as_list()
     place = slice(-2, None) if self.data_format == "channels_first" else slice(-3, -1)
     sizes[place] = [self.height, self.width]
@@ -64,17 +68,9 @@ class Resizing(ImageLayer):
     """
 
     def __init__(
-        self,
-        height,
-        width,
-        interpolation="bilinear",
-        crop_to_aspect_ratio=False,
-        pad_to_aspect_ratio=False,
-        fill_mode="constant",
-        fill_value=0.0,
-        antialias=False,
-        data_format=None,
-        **kwargs,
+        self, height: int, width: int, interpolation: str = "bilinear", crop_to_aspect_ratio: bool = False,
+        pad_to_aspect_ratio: bool = False, fill_mode: str = "constant", fill_value: float = 0.0,
+        antialias: bool = False, data_format: str | None = None, **kwargs,
     ):
         super().__init__(data_format=data_format, **kwargs)
         if interpolation.lower() not in _INTERPOLATIONS:
@@ -92,7 +88,7 @@ class Resizing(ImageLayer):
         )
         self.fill_mode, self.fill_value, self.antialias = fill_mode, fill_value, antialias
 
-    def _resized(self, images, method):
+    def _resized(self, images, method: str):
         if self.crop_to_aspect_ratio:
             images = crop_like(images, self.height, self.width)
         elif self.pad_to_aspect_ratio:
@@ -105,11 +101,13 @@ class Resizing(ImageLayer):
         resized = resize(images, [self.height, self.width], method, antialias=self.antialias)
         return cast(resized, images.dtype)
 
-    def transform_images(self, images, transformation=None, training=True):
+    def transform_images(self, images: TensorLike, transformation=None, training: bool | Tensor = True):
         """The images in their new size."""
         return self._resized(images, self.interpolation)
 
-    def transform_segmentation_masks(self, segmentation_masks, transformation=None, training=True):
+    def transform_segmentation_masks(
+        self, segmentation_masks, transformation=None, training: bool | Tensor = True
+    ):
         """The masks in their new size, without mixing neighbours."""
         return self._resized(segmentation_masks, "nearest")
 
@@ -147,11 +145,11 @@ class CenterCrop(ImageLayer):
     (1, 2, 2, 3)
     """
 
-    def __init__(self, height, width, data_format=None, **kwargs):
+    def __init__(self, height: int, width: int, data_format: str | None = None, **kwargs):
         super().__init__(data_format=data_format, **kwargs)
         self.height, self.width = height, width
 
-    def _cut(self, images, method):
+    def _cut(self, images, method: str):
         _, height, width, _ = sizes_of(images)
         if height >= self.height and width >= self.width:
             top, left = (height - self.height) // 2, (width - self.width) // 2
@@ -159,11 +157,13 @@ class CenterCrop(ImageLayer):
         images = crop_like(images, self.height, self.width)
         return cast(resize(images, [self.height, self.width], method), images.dtype)
 
-    def transform_images(self, images, transformation=None, training=True):
+    def transform_images(self, images: TensorLike, transformation=None, training: bool | Tensor = True):
         """The middles of the images."""
         return self._cut(images, "bilinear")
 
-    def transform_segmentation_masks(self, segmentation_masks, transformation=None, training=True):
+    def transform_segmentation_masks(
+        self, segmentation_masks, transformation=None, training: bool | Tensor = True
+    ):
         """The middles of the masks."""
         return self._cut(segmentation_masks, "nearest")
 
@@ -188,11 +188,13 @@ class MaxNumBoundingBoxes(ImageLayer):
         inputs, and the arguments of `Layer`.
     """
 
-    def __init__(self, max_number, fill_value=-1, **kwargs):
+    def __init__(self, max_number: int, fill_value: int = -1, **kwargs):
         super().__init__(**kwargs)
         self.max_number, self.fill_value = int(max_number), int(fill_value)
 
-    def transform_bounding_boxes(self, bounding_boxes, transformation, training=True):
+    def transform_bounding_boxes(
+        self, bounding_boxes: dict[str, Any], transformation, training: bool | Tensor = True
+    ):
         """The first `max_number` boxes and labels, or all of them and filling."""
 
         def fitted(x):

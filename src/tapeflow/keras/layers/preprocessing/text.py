@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.preprocessing.base import AdaptiveLayer, as_tensor, batches_of
 from tapeflow.keras.layers.preprocessing.lookup import StringLookup
@@ -60,21 +61,10 @@ class TextVectorization(AdaptiveLayer):
     supports_jit = False
 
     def __init__(
-        self,
-        max_tokens=None,
-        standardize="lower_and_strip_punctuation",
-        split="whitespace",
-        ngrams=None,
-        output_mode="int",
-        output_sequence_length=None,
-        pad_to_max_tokens=False,
-        vocabulary=None,
-        idf_weights=None,
-        sparse=False,
-        ragged=False,
-        encoding="utf-8",
-        name=None,
-        **kwargs,
+        self, max_tokens=None, standardize: str = "lower_and_strip_punctuation", split: str = "whitespace",
+        ngrams=None, output_mode: str = "int", output_sequence_length: int | None = None,
+        pad_to_max_tokens: bool = False, vocabulary=None, idf_weights=None, sparse: bool = False,
+        ragged: bool = False, encoding: str = "utf-8", name: str | None = None, **kwargs,
     ):
         output_mode = {"binary": "multi_hot", "tf-idf": "tf_idf"}.get(output_mode, output_mode)
         if output_mode not in ("int", "multi_hot", "count", "tf_idf"):
@@ -163,7 +153,7 @@ class TextVectorization(AdaptiveLayer):
         """
         self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
 
-    def adapt(self, data, batch_size=None, steps=None):
+    def adapt(self, data: TensorLike, batch_size=None, steps=None):
         """Learn the words from data, the most frequent first.
 
         Args:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
 from tapeflow.core.release import keras_2
@@ -54,15 +57,8 @@ class RNN(Layer):
     """
 
     def __init__(
-        self,
-        cell,
-        return_sequences=False,
-        return_state=False,
-        go_backwards=False,
-        stateful=False,
-        unroll=False,
-        zero_output_for_mask=False,
-        **kwargs,
+        self, cell, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
+        stateful: bool = False, unroll: bool = False, zero_output_for_mask: bool = False, **kwargs,
     ):
         time_major = kwargs.pop("time_major", False)
         if isinstance(cell, (list, tuple)):
@@ -108,7 +104,7 @@ class RNN(Layer):
         self.__dict__["_states"] = states
 
     @takes_old_names(inputs="batch_size")
-    def get_initial_state(self, batch_size):
+    def get_initial_state(self, batch_size: TensorLike):
         """Make the states of the first step: the cell's, zeros if it says nothing.
 
         Args:
@@ -124,7 +120,7 @@ class RNN(Layer):
         states = first_states(self.cell, batch_size, dtype)
         return list(states) if nest.is_nested(states) else [states]
 
-    def _first_states(self, inputs):
+    def _first_states(self, inputs: Tensor):
         """The states of the first step for these inputs, of what a program's class may define for either Keras."""
         if "batch_size" not in inspect.signature(self.get_initial_state).parameters:
             return self.get_initial_state(inputs)
@@ -146,7 +142,7 @@ class RNN(Layer):
         """Sets the states of a stateful layer to zeros."""
         self.reset_states()
 
-    def inner_loop(self, sequence, initial_state, mask, training=False):
+    def inner_loop(self, sequence, initial_state, mask, training: bool | Tensor = False):
         """Run the cell over a sequence.
 
         Args:
@@ -242,7 +238,7 @@ class RNN(Layer):
         states = [state_sizes] if is_size(state_sizes) else list(state_sizes)
         return [outputs, *[map_sizes(with_batch, one) for one in states]]
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask: TensorLike | None = None):
         mask = nest.flatten(mask)[0]
         mask = mask if self.return_sequences else None
         return [mask, *[None for _ in self.states]] if self.return_state else mask
@@ -350,7 +346,7 @@ class RNN(Layer):
         found = [output, *(states if isinstance(states, (list, tuple)) else [states])]
         return found if keras_2() else tuple(found)
 
-    def _by_steps(self, inputs, initial_state, constants, mask, training):
+    def _by_steps(self, inputs: Tensor, initial_state: Sequence[Tensor], constants, mask, training):
         """(last output, all outputs, final states) by a loop over the steps."""
         step, sequence = self._step_function(inputs, training, len(constants or ()))
         return rnn(
@@ -366,7 +362,7 @@ class RNN(Layer):
             return_all_outputs=self.return_sequences,
         )
 
-    def _step_function(self, inputs, training, n_constants):
+    def _step_function(self, inputs: Tensor, training: bool | Tensor, n_constants: int):
         """What the loop calls at each step, and the sequence it goes over."""
         cell = self.cell
         call = cell if isinstance(cell, Layer) else cell.call
@@ -375,7 +371,7 @@ class RNN(Layer):
         # The cells of 1.x want their only state bare.
         alone = hasattr(cell, "_is_tf_rnn_cell")
 
-        def step(inputs_t, states):
+        def step(inputs_t: Tensor, states):
             if n_constants:
                 states, kwargs["constants"] = states[:-n_constants], states[-n_constants:]
             states = states[0] if len(states) == 1 and alone else states
@@ -432,7 +428,7 @@ class RNN(Layer):
         return config
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects=None):
         """A layer from the constructor's arguments."""
         config = dict(config)
         cell = deserialize_in("keras.layers", config.pop("cell"), custom_objects)
@@ -477,7 +473,7 @@ class CellLayer(RNN):
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self.input_spec = [InputSpec(ndim=3)]
 
-    def _step_function(self, inputs, training, n_constants):
+    def _step_function(self, inputs: Tensor, training, n_constants: int):
         cell = self.cell
         if n_constants:
             return super()._step_function(inputs, training, n_constants)
@@ -511,7 +507,7 @@ class CellLayer(RNN):
         return cls(**config)
 
 
-def of_cell(names):
+def of_cell(names: str):
     """A class decorator: settings of the cell as attributes of the layer."""
 
     def decorate(cls):
@@ -531,13 +527,13 @@ SETTINGS = (
 )
 
 
-def _cell_name(cell_class):
+def _cell_name(cell_class: type):
     return {"SimpleRNNCell": "simple_rnn_cell", "GRUCell": "gru_cell"}.get(
         cell_class.__name__, "lstm_cell"
     )
 
 
-def standardize_args(inputs, initial_state, constants, num_constants):
+def standardize_args(inputs, initial_state, constants, num_constants: int):
     """Separates what may come as one list of sequence, states and constants."""
     if isinstance(inputs, list):
         if initial_state is not None or constants is not None:
@@ -561,12 +557,12 @@ def standardize_args(inputs, initial_state, constants, num_constants):
     return inputs, listed(initial_state), listed(constants)
 
 
-def _spec_of_state(x):
+def _spec_of_state(x: Tensor | KerasTensor):
     shape = x.shape if isinstance(x, (KerasTensor, Tensor, Variable)) else np.shape(x)
     return InputSpec(shape=[None, *TensorShape(shape).as_list()[1:]])
 
 
-def _check_states(sizes, wanted, specs):
+def _check_states(sizes: Sequence[int], wanted: Sequence[TensorShape], specs: Sequence[Any]):
     found = [TensorShape(spec.shape) for spec in nest.flatten(specs)]
     if len(found) != len(wanted) or not all(
         a.as_list()[1:] == b.as_list()[1:] or (not a.is_fully_defined() and a.is_compatible_with(b))
@@ -578,6 +574,6 @@ def _check_states(sizes, wanted, specs):
         )
 
 
-def _pack_sizes(sizes, values):
+def _pack_sizes(sizes: Sequence[int], values):
     values = iter(values)
     return map_sizes(lambda _: next(values), sizes)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import numbers
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow.api import api
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.context import device
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.public import boundaries
@@ -70,7 +73,7 @@ class Dropping:
         if dtype is None:
             raise ValueError("When variational_recurrent=True, dtype must be provided")
 
-        def noise(size, name):
+        def noise(size, name: str):
             return uniform([1, *TensorShape(size).as_list()], dtype=dtype, seed=self._salted(name))
 
         attributes = self.__dict__
@@ -93,12 +96,12 @@ class Dropping:
         """The arguments of the wrapper, and the config of its cell."""
         return {**super().get_config(), **self._described}
 
-    def _salted(self, name):
+    def _salted(self, name: str):
         if self._seed is None:
             return None
         return int(hashlib.md5(f"{self._seed}_{name}".encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
 
-    def _drop(self, values, name, filters=None):
+    def _drop(self, values: Tensor, name: str, filters=None):
         keep = self._keep[name]
         if _all(keep):
             return values
@@ -117,7 +120,7 @@ class Dropping:
             ]
         return nest.pack_sequence_as(values, dropped)
 
-    def _wrapped(self, inputs, state, run, **kwargs):
+    def _wrapped(self, inputs: Tensor, state: Tensor, run: Callable[..., Any], **kwargs):
         inputs = self._drop(inputs, "input")
         output, new_state = run(inputs, state, **kwargs)
         if not _all(self._keep["state"]):
@@ -145,7 +148,7 @@ def _expand(filters, state):
     return flat
 
 
-def _checked(name, value):
+def _checked(name: str, value: float):
     if is_tensor(value):
         return value
     if not isinstance(value, numbers.Real) or not 0 < float(value) <= 1:
@@ -153,7 +156,7 @@ def _checked(name, value):
     return float(value)
 
 
-def _all(keep):
+def _all(keep: float):
     return isinstance(keep, float) and keep >= 1.0
 
 
@@ -169,7 +172,7 @@ class Residual:
         config = super().get_config()
         return config if self._residual_fn is None else {**config, "residual_fn": self._residual_fn}
 
-    def _wrapped(self, inputs, state, run, **kwargs):
+    def _wrapped(self, inputs: Tensor, state: Tensor, run: Callable[..., Any], **kwargs):
         outputs, new_state = run(inputs, state, **kwargs)
         nest.assert_same_structure(inputs, outputs)
         if self._residual_fn is not None:
@@ -219,11 +222,11 @@ class _Wrapper(AbstractRNNCell):
             self.cell.built = True
         self.built = True
 
-    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+    def get_initial_state(self, inputs=None, batch_size=None, dtype: DTypeLike | None = None):
         """The states that the cell starts from."""
         return self.cell.get_initial_state(inputs=inputs, batch_size=batch_size, dtype=dtype)
 
-    def zero_state(self, batch_size, dtype):
+    def zero_state(self, batch_size, dtype: DTypeLike):
         """States of zeros."""
         return self.get_initial_state(batch_size=batch_size, dtype=dtype)
 

@@ -6,9 +6,12 @@ The projection does not depend on the states, so that a layer does it for all ti
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
@@ -24,6 +27,11 @@ from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.linalg.matmul import MatMul, tensordot
 from tapeflow.ops.nn.bias import bias_add
 
+if TYPE_CHECKING:
+    from tapeflow.keras.layers.rnn.gru import GRUCell
+    from tapeflow.keras.layers.rnn.lstm import LSTMCell
+    from tapeflow.keras.layers.rnn.simple import SimpleRNNCell
+
 _WEIGHTS = ("kernel", "recurrent", "bias")
 _PARTS = {
     "initializer": initializers,
@@ -32,7 +40,7 @@ _PARTS = {
 }
 
 
-def set_weight_settings(cell, arguments):
+def set_weight_settings(cell, arguments: dict[str, Any]):
     """Sets the initializers, regularizers and constraints among a constructor's arguments on a cell."""
     for part, module in _PARTS.items():
         for weight in _WEIGHTS:
@@ -40,7 +48,7 @@ def set_weight_settings(cell, arguments):
             setattr(cell, name, module.get(arguments[name]))
 
 
-def weight_config(cell):
+def weight_config(cell: GRUCell | LSTMCell | SimpleRNNCell):
     """What `set_weight_settings` set, for a config."""
     return {
         f"{weight}_{part}": module.serialize(getattr(cell, f"{weight}_{part}"))
@@ -89,7 +97,7 @@ class AbstractRNNCell(ZeroStates, Layer):
         raise NotImplementedError("Abstract method")
 
 
-def first_states(cell, batch_size, dtype):
+def first_states(cell: GRUCell | LSTMCell | SimpleRNNCell, batch_size, dtype: DTypeLike):
     """The states that a cell of any kind begins with: its own, or zeros where it says nothing."""
     make = getattr(cell, "get_initial_state", None)
     if make is None:
@@ -101,7 +109,7 @@ def first_states(cell, batch_size, dtype):
     return make(**given)
 
 
-def initial_state(state_size, inputs, batch_size, dtype):
+def initial_state(state_size: Sequence[int] | int, inputs, batch_size: int | None, dtype: DTypeLike | None):
     """Zeros of (batch_size, *size) for each size of the structure, the batch taken from inputs if given."""
     if is_number(inputs):
         inputs, batch_size = None, inputs
@@ -116,25 +124,25 @@ def initial_state(state_size, inputs, batch_size, dtype):
             f"batch_size={batch_size}, dtype={dtype}"
         )
 
-    def make(size):
+    def make(size: int):
         return zeros([batch_size, *TensorShape(size).as_list()], dtype)
 
     return map_sizes(make, state_size)
 
 
-def is_number(value):
+def is_number(value: TensorLike | None):
     """Whether a value is a whole number, as a size of batches is: an int, an array or a tensor of rank 0."""
     return isinstance(value, (int, np.integer)) or (
         not nest.is_nested(value) and getattr(getattr(value, "shape", None), "rank", None) == 0
     )
 
 
-def is_size(value):
+def is_size(value: TensorLike):
     """Whether a value is the size of one state: an int or a TensorShape."""
     return isinstance(value, (int, TensorShape)) or not nest.is_nested(value)
 
 
-def map_sizes(function, sizes):
+def map_sizes(function: Callable[..., Any], sizes):
     """function of every size of a structure of sizes; TensorShapes are leaves."""
     if is_size(sizes):
         return function(sizes)
@@ -146,7 +154,7 @@ def map_sizes(function, sizes):
     return parts if isinstance(sizes, list) else tuple(parts)
 
 
-def flat_sizes(sizes):
+def flat_sizes(sizes: Sequence[Any] | int):
     """The sizes in a structure, in order."""
     found: list = []
     map_sizes(found.append, sizes)
@@ -159,7 +167,10 @@ class GatedCell(ZeroStates, DropoutRNNCellMixin):
     gates = 1
     _default_implementation = 2
 
-    def _configure(self, units, activation, use_bias, dropout, recurrent_dropout, arguments, noise_first=False):
+    def _configure(
+        self, units: int, activation: str, use_bias: bool, dropout: float, recurrent_dropout: float,
+        arguments: dict[str, Any], noise_first: bool = False,
+    ):
         """Sets the arguments that all gated cells have; `arguments`: the locals of the constructor."""
         kwargs = arguments["kwargs"]
         if units is None or units <= 0:
@@ -188,7 +199,10 @@ class GatedCell(ZeroStates, DropoutRNNCellMixin):
         """The size of the output."""
         return self.units
 
-    def _make_weights(self, input_shape, bias_shape=None, bias_initializer=None):
+    def _make_weights(
+        self, input_shape: Sequence[Any], bias_shape: Sequence[int] | None = None,
+        bias_initializer: Callable[..., Any] | None = None,
+    ):
         columns = self.units * self.gates
         self.kernel = self._weight("kernel", (TensorShape(input_shape)[-1], columns), "kernel")
         self.recurrent_kernel = self._weight("recurrent_kernel", (self.units, columns), "recurrent")
@@ -196,7 +210,9 @@ class GatedCell(ZeroStates, DropoutRNNCellMixin):
             self.bias = self._weight("bias", bias_shape or (columns,), "bias", bias_initializer)
         self.built = True
 
-    def _weight(self, name, shape, kind, initializer=None):
+    def _weight(
+        self, name: str, shape: Sequence[Any], kind: str, initializer: Callable[..., Any] | None = None
+    ):
         return self.add_weight(
             name,
             shape,
@@ -205,7 +221,9 @@ class GatedCell(ZeroStates, DropoutRNNCellMixin):
             constraint=getattr(self, f"{kind}_constraint"),
         )
 
-    def _project_by(self, inputs, kernel, bias, training, time_axis):
+    def _project_by(
+        self, inputs, kernel: Variable, bias, training: bool | Tensor | None, time_axis: int | None
+    ):
         """inputs @ kernel + bias with dropout, for one time, or a sequence with its times along `time_axis`."""
         if not self.dropout or training is None or training is False:
             outputs = _times(inputs, kernel)
@@ -224,7 +242,7 @@ class GatedCell(ZeroStates, DropoutRNNCellMixin):
                 outputs = _times(inputs * masks[0], kernel)
         return outputs if bias is None else bias_add(outputs, bias)
 
-    def _recurrent(self, state, training, gates=None):
+    def _recurrent(self, state: Tensor, training: bool | Tensor | None, gates=None):
         """state @ recurrent_kernel, in parts, one per gate, with dropout."""
         gates = gates or self.gates
         if not self.recurrent_dropout or training is None or training is False:
@@ -254,6 +272,6 @@ def _times(inputs, kernel):
     return tensordot(inputs, kernel, [[inputs.shape.rank - 1], [0]])
 
 
-def first_state(states):
+def first_state(states: Sequence[Tensor]):
     """The one state of a cell, given bare or in a list."""
     return states[0] if nest.is_nested(states) else states

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import ShapeLike, Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, regularizers, settings
@@ -31,30 +35,12 @@ class ConvLSTMCell(DropoutRNNCellMixin):
     """One step of an LSTM over images of `rank` axes."""
 
     def __init__(
-        self,
-        rank,
-        filters,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        data_format=None,
-        dilation_rate=1,
-        activation="tanh",
-        recurrent_activation=DEFAULT,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        unit_forget_bias=True,
-        kernel_regularizer=None,
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        seed=None,
+        self, rank, filters, kernel_size, strides=1, padding: str = "valid", data_format: str | None = None,
+        dilation_rate=1, activation: str = "tanh", recurrent_activation=DEFAULT, use_bias: bool = True,
+        kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
+        bias_initializer: str = "zeros", unit_forget_bias: bool = True, kernel_regularizer=None,
+        recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
+        bias_constraint=None, dropout: float = 0.0, recurrent_dropout: float = 0.0, seed: int | None = None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -101,7 +87,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
             if self.unit_forget_bias:
                 given, filters = self.bias_initializer, self.filters
 
-                def initializer(shape, dtype=None, **kwargs):
+                def initializer(shape: Sequence[Any], dtype=None, **kwargs):
                     first = given((filters,), dtype=dtype)
                     one, rest = ones((filters,), dtype), given((filters * 2,), dtype=dtype)
                     return concat([first, one, rest], 0)
@@ -109,7 +95,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
             self.bias = self._weight("bias", (columns,), "bias", initializer)
         self.built = True
 
-    def _weight(self, name, shape, kind, initializer=None):
+    def _weight(self, name: str, shape: Sequence[Any], kind, initializer=None):
         return self.add_weight(
             name,
             shape,
@@ -128,10 +114,10 @@ class ConvLSTMCell(DropoutRNNCellMixin):
             transpose(outputs, [0, self.rank + 1, *range(1, self.rank + 1)]) if first else outputs
         )
 
-    def call(self, inputs, states, training=None):
+    def call(self, inputs, states, training: bool | Tensor | None = None):
         return self.step(self.project(inputs, training), states, training)
 
-    def project(self, inputs, training):
+    def project(self, inputs, training: bool | Tensor | None):
         """The part of the step that needs no states."""
         masks = self.get_dropout_mask_for_cell(inputs, training, 4)
         x = self._gates(inputs, masks, self.kernel, self.strides, self.padding, self.dilation_rate)
@@ -140,7 +126,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         first = self.data_format == "channels_first"
         return x + (reshape(self.bias, [-1, *[1] * self.rank]) if first else self.bias)
 
-    def step(self, projected, states, training):
+    def step(self, projected, states, training: bool | Tensor | None):
         """The rest of the step."""
         h, c = states
         axis = 1 if self.data_format == "channels_first" else -1
@@ -246,7 +232,7 @@ class _ConvLSTM(RNN):
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self.input_spec = [InputSpec(ndim=self.rank + 3)]
 
-    def _step_function(self, inputs, training, n_constants):
+    def _step_function(self, inputs, training: bool | Tensor, n_constants):
         cell = self.cell
         dropout = cell.dropout and training is not None and training is not False
         if n_constants or dropout or type(cell) is not ConvLSTMCell:
@@ -266,7 +252,7 @@ class _ConvLSTM(RNN):
         rest = [output_length(n, k, cell.padding, s, d) for n, k, s, d in windows]
         return [sizes[0], cell.filters, *rest] if first else [sizes[0], *rest, cell.filters]
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: ShapeLike):
         if isinstance(input_shape, list) and isinstance(input_shape[0], (list, tuple, TensorShape)):
             input_shape = input_shape[0]
         sizes = TensorShape(input_shape).as_list()
@@ -293,7 +279,7 @@ class _ConvLSTM(RNN):
         image = as_shape(self._image([sizes[0], *sizes[2:]]))
         return [zeros(image, batch_size.dtype), zeros(image, batch_size.dtype)]
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         shape = input_shape[0] if isinstance(input_shape, list) else input_shape
         sizes = TensorShape(shape).as_list()
         # States are images, whose sizes follow from those of the inputs.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
@@ -52,7 +53,7 @@ class DropoutRNNCellMixin(Layer):
         """The mask of states, for a cell with dropout of states."""
         return self._masks("_recurrent_dropout_masks", step_input, self.recurrent_dropout, True, 1)
 
-    def _masks(self, name, inputs, rate, training, count):
+    def _masks(self, name: str, inputs, rate: float, training: bool | Tensor, count: int):
         if not rate or training is None or training is False:
             return None
         if self.__dict__[name] is None:

@@ -7,6 +7,7 @@ from typing import Any
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.structures import nest
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.cells import is_size
@@ -51,7 +52,7 @@ _KNOWN = {
 }
 
 
-def _fits(cell, dtype, training) -> bool:
+def _fits(cell, dtype: DType, training: bool | Tensor) -> bool:
     if type(cell) not in _KNOWN or (
         cell.recurrent_dropout and training is not None and training is not False
     ):
@@ -114,7 +115,7 @@ def run(layer: Any, inputs: Any, initial_state: list, mask: Any, training: Any, 
     return last, outputs, final if stacked else final[0]
 
 
-def _masked(outputs, last, mask, time_axis, layer, fresh):
+def _masked(outputs: Tensor, last, mask: Tensor, time_axis: int, layer, fresh: bool):
     """The outputs of steps that do not count: zeros, or those of the step before, which were zeros at first."""
     if not layer.zero_output_for_mask:
         if fresh:

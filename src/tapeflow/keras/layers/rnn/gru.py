@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.structures import nest
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
@@ -36,25 +40,13 @@ class GRUCell(GatedCell):
     gates = 3
 
     def __init__(
-        self,
-        units,
-        activation="tanh",
-        recurrent_activation="sigmoid",
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        reset_after=True,
-        seed=None,
-        **kwargs,
+        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid",
+        use_bias: bool = True, kernel_initializer: dict[str, Any] | str = "glorot_uniform",
+        recurrent_initializer: dict[str, Any] | str = "orthogonal",
+        bias_initializer: dict[str, Any] | str = "zeros", kernel_regularizer=None, recurrent_regularizer=None,
+        bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
+        dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True,
+        seed: int | None = None, **kwargs,
     ):
         self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals())
         self.recurrent_activation = activations.get(recurrent_activation)
@@ -65,7 +57,7 @@ class GRUCell(GatedCell):
         """The size of the state."""
         return self.units
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         self._make_weights(input_shape, (2, 3 * self.units) if self.reset_after else None)
 
     def _biases(self):
@@ -73,11 +65,11 @@ class GRUCell(GatedCell):
             return None, None
         return unstack(self.bias) if self.reset_after else (self.bias, None)
 
-    def project(self, inputs, training, time_axis=None):
+    def project(self, inputs: TensorLike, training: bool | Tensor | None, time_axis: int | None = None):
         """The part of the step that needs no states, for one time or a sequence."""
         return self._project_by(inputs, self.kernel, self._biases()[0], training, time_axis)
 
-    def step(self, projected, states, training):
+    def step(self, projected: TensorLike, states: Sequence[Tensor], training: bool | Tensor | None):
         """The rest of the step."""
         h = first_state(states)
         gate = self.recurrent_activation
@@ -98,7 +90,7 @@ class GRUCell(GatedCell):
         h = update * h + (1 - update) * self.activation(candidate)
         return h, [h] if nest.is_nested(states) else h
 
-    def call(self, inputs, states, training=None):
+    def call(self, inputs, states, training: bool | Tensor | None = None):
         return self.step(self.project(inputs, training), states, training)
 
     def get_config(self):
@@ -158,31 +150,14 @@ class GRU(CellLayer):
     _cell_class = GRUCell
 
     def __init__(
-        self,
-        units,
-        activation="tanh",
-        recurrent_activation="sigmoid",
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        seed=None,
-        return_sequences=False,
-        return_state=False,
-        go_backwards=False,
-        stateful=False,
-        unroll=False,
-        reset_after=True,
-        use_cudnn="auto",
+        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid",
+        use_bias: bool = True, kernel_initializer: dict[str, Any] | str = "glorot_uniform",
+        recurrent_initializer: dict[str, Any] | str = "orthogonal",
+        bias_initializer: dict[str, Any] | str = "zeros", kernel_regularizer=None, recurrent_regularizer=None,
+        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
+        bias_constraint=None, dropout: float = 0.0, recurrent_dropout: float = 0.0, seed: int | None = None,
+        return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
+        stateful: bool = False, unroll: bool = False, reset_after: bool = True, use_cudnn: str = "auto",
         **kwargs,
     ):
         self._make(locals())
@@ -195,23 +170,11 @@ class CuDNNGRU(CellLayer):
     _cell_class = GRUCell
 
     def __init__(
-        self,
-        units,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        return_sequences=False,
-        return_state=False,
-        go_backwards=False,
-        stateful=False,
-        **kwargs,
+        self, units, kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
+        bias_initializer: str = "zeros", kernel_regularizer=None, recurrent_regularizer=None,
+        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
+        bias_constraint=None, return_sequences: bool = False, return_state: bool = False,
+        go_backwards: bool = False, stateful: bool = False, **kwargs,
     ):
         self._make(locals(), cell=_CuDNNGRUCell)
 
@@ -219,7 +182,7 @@ class CuDNNGRU(CellLayer):
 class _CuDNNGRUCell(GRUCell):
     """A GRUCell whose bias of two rows is kept as one vector, as CuDNN does."""
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         self._make_weights(input_shape, (6 * self.units,))
 
     def _biases(self):

@@ -5,6 +5,9 @@ Eagerly, and where `unroll` asks for it, a Python loop over slices; else a `whil
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow._native import Tensor
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.public import public
@@ -127,7 +130,7 @@ def _python_loop(step, inputs, states, constants, mask, length, zero_masked, ret
     return last, nest.map_structure(lambda *parts: stack(list(parts)), *outputs), states
 
 
-def _no_steps(step, inputs, states, constants):
+def _no_steps(step: Callable[..., Any], inputs: Tensor, states: Sequence[Tensor], constants: Sequence[Any]):
     """What comes of no steps: outputs of no rows, and zeros for the last one."""
     zero = nest.map_structure(lambda x: zeros([*x.shape.as_list()[1:]], x.dtype), inputs)
     output, _ = step(zero, tuple(states) + tuple(constants))
@@ -136,7 +139,7 @@ def _no_steps(step, inputs, states, constants):
     return last, empty, states
 
 
-def _chosen(mask, output, before):
+def _chosen(mask: Tensor, output: Tensor, before):
     """The output where the step counts, elsewhere the one before, or zeros."""
     olds = nest.flatten(before) if before is not None else [None] * len(nest.flatten(output))
     chosen = [
@@ -146,7 +149,7 @@ def _chosen(mask, output, before):
     return nest.pack_sequence_as(output, chosen)
 
 
-def _where(mask, new, old):
+def _where(mask, new, old: Tensor):
     """new where the mask of the step (batch, 1) holds, else old; for any rank but scalars, which are always new."""
     if not isinstance(new, Tensor) or new.shape.rank == 0:
         return new
@@ -155,7 +158,7 @@ def _where(mask, new, old):
     return where(mask, new, old)
 
 
-def _first(x):
+def _first(x: Tensor):
     """What a step is given, for its dtype and shape: there may be no first one."""
     if x.shape.as_list()[0]:
         return x[0]
@@ -164,7 +167,10 @@ def _first(x):
     return made
 
 
-def _while_loop(step, inputs, states, constants, mask, length, zero_masked, return_all):
+def _while_loop(
+    step: Callable[..., Any], inputs: Tensor, states: Sequence[Tensor], constants: Sequence[Any],
+    mask: Tensor | None, length: Tensor, zero_masked: bool, return_all: bool,
+):
     flat = nest.flatten(inputs)
     arrays = [TensorArray(x.dtype, size=shape_of(x)[0]).unstack(x) for x in flat]
     mask_array = (
@@ -183,7 +189,7 @@ def _while_loop(step, inputs, states, constants, mask, length, zero_masked, retu
     last = [zeros_like(x) for x in flat_sample]
     flat_states = nest.flatten(states)
 
-    def body(time, written, before, *current):
+    def body(time: Tensor, written: Sequence[Any], before: Sequence[Tensor], *current):
         part = nest.pack_sequence_as(inputs, [array.read(time) for array in arrays])
         packed = nest.pack_sequence_as(states, list(current))
         output, new_states = step(part, tuple(packed) + tuple(constants))

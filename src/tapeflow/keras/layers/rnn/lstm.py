@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell
@@ -36,25 +40,12 @@ class LSTMCell(GatedCell):
     gates = 4
 
     def __init__(
-        self,
-        units,
-        activation="tanh",
-        recurrent_activation="sigmoid",
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        unit_forget_bias=True,
-        kernel_regularizer=None,
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        seed=None,
-        **kwargs,
+        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid",
+        use_bias: bool = True, kernel_initializer: str = "glorot_uniform",
+        recurrent_initializer: str = "orthogonal", bias_initializer: str = "zeros",
+        unit_forget_bias: bool = True, kernel_regularizer=None, recurrent_regularizer=None,
+        bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
+        dropout: float = 0.0, recurrent_dropout: float = 0.0, seed: int | None = None, **kwargs,
     ):
         self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals())
         self.recurrent_activation = activations.get(recurrent_activation)
@@ -70,17 +61,17 @@ class LSTMCell(GatedCell):
         if self.unit_forget_bias:
             given, units = self.bias_initializer, self.units
 
-            def initializer(shape, dtype=None, **kwargs):
+            def initializer(shape: Sequence[Any], dtype=None, **kwargs):
                 first = given((units,), dtype=dtype)
                 return concat([first, ones((units,), dtype), given((units * 2,), dtype=dtype)], 0)
 
         self._make_weights(input_shape, bias_initializer=initializer)
 
-    def project(self, inputs, training, time_axis=None):
+    def project(self, inputs: TensorLike, training: bool | Tensor, time_axis: int | None = None):
         """The part of the step that needs no states, for one time or a sequence."""
         return self._project_by(inputs, self.kernel, self.bias, training, time_axis)
 
-    def step(self, projected, states, training):
+    def step(self, projected: TensorLike, states: Sequence[Tensor], training: bool | Tensor | None):
         """The rest of the step."""
         h, c = states
         z = projected + self._recurrent(h, training)
@@ -147,32 +138,14 @@ class LSTM(CellLayer):
     _cell_class = LSTMCell
 
     def __init__(
-        self,
-        units,
-        activation="tanh",
-        recurrent_activation="sigmoid",
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        unit_forget_bias=True,
-        kernel_regularizer=None,
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        seed=None,
-        return_sequences=False,
-        return_state=False,
-        go_backwards=False,
-        stateful=False,
-        unroll=False,
-        use_cudnn="auto",
-        **kwargs,
+        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid",
+        use_bias: bool = True, kernel_initializer: str = "glorot_uniform",
+        recurrent_initializer: str = "orthogonal", bias_initializer: str = "zeros",
+        unit_forget_bias: bool = True, kernel_regularizer=None, recurrent_regularizer=None,
+        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
+        bias_constraint=None, dropout: float = 0.0, recurrent_dropout: float = 0.0, seed: int | None = None,
+        return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
+        stateful: bool = False, unroll: bool = False, use_cudnn: str = "auto", **kwargs,
     ):
         self._make(locals())
 
@@ -184,24 +157,11 @@ class CuDNNLSTM(CellLayer):
     _cell_class = LSTMCell
 
     def __init__(
-        self,
-        units,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        unit_forget_bias=True,
-        kernel_regularizer=None,
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        return_sequences=False,
-        return_state=False,
-        go_backwards=False,
-        stateful=False,
-        **kwargs,
+        self, units, kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
+        bias_initializer: str = "zeros", unit_forget_bias: bool = True, kernel_regularizer=None,
+        recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+        recurrent_constraint=None, bias_constraint=None, return_sequences: bool = False,
+        return_state: bool = False, go_backwards: bool = False, stateful: bool = False, **kwargs,
     ):
         self._make(locals(), cell=_CuDNNLSTMCell)
 
@@ -212,7 +172,7 @@ class _CuDNNLSTMCell(LSTMCell):
     def build(self, input_shape):
         units, given = self.units, self.bias_initializer
 
-        def initializer(shape, dtype=None, **kwargs):
+        def initializer(shape: Sequence[Any], dtype=None, **kwargs):
             if not self.unit_forget_bias:
                 return given(shape, dtype=dtype)
             rest = given((units * 5,), dtype=dtype)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.structures import nest
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
@@ -29,23 +33,10 @@ class SimpleRNNCell(GatedCell):
     """
 
     def __init__(
-        self,
-        units,
-        activation="tanh",
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        seed=None,
-        **kwargs,
+        self, units, activation="tanh", use_bias: bool = True, kernel_initializer: str = "glorot_uniform",
+        recurrent_initializer: str = "orthogonal", bias_initializer: str = "zeros", kernel_regularizer=None,
+        recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
+        bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, seed: int | None = None, **kwargs,
     ):
         self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals(), noise_first=True)
 
@@ -54,21 +45,21 @@ class SimpleRNNCell(GatedCell):
         """The size of the state."""
         return self.units
 
-    def build(self, input_shape):
+    def build(self, input_shape: Sequence[Any]):
         self._make_weights(input_shape)
 
-    def project(self, inputs, training, time_axis=None):
+    def project(self, inputs: TensorLike, training: bool | Tensor | None, time_axis: int | None = None):
         """The part of the step that needs no states, for one time or a sequence."""
         return self._project_by(inputs, self.kernel, self.bias, training, time_axis)
 
-    def step(self, projected, states, training):
+    def step(self, projected: TensorLike, states: Sequence[Tensor], training: bool | Tensor | None):
         """The rest of the step."""
         output = projected + self._recurrent(first_state(states), training)
         if self.activation is not activations.linear:
             output = self.activation(output)
         return output, [output] if nest.is_nested(states) else output
 
-    def call(self, inputs, states, training=None):
+    def call(self, inputs, states, training: bool | Tensor | None = None):
         return self.step(self.project(inputs, training), states, training)
 
 
@@ -110,28 +101,12 @@ class SimpleRNN(CellLayer):
     _cell_class = SimpleRNNCell
 
     def __init__(
-        self,
-        units,
-        activation="tanh",
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        return_sequences=False,
-        return_state=False,
-        go_backwards=False,
-        stateful=False,
-        unroll=False,
-        seed=None,
-        **kwargs,
+        self, units: int, activation: str | None = "tanh", use_bias: bool = True,
+        kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
+        bias_initializer: str = "zeros", kernel_regularizer=None, recurrent_regularizer=None,
+        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
+        bias_constraint=None, dropout: float = 0.0, recurrent_dropout: float = 0.0,
+        return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
+        stateful: bool = False, unroll: bool = False, seed: int | None = None, **kwargs,
     ):
         self._make(locals())

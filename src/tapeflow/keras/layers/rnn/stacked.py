@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
@@ -25,7 +29,7 @@ class StackedRNNCells(Layer):
       ValueError: for a cell without `call` or `state_size`.
     """
 
-    def __init__(self, cells, **kwargs):
+    def __init__(self, cells: Sequence[Any], **kwargs):
         for cell in cells:
             if "call" not in dir(cell):
                 raise ValueError(
@@ -58,7 +62,9 @@ class StackedRNNCells(Layer):
         size = last.state_size
         return size if is_size(size) else next(iter(size))
 
-    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+    def get_initial_state(
+        self, inputs=None, batch_size: TensorLike | None = None, dtype: DTypeLike | None = None
+    ):
         """The states of the first step, cell by cell."""
         if is_number(inputs):
             inputs, batch_size = None, inputs
@@ -67,7 +73,7 @@ class StackedRNNCells(Layer):
         dtype = self._compute_dtype_object if dtype is None else dtype
         return tuple(first_states(cell, batch_size, dtype) for cell in self._ordered())
 
-    def call(self, inputs, states, constants=None, training=None, **kwargs):
+    def call(self, inputs, states, constants=None, training: bool | Tensor | None = None, **kwargs):
         sizes = self.state_size
         states = list(states)
         if len(states) != len(sizes) or any(
@@ -115,7 +121,7 @@ class StackedRNNCells(Layer):
         return {**config, "reverse_state_order": True} if self.reverse_state_order else config
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects=None):
         """Cells from their configs."""
         config = dict(config)
         return cls([deserialize_in("keras.layers", cell, custom_objects) for cell in config.pop("cells")], **config)

@@ -26,14 +26,14 @@ def pillow():
     return extras.load("PIL.Image", "Could not import PIL.Image. The use of images")
 
 
-def _format(data_format):
+def _format(data_format: str | None):
     data_format = settings.image_data_format() if data_format is None else data_format
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError(f"Invalid data_format: {data_format}")
     return data_format
 
 
-def array_to_img(x, data_format=None, scale: bool = True, dtype=None):
+def array_to_img(x, data_format: str | None = None, scale: bool = True, dtype=None):
     """Make a Pillow image of an array.
 
     Args:
@@ -73,7 +73,7 @@ def array_to_img(x, data_format=None, scale: bool = True, dtype=None):
     raise ValueError(f"Unsupported channel number: {channels}")
 
 
-def img_to_array(img, data_format=None, dtype=None):
+def img_to_array(img, data_format: str | None = None, dtype=None):
     """Make an array of a Pillow image.
 
     Args:
@@ -96,7 +96,7 @@ def img_to_array(img, data_format=None, dtype=None):
     raise ValueError(f"Unsupported image shape: {x.shape}")
 
 
-def save_img(path, x, data_format=None, file_format=None, scale: bool = True, **kwargs):
+def save_img(path, x, data_format: str | None = None, file_format=None, scale: bool = True, **kwargs):
     """Write an array as an image file.
 
     Args:

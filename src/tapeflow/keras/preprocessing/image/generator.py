@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.preprocessing.image import transforms
@@ -30,7 +31,7 @@ class Iterator(Sequence):
 
     white_list_formats = WHITE_LIST
 
-    def __init__(self, n, batch_size, shuffle, seed, **kwargs):
+    def __init__(self, n, batch_size, shuffle: bool, seed: int | None, **kwargs):
         super().__init__(**kwargs)
         self.n, self.batch_size, self.shuffle, self.seed = n, batch_size, shuffle, seed
         self.batch_index = 0
@@ -213,17 +214,8 @@ class _Files(Iterator):
     """Batches of image files."""
 
     def set_processing_attrs(
-        self,
-        image_data_generator,
-        target_size,
-        color_mode,
-        data_format,
-        save_to_dir,
-        save_prefix,
-        save_format,
-        subset,
-        interpolation,
-        keep_aspect_ratio,
+        self, image_data_generator, target_size, color_mode, data_format: str, save_to_dir, save_prefix,
+        save_format, subset, interpolation, keep_aspect_ratio,
     ):
         """Keeps how files become arrays."""
         if color_mode not in ("rgb", "rgba", "grayscale"):
@@ -317,25 +309,11 @@ class DirectoryIterator(_Files):
     allowed_class_modes = frozenset({"categorical", "binary", "sparse", "input", None})
 
     def __init__(
-        self,
-        directory,
-        image_data_generator,
-        target_size=(256, 256),
-        color_mode="rgb",
-        classes=None,
-        class_mode="categorical",
-        batch_size=32,
-        shuffle=True,
-        seed=None,
-        data_format=None,
-        save_to_dir=None,
-        save_prefix="",
-        save_format="png",
-        follow_links=False,
-        subset=None,
-        interpolation="nearest",
-        keep_aspect_ratio=False,
-        dtype=None,
+        self, directory, image_data_generator, target_size=(256, 256), color_mode: str = "rgb", classes=None,
+        class_mode: str = "categorical", batch_size: int = 32, shuffle: bool = True, seed: int | None = None,
+        data_format: str | None = None, save_to_dir=None, save_prefix: str = "", save_format: str = "png",
+        follow_links: bool = False, subset=None, interpolation: str = "nearest",
+        keep_aspect_ratio: bool = False, dtype: DTypeLike | None = None,
     ):
         data_format = data_format or settings.image_data_format()
         self.set_processing_attrs(
@@ -492,30 +470,15 @@ class ImageDataGenerator:
     """
 
     def __init__(
-        self,
-        featurewise_center=False,
-        samplewise_center=False,
-        featurewise_std_normalization=False,
-        samplewise_std_normalization=False,
-        zca_whitening=False,
-        zca_epsilon=1e-6,
-        rotation_range=0,
-        width_shift_range=0.0,
-        height_shift_range=0.0,
-        brightness_range=None,
-        shear_range=0.0,
-        zoom_range=0.0,
-        channel_shift_range=0.0,
-        fill_mode="nearest",
-        cval=0.0,
-        horizontal_flip=False,
-        vertical_flip=False,
-        rescale=None,
-        preprocessing_function=None,
-        data_format=None,
-        validation_split=0.0,
-        interpolation_order=1,
-        dtype=None,
+        self, featurewise_center: bool = False, samplewise_center: bool = False,
+        featurewise_std_normalization: bool = False, samplewise_std_normalization: bool = False,
+        zca_whitening: bool = False, zca_epsilon: float = 1e-6, rotation_range=0,
+        width_shift_range: float = 0.0, height_shift_range: float = 0.0, brightness_range=None,
+        shear_range: float = 0.0, zoom_range: float = 0.0, channel_shift_range: float = 0.0,
+        fill_mode: str = "nearest", cval: float = 0.0, horizontal_flip: bool = False,
+        vertical_flip: bool = False, rescale=None, preprocessing_function=None,
+        data_format: str | None = None, validation_split: float = 0.0, interpolation_order=1,
+        dtype: DTypeLike | None = None,
     ):
         self.featurewise_center = featurewise_center or zca_whitening
         self.samplewise_center = samplewise_center or samplewise_std_normalization
@@ -563,18 +526,9 @@ class ImageDataGenerator:
         self.brightness_range = brightness_range
 
     def flow(
-        self,
-        x,
-        y=None,
-        batch_size=32,
-        shuffle=True,
-        sample_weight=None,
-        seed=None,
-        save_to_dir=None,
-        save_prefix="",
-        save_format="png",
-        ignore_class_split=False,
-        subset=None,
+        self, x, y=None, batch_size: int = 32, shuffle: bool = True, sample_weight=None,
+        seed: int | None = None, save_to_dir=None, save_prefix: str = "", save_format: str = "png",
+        ignore_class_split: bool = False, subset=None,
     ):
         """Make batches of an array of images.
 
@@ -605,22 +559,10 @@ class ImageDataGenerator:
         )  # fmt: skip
 
     def flow_from_directory(
-        self,
-        directory,
-        target_size=(256, 256),
-        color_mode="rgb",
-        classes=None,
-        class_mode="categorical",
-        batch_size=32,
-        shuffle=True,
-        seed=None,
-        save_to_dir=None,
-        save_prefix="",
-        save_format="png",
-        follow_links=False,
-        subset=None,
-        interpolation="nearest",
-        keep_aspect_ratio=False,
+        self, directory, target_size=(256, 256), color_mode: str = "rgb", classes=None,
+        class_mode: str = "categorical", batch_size: int = 32, shuffle: bool = True, seed: int | None = None,
+        save_to_dir=None, save_prefix: str = "", save_format: str = "png", follow_links: bool = False,
+        subset=None, interpolation: str = "nearest", keep_aspect_ratio: bool = False,
     ):
         """Make batches of the images of a folder that has a folder for every class.
 
@@ -652,26 +594,11 @@ class ImageDataGenerator:
         )  # fmt: skip
 
     def flow_from_dataframe(
-        self,
-        dataframe,
-        directory=None,
-        x_col="filename",
-        y_col="class",
-        weight_col=None,
-        target_size=(256, 256),
-        color_mode="rgb",
-        classes=None,
-        class_mode="categorical",
-        batch_size=32,
-        shuffle=True,
-        seed=None,
-        save_to_dir=None,
-        save_prefix="",
-        save_format="png",
-        subset=None,
-        interpolation="nearest",
-        validate_filenames=True,
-        **kwargs,
+        self, dataframe, directory=None, x_col: str = "filename", y_col: str = "class", weight_col=None,
+        target_size=(256, 256), color_mode: str = "rgb", classes=None, class_mode: str = "categorical",
+        batch_size: int = 32, shuffle: bool = True, seed: int | None = None, save_to_dir=None,
+        save_prefix: str = "", save_format: str = "png", subset=None, interpolation: str = "nearest",
+        validate_filenames: bool = True, **kwargs,
     ):
         """Make batches of the images that a table of pandas names.
 
@@ -725,7 +652,7 @@ class ImageDataGenerator:
             x = (flat @ self.zca_whitening_matrix).reshape(x.shape)
         return x
 
-    def get_random_transform(self, img_shape, seed=None):
+    def get_random_transform(self, img_shape, seed: int | None = None):
         """Draw the parameters of a random change.
 
         Args:
@@ -800,7 +727,7 @@ class ImageDataGenerator:
             x = transforms.apply_brightness_shift(x, get("brightness"), False)
         return x
 
-    def random_transform(self, x, seed=None):
+    def random_transform(self, x, seed: int | None = None):
         """Change an image at random.
 
         Args:

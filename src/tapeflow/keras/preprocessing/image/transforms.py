@@ -10,19 +10,8 @@ from tapeflow.keras.preprocessing.image.arrays import array_to_img, img_to_array
 
 
 def apply_affine_transform(
-    x,
-    theta=0,
-    tx=0,
-    ty=0,
-    shear=0,
-    zx=1,
-    zy=1,
-    row_axis=1,
-    col_axis=2,
-    channel_axis=0,
-    fill_mode: str = "nearest",
-    cval=0.0,
-    order=1,
+    x, theta=0, tx=0, ty=0, shear=0, zx=1, zy=1, row_axis=1, col_axis=2, channel_axis=0,
+    fill_mode: str = "nearest", cval: float = 0.0, order=1,
 ):
     """Turn, shift, shear and zoom an image, around its centre.
 
@@ -86,13 +75,7 @@ def _shear_matrix(shear):
 
 
 def random_rotation(
-    x,
-    rg,
-    row_axis=1,
-    col_axis=2,
-    channel_axis=0,
-    fill_mode: str = "nearest",
-    cval=0.0,
+    x, rg, row_axis=1, col_axis=2, channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0,
     interpolation_order=1,
 ):
     """Turn an image by a random angle.
@@ -115,14 +98,7 @@ def random_rotation(
 
 
 def random_shift(
-    x,
-    wrg,
-    hrg,
-    row_axis=1,
-    col_axis=2,
-    channel_axis=0,
-    fill_mode: str = "nearest",
-    cval=0.0,
+    x, wrg, hrg, row_axis=1, col_axis=2, channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0,
     interpolation_order=1,
 ):
     """Shift an image at random.
@@ -147,13 +123,7 @@ def random_shift(
 
 
 def random_shear(
-    x,
-    intensity,
-    row_axis=1,
-    col_axis=2,
-    channel_axis=0,
-    fill_mode: str = "nearest",
-    cval=0.0,
+    x, intensity, row_axis=1, col_axis=2, channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0,
     interpolation_order=1,
 ):
     """Shear an image at random.
@@ -176,13 +146,7 @@ def random_shear(
 
 
 def random_zoom(
-    x,
-    zoom_range,
-    row_axis=1,
-    col_axis=2,
-    channel_axis=0,
-    fill_mode: str = "nearest",
-    cval=0.0,
+    x, zoom_range, row_axis=1, col_axis=2, channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0,
     interpolation_order=1,
 ):
     """Zoom an image by random factors.
