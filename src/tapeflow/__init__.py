@@ -23,6 +23,7 @@ __getattr__, __dir__, __all__ = _namespace(
 # What packages need of those above them.
 _providers.provide(
     accelerators="tapeflow.xla.accelerators",
+    all_rows="tapeflow.ops.all_rows",
     dataset_nodes="tapeflow.data.nodes.value_nodes",
     missing_names="tapeflow.alias.missing",
     numpy_methods="tapeflow.ops.numpy_methods",

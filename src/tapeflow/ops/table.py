@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.api import providers
 from tapeflow.core import (
     binding,  # noqa: F401 (rows are made of the dtypes that it registers)
     dtypes,
@@ -42,8 +43,18 @@ ANY = (
     *NUMERIC, dtypes.bool, dtypes.string, *_QUANTIZED, *_NARROW, dtypes.resource, dtypes.variant,
 )  # fmt: skip
 
-# Every row by the name of its op.
-REGISTRY: dict[str, Any] = {}
+
+class _Registry(dict[str, Any]):
+    """Every row by the name of its op. One that is not loaded is looked for in all modules of rows."""
+
+    def __missing__(self, name: str) -> Any:
+        providers.load("all_rows").load_all_rows()
+        if name in self:
+            return self[name]
+        raise KeyError(name)
+
+
+REGISTRY = _Registry()
 
 
 class Kind(NamedTuple):
