@@ -12,6 +12,7 @@ from tapeflow import protos
 from tapeflow.graph.interchange import trust
 from tapeflow.graph.nodes import from_node_def as nodes
 from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops import node_rows
 from tapeflow.ops.node_rows import NODES
 from tapeflow.ops.state.resource_op import ResourceOp
 
@@ -19,7 +20,7 @@ v1 = tf.compat.v1
 errors = tf.errors
 Limits = tf.saved_model.Limits
 nodes.load_all_rows()
-nodes.load_dataset_nodes()
+node_rows.load_all()
 
 SECRET = "secret"
 

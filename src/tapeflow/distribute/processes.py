@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,7 +63,7 @@ class Processes(_Alone):
                 found[places[0]] = self._sum(tensors[places[0]])
                 continue
             flat = self._sum(concat([reshape(tensors[i], [-1]) for i in places], 0))
-            sizes = [math.prod(tensors[i].shape.as_list()) for i in places]
+            sizes = [tensors[i].shape.num_elements() for i in places]
             for i, part in zip(places, split(flat, sizes), strict=True):
                 found[i] = reshape(part, tensors[i].shape.as_list())
         return found

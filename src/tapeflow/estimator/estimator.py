@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow import protos
+from tapeflow.checkpoint.warm_starting import warm_start
 from tapeflow.compat.v1.data import make_initializable_iterator
 from tapeflow.compat.v1.metrics import mean as mean_metric
 from tapeflow.compat.v1.random import set_random_seed
@@ -30,21 +31,15 @@ from tapeflow.graph.graph import Graph
 from tapeflow.graph.run.session import Session
 from tapeflow.ops.control.flow import group
 from tapeflow.saved_model.builder import SavedModelBuilder
-from tapeflow.train import (
-    CheckpointSaverHook,
+from tapeflow.train import Saver, create_global_step, latest_checkpoint, load_checkpoint
+from tapeflow.train.hooks import LoggingTensorHook, NanTensorHook, StopAtStepHook
+from tapeflow.train.monitored_session import (
     ChiefSessionCreator,
-    LoggingTensorHook,
     MonitoredSession,
     MonitoredTrainingSession,
-    NanTensorHook,
-    Saver,
-    Scaffold,
-    StopAtStepHook,
-    create_global_step,
-    latest_checkpoint,
-    load_checkpoint,
-    warm_start,
 )
+from tapeflow.train.saving_hooks import CheckpointSaverHook
+from tapeflow.train.scaffold import Scaffold
 from tapeflow.train.session_run_hook import SessionRunHook
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.graph.operation import Operation
 from tapeflow.ops.array.layout import reshape
-from tapeflow.train import Scaffold
+from tapeflow.train.scaffold import Scaffold
 
 
 class ModeKeys:

@@ -69,7 +69,7 @@ class CheckpointSaverHook(SessionRunHook):
         self._dir = checkpoint_dir
         self._path = os.path.join(checkpoint_dir, checkpoint_basename)
         self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
-        self._listeners = listeners or []
+        self._listeners = list(listeners or ())
         self._save_graph = save_graph_def
         self._writer = None
         self._steps_per_run = 1

@@ -7,6 +7,7 @@ Each graph has scopes and variables of its own, found by their names. Eagerly, w
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -206,7 +207,7 @@ class variable_scope:
     def __init__(
         self, name_or_scope: str | VariableScope | None, default_name=None, values=None, initializer=None,
         regularizer=None, caching_device=None, partitioner=None, custom_getter=None,
-        reuse: bool | None = None, dtype: DTypeLike | None = None, use_resource=None, constraint=None,
+        reuse: bool | enum.Enum | None = None, dtype: DTypeLike | None = None, use_resource=None, constraint=None,
         auxiliary_name_scope: bool = True,
     ):
         if default_name is None and name_or_scope is None:

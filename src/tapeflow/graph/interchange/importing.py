@@ -38,7 +38,7 @@ def import_graph_def(
     name: str | None = None,
     op_dict: Any = None,
     producer_op_list: Any = None,
-) -> list[Any] | None:
+) -> Any:
     """Add the nodes of a `GraphDef` to the graph being built.
 
     Args:

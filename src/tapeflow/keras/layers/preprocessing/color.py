@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.layers.preprocessing.histograms import equalized, locally_equalized
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
 from tapeflow.ops.array.broadcasting import tile
@@ -494,7 +495,7 @@ class Equalization(_ColorLayer):
         """The images, equalized."""
         if not training:
             return images
-        return equalized(images, self.value_range, self.bins)
+        return equalized(convert_to_tensor(images), self.value_range, self.bins)
 
     def get_config(self):
         config = {**super().get_config(), "bins": self.bins, "data_format": self.data_format}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Tensor
 from tapeflow.ops.array.construction import range as range_of
 from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.joining import concat
@@ -31,7 +31,7 @@ def _counts(index, groups, bins):
     return reshape(scatter_nd(place, ones, [groups * bins]), [groups, bins])
 
 
-def equalized(images: TensorLike, value_range: Sequence[int], bins: int):
+def equalized(images: Tensor, value_range: Sequence[int], bins: int):
     """Each channel of (batch, height, width, channels) by the cumulative frequencies of its values in the batch."""
     low, high = (float(x) for x in value_range)
     values = cast(images, dtypes.float32)
