@@ -24,6 +24,7 @@ from tapeflow.graph.graph import Graph, default_graph, output_specs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
+from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.state.rows import ReadVariableOp
 from tapeflow.ops.table import REGISTRY, Preferring
 from tapeflow.ops.validate import shape_text
@@ -392,6 +393,7 @@ def create(
     for x in inputs:
         if not isinstance(x, SymbolicTensor):
             raise TypeError(f"Input #{inputs.index(x)} is not a tensor: {x!r}")
+    load_all_rows()  # that of the type may be among those that nothing used yet
     row = REGISTRY.get(kind)
     if row is None:
         op = graph.add(kind, None, tuple(inputs), (None,) * len(inputs), dict(attrs), name)

@@ -36,9 +36,18 @@ _KINDS = {
 _ELEMENTS = {float: "list(float)", str: "list(string)", DType: "list(type)", int: "list(int)"}
 
 
+def row_of_any(kind: str) -> Any:
+    """The row of an op, called on tensors or a node alone, which may not be loaded yet; None for an unknown op."""
+    row = REGISTRY.get(kind) or node_rows.find(kind)
+    if row is None:
+        load_all_rows()
+        row = REGISTRY.get(kind)
+    return row
+
+
 def known(kind: str) -> bool:
     """Whether an op of this name can be in a graph."""
-    return kind in REGISTRY or kind in reference_definitions.UPDATES or node_rows.find(kind) is not None
+    return kind in reference_definitions.UPDATES or row_of_any(kind) is not None
 
 
 def names() -> list[str]:
@@ -62,7 +71,7 @@ def touches(kind: str) -> str:
     """What outside of the program an op may read, write or run: "files", "process", "python", "streams", or ""."""
     if kind in reference_definitions.UPDATES:
         return ""
-    row = REGISTRY.get(kind) or node_rows.find(kind)
+    row = row_of_any(kind)
     if row is None:
         raise KeyError(kind)
     return row.touches
@@ -90,7 +99,7 @@ def op_def(kind: str) -> Any:
     """The `OpDef` of an op. Not to be changed. Raises KeyError for an unknown one."""
     if kind in reference_definitions.UPDATES:
         return _of_reference(kind)
-    row = REGISTRY.get(kind) or node_rows.find(kind)
+    row = row_of_any(kind)
     if row is None:
         raise KeyError(kind)
     made = _of_row(row)
