@@ -1,4 +1,4 @@
-"""Training that is saved when its processes are told to end, and goes on from there when it starts again."""
+"""Training that is saved when its processes receive a request to end, and goes on from there when it starts again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TerminationConfig:
 
 
 class PreemptionCheckpointHandler:
-    """Saves a checkpoint, in step with all other processes, once one of them is told to end; then the program ends.
+    """Saves a checkpoint, in step with all other processes, once one of them receives a request to end; then it ends.
 
     What was saved last is restored when the handler is made. The first process writes the checkpoint. Make it in the
     main thread, which takes signals.
@@ -103,7 +103,7 @@ class PreemptionCheckpointHandler:
         return result
 
     def save_checkpoint_if_preempted(self, *args: Any, **kwargs: Any) -> None:
-        """Save and end, if one of the processes has been told to; all processes call it, after the same steps.
+        """Save and end, if one of the processes has received a request to; all call it, after the same steps.
 
         Args:
           *args: arguments of `save` of the checkpoint manager.
@@ -141,7 +141,7 @@ class PreemptionCheckpointHandler:
 
     @contextlib.contextmanager
     def watch_preemption_scope(self) -> Iterator[None]:
-        """A block at whose end, if its process has been told to end, all processes save and end."""
+        """A block at whose end, if its process has received a request to end, all processes save and end."""
         yield
         self.save_checkpoint_if_preempted()
 
