@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import threading
 
-# Guards what follows, and is notified when a lock is released.
-_changed = threading.Condition()
+# Guards what follows. It is taken by itself, not by way of the condition: an interrupt in the `__enter__` of that,
+# which is Python code, would leave it taken for ever.
+_guard = threading.RLock()
+# Notified when a lock is released.
+_changed = threading.Condition(_guard)
 # The threads that hold a lock, once for each time they took it.
-_owners: dict[CreationLock, list[int]] = {}
+_owners: dict[CreationLock, tuple[int, ...]] = {}
 # Which lock a thread waits for.
 _awaited: dict[int, CreationLock] = {}
 
@@ -25,21 +28,31 @@ class CreationLock:
 
     def __enter__(self) -> None:
         me = threading.get_ident()
-        with _changed:
-            while self._is_taken(me) and not self._waits_for(me):
-                _awaited[me] = self
-                try:
-                    _changed.wait()
-                finally:
-                    del _awaited[me]
-            _owners.setdefault(self, []).append(me)
+        taken = False
+        try:
+            with _guard:
+                while self._is_taken(me) and not self._waits_for(me):
+                    _awaited[me] = self
+                    try:
+                        _changed.wait()
+                    finally:
+                        del _awaited[me]
+                owners = (*_owners.get(self, ()), me)
+                _owners[self], taken = owners, True  # no signal is handled between the two
+        except BaseException:
+            if taken:
+                self._release(me)
+            raise
 
     def __exit__(self, *_exception: object) -> None:
-        with _changed:
-            owners = _owners[self]
-            owners.remove(threading.get_ident())
-            if not owners:
-                del _owners[self]
+        self._release(threading.get_ident())
+
+    def _release(self, thread: int) -> None:
+        with _guard:
+            owners = list(_owners.pop(self))
+            owners.remove(thread)
+            if owners:
+                _owners[self] = tuple(owners)
             _changed.notify_all()
 
     def _is_taken(self, me: int) -> bool:
@@ -62,13 +75,16 @@ class CreationLock:
 
 def _in_forked_child() -> None:
     """The other threads are gone, and with them what they held."""
-    global _changed
-    _changed = threading.Condition()
+    global _guard, _changed
+    _guard = threading.RLock()
+    _changed = threading.Condition(_guard)
     _awaited.clear()
     me = threading.get_ident()
     for lock, owners in list(_owners.items()):
-        owners[:] = [owner for owner in owners if owner == me]
-        if not owners:
+        left = tuple(owner for owner in owners if owner == me)
+        if left:
+            _owners[lock] = left
+        else:
             del _owners[lock]
 
 
