@@ -76,7 +76,10 @@ class FirstReader:
             ) from None  # fmt: skip
         if b"" not in table:
             raise self._damaged("it has no header")
-        for found in self._message(table.pop(b"")).meta.tensor:
+        header = self._message(table.pop(b""))
+        if not header.HasField("meta"):  # as the index of a newer checkpoint, which is a table too
+            raise self._damaged("its header does not list tensors")
+        for found in header.meta.tensor:
             name, sizes = found.name, [dim.size for dim in found.shape.dim]
             try:
                 dtype = as_dtype(found.type)

@@ -16,12 +16,13 @@ from tapeflow.core.errors import (
 )
 from tapeflow.core.files.file_system import GFile
 from tapeflow.ops.state.resource_op import resource_op
+from tapeflow.ops.table import integer
 
 
 @resource_op(
     "GenerateVocabRemapping",
     "new_vocab_file: string, old_vocab_file: string -> remapping: int64, num_present: int32",
-    {"new_vocab_offset": ("int",), "num_new_vocab": ("int",), "old_vocab_size": ("int", -1)},
+    {"new_vocab_offset": integer, "num_new_vocab": integer, "old_vocab_size": -1},
     lambda attrs, inputs: [(attrs["num_new_vocab"],), ()], touches="files",
 )  # fmt: skip
 def GenerateVocabRemapping(new_vocab_file, old_vocab_file, new_vocab_offset, num_new_vocab, old_vocab_size):
@@ -54,7 +55,7 @@ def GenerateVocabRemapping(new_vocab_file, old_vocab_file, new_vocab_offset, num
     "LoadAndRemapMatrix",
     "ckpt_path: string, old_tensor_name: string, row_remapping: int64, col_remapping: int64, "
     "initializing_values: float32 -> output_matrix: float32",
-    {"num_rows": ("int",), "num_cols": ("int",), "max_rows_in_memory": ("int", -1)},
+    {"num_rows": integer, "num_cols": integer, "max_rows_in_memory": -1},
     lambda attrs, inputs: [(attrs["num_rows"], attrs["num_cols"])], touches="files",
 )  # fmt: skip
 def LoadAndRemapMatrix(

@@ -41,7 +41,7 @@ def test_input_is_not_changed():
         lambda a, r: _native.shuffle_through(a.astype(np.int32), 0, a, r),
         lambda a, r: _native.shuffle_through(a[::2], 0, a, r),
         lambda a, r: _native.shuffle_through(bytes(40), 0, a, r),
-        lambda a, r: _native.shuffle_rest(a, r[:3]),
+        lambda a, r: _native.shuffle_rest(a[:3], r),
         lambda a, r: _native.shuffle_rest(None, r),
     ],
 )

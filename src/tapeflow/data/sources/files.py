@@ -10,7 +10,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files.globbing import matching_paths
-from tapeflow.core.public import boundaries
+from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.building import build
 from tapeflow.data.iteration.passes import Counted
@@ -21,6 +21,7 @@ class FileMethods:
     """Static methods of Dataset."""
 
     @staticmethod
+    @boundary
     def list_files(file_pattern, shuffle=None, seed=None, name=None):
         """List the names of the files that match patterns.
 

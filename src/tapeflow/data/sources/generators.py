@@ -8,7 +8,7 @@ from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import boundaries
+from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
@@ -21,6 +21,7 @@ class GeneratorMethods:
     """Static methods of Dataset."""
 
     @staticmethod
+    @boundary
     def from_generator(
         generator,
         output_types=None,

@@ -18,7 +18,7 @@ from tapeflow.core import context
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tapeflow.core.files.tf_record import TFRecordWriter, records
 from tapeflow.core.files.whole_files import replace_file
-from tapeflow.core.public import boundaries
+from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import spec_coding
 from tapeflow.data.building import build
@@ -66,6 +66,7 @@ class SavingMethods:
         save(self, path, compression, shard_func, checkpoint_args)
 
     @staticmethod
+    @boundary
     def load(path, element_spec=None, compression=None, reader_func=None, wait=False):
         """Read the dataset that `save` wrote.
 

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
-from tapeflow.core.public import boundaries
+from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures.nest_paths import flatten_with_joined_string_paths
 from tapeflow.core.tensor_shape import TensorShape
@@ -35,6 +35,7 @@ class SourceMethods:
     """Static methods of Dataset."""
 
     @staticmethod
+    @boundary
     def from_tensors(tensors, name=None):
         """Make a dataset of one element.
 
@@ -48,6 +49,7 @@ class SourceMethods:
         return from_tensors(tensors)
 
     @staticmethod
+    @boundary
     def from_tensor_slices(tensors, name=None):
         """Give the slices of tensors along their first axis.
 
@@ -68,11 +70,13 @@ class SourceMethods:
         return from_tensor_slices(tensors)
 
     @staticmethod
+    @boundary
     def from_sparse_tensor_slices(sparse_tensor):
         """(indices, values, dense_shape) of each row of a sparse tensor (1.x)."""
         return from_sparse_tensor_slices(sparse_tensor)
 
     @staticmethod
+    @boundary
     def range(*args, **kwargs):
         """Count: int64 scalars, or those of another dtype.
 
@@ -92,6 +96,7 @@ class SourceMethods:
         return range_of(args, **kwargs)
 
     @staticmethod
+    @boundary
     def counter(start=0, step=1, dtype=dtypes.int64, name=None):
         """Count without end: start, start + step, ...
 
@@ -107,6 +112,7 @@ class SourceMethods:
         return counter(start, step, dtype)
 
     @staticmethod
+    @boundary
     def random(seed=None, rerandomize_each_iteration=None, name=None):
         """Draw int64 scalars of 32 bits at random, without end.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import boundaries
+from tapeflow.core.public import boundaries, boundary
 from tapeflow.data import element
 from tapeflow.data.iteration.passes import Pass, close_pass
 from tapeflow.data.parts import size_of, start_of
@@ -23,6 +23,7 @@ class ChoosingMethods:
     """Static methods of Dataset."""
 
     @staticmethod
+    @boundary
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
         """Take the next element of datasets[i] for every int64 scalar i of a dataset.
 
@@ -47,6 +48,7 @@ class ChoosingMethods:
         return chosen(datasets, choice_dataset, stop_on_empty_dataset)
 
     @staticmethod
+    @boundary
     def sample_from_datasets(
         datasets,
         weights=None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import boundaries
+from tapeflow.core.public import boundaries, boundary
 from tapeflow.data import element
 from tapeflow.data.iteration.passes import Pass, close_pass, later
 from tapeflow.data.parts import size_of, start_of
@@ -17,6 +17,7 @@ class CombiningMethods:
     """Methods of Dataset."""
 
     @staticmethod
+    @boundary
     def zip(*args, datasets=None, name=None):
         """Give elements of several datasets side by side, until the shortest ends.
 
