@@ -16,7 +16,7 @@ WINDOWS = [
 ]
 
 
-@pytest.mark.parametrize("size, width, stride, padding", WINDOWS)
+@pytest.mark.parametrize(("size", "width", "stride", "padding"), WINDOWS)
 def test_lengths_are_those_of_convolutions(size, width, stride, padding):
     image = tf.ones([1, size, 1])
     output = tf.nn.conv1d(image, tf.ones([width, 1, 1]), stride, padding.upper())
@@ -28,7 +28,9 @@ def test_lengths_are_those_of_convolutions(size, width, stride, padding):
     )
 
 
-@pytest.mark.parametrize("shape, width, padding", [((5,), (2,), "valid"), ((4, 3), (3, 2), "valid"), ((5,), (3,), "same")])
+@pytest.mark.parametrize(
+    ("shape", "width", "padding"), [((5,), (2,), "valid"), ((4, 3), (3, 2), "valid"), ((5,), (3,), "same")]
+)
 def test_the_mask_of_a_kernel_says_which_inputs_an_output_depends_on(shape, width, padding):
     image = tf.ones([1, *shape, 1])
     convolve = tf.nn.convolution
@@ -91,12 +93,16 @@ def test_a_data_handler_ends_where_there_should_be_more():
     dataset = tf.data.Dataset.range(4).batch(2)
     handler = data_adapter.DataHandler(dataset, epochs=3, steps_per_epoch=3)
     steps = []
-    with pytest.warns(UserWarning, match="ran out of data"):
+
+    def run():
         for _, iterator in handler.enumerate_epochs():
             with handler.catch_stop_iteration():
                 for step in handler.steps():
                     next(iterator)
                     steps.append(step)
+
+    with pytest.warns(UserWarning, match="ran out of data"):
+        run()
     assert steps == [0, 1]
 
 
@@ -104,13 +110,16 @@ def test_arrays_are_split_for_validation():
     first, last = data_adapter.train_validation_split(({"a": np.arange(10)}, None), 0.3)
     np.testing.assert_array_equal(first[0]["a"], range(7))
     np.testing.assert_array_equal(last[0]["a"], range(7, 10))
-    assert first[1] is None and last[1] is None
+    assert first[1] is None
+    assert last[1] is None
 
 
 def test_losses_and_metrics_of_a_loop():
     y, outputs = tf.constant([1, 2]), tf.constant([[0.0], [4.0]])
     targets, _, weights = compile_utils.match_dtype_and_rank(tf.cast(y, tf.float64), outputs, tf.constant([1, 0]))
-    assert targets.dtype == tf.float32 and targets.shape == [2, 1] and weights.shape == [2, 1]
+    assert targets.dtype == tf.float32
+    assert targets.shape == [2, 1]
+    assert weights.shape == [2, 1]
     assert float(compile_utils.LossesContainer("mse")(targets, outputs)) == 2.5
     metrics = compile_utils.MetricsContainer(["mae"], ["mse"])
     metrics.update_state(targets, outputs, weights)

@@ -1,4 +1,4 @@
-"""`tensorflow.python.keras.utils.conv_utils`: sizes, paddings and connections of convolutions, for layers of libraries."""
+"""`tensorflow.python.keras.utils.conv_utils`: sizes, paddings and connections of convolutions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ def deconv_output_length(
 ) -> int | None:
     """The size of an axis after a transposed convolution; None for an unknown size."""
     _check_padding(padding, ("same", "valid", "full"))
-    if padding != "full" or input_length is None:
+    if input_length is None:
+        return None
+    if padding != "full":
         return arithmetic.transposed_length(
             input_length, filter_size, padding, output_padding, stride, dilation
         )

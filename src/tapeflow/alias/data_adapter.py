@@ -45,9 +45,9 @@ def train_validation_split(arrays: Any, validation_split: float) -> tuple[Any, A
     leaves = nest.flatten(arrays)
     if all(leaf is None for leaf in leaves):
         return arrays, arrays
-    (first, _, _), (last, _, _) = split_validation(
-        [leaf for leaf in leaves if leaf is not None], None, None, validation_split
-    )
+    present: Any = [leaf for leaf in leaves if leaf is not None]
+    nothing: Any = None
+    (first, _, _), (last, _, _) = split_validation(present, nothing, None, validation_split)
 
     def packed(parts: list[Any]) -> Any:
         following = iter(parts)
