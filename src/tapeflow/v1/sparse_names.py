@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
@@ -47,7 +49,9 @@ __all__ = [
 @api(v1=("sparse.placeholder", "sparse_placeholder"))
 @public
 @names_itself
-def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None):
+def sparse_placeholder(
+    dtype: DTypeLike, shape: TensorShape | Tensor | Iterable[int | None] | None = None, name: str | None = None
+):
     """A sparse tensor of a graph that is fed when the graph runs.
 
     Args:
