@@ -46,6 +46,7 @@ _ABOVE_ROWS = (
     "function.batching",
     "graph.run.session_handles",
     "checkpoint.remapping",
+    "checkpoint.first_nodes",
     "checkpoint.saving_nodes",
 )
 
