@@ -295,11 +295,11 @@ class Operation:
                 self.control_inputs.append(op)
                 if op.index > self.index:
                     self.graph.reordered = True
-        self.graph.version += 1
+        self.graph.edited()
 
     def _remove_all_control_inputs(self) -> None:
         self.control_inputs = []
-        self.graph.version += 1
+        self.graph.edited()
 
     def _add_input(self, tensor: SymbolicTensor, dtype: Any = None) -> None:
         """Gives an operation that was described without its inputs the next of them."""
@@ -329,7 +329,7 @@ class Operation:
         self.inputs = tuple(inputs)
         if tensor.op.index >= self.index:
             self.graph.reordered = True
-        self.graph.version += 1
+        self.graph.edited()
 
     @property
     def _control_outputs(self) -> list[Operation]:
