@@ -46,6 +46,7 @@ _ABOVE_ROWS = (
     "tapeflow.function.batching",
     "tapeflow.graph.run.session_handles",
     "tapeflow.checkpoint.remapping",
+    "tapeflow.checkpoint.first_nodes",
     "tapeflow.checkpoint.saving_nodes",
 )
 

@@ -19,6 +19,7 @@ from tapeflow.graph.op_defs import messages
 from tapeflow.graph.services import services
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
+from tapeflow.ops.node_rows import acts
 from tapeflow.ops.state.resource_op import row_of
 from tapeflow.ops.table import REGISTRY
 
@@ -182,7 +183,9 @@ class Operation:
         row = REGISTRY.get(self.type)
         if row is not None:
             return row.stateful
-        return self.type in _STATEFUL or row_of(self.type) is not None or bool(self.attrs.get("stateful"))
+        if self.type in _STATEFUL or row_of(self.type) is not None or acts(self.type):
+            return True
+        return bool(self.attrs.get("stateful"))
 
     @property
     def forwards(self) -> bool:
