@@ -96,14 +96,27 @@ Convolution place(const ConvAttrs& a, const int64_t* in, const int64_t* filter, 
   return v;
 }
 
+constexpr int64_t kMost = 1 << 24;
+
+// An axis that the filter covers whole lies in memory as channels of the axis before it, from the last axis on. The
+// convolution over the channels is the same, and oneDNN's kernels are slow with few of them.
+void covered_as_channels(Convolution* v) {
+  if (v->channels_first || v->groups != 1) return;
+  for (int i = static_cast<int>(v->windows) - 1; i >= 0; --i) {
+    const bool covered = v->in[i] == v->filter[i] && v->out[i] == 1 && v->pad_before[i] == 0 && v->pad_after[i] == 0;
+    if (!covered || v->in[i] > kMost / v->in_depth) return;
+    v->in_depth *= v->in[i];
+    v->in[i] = v->filter[i] = v->stride[i] = v->dilation[i] = 1;
+  }
+}
+
 // Sizes that oneDNN's own arithmetic is known to bear.
 bool moderate(const Convolution& v) {
-  constexpr int64_t most = 1 << 24;
-  if (v.batch > most || v.in_depth > most || v.out_depth > most) return false;
+  if (v.batch > kMost || v.in_depth > kMost || v.out_depth > kMost) return false;
   for (int i = 0; i < v.windows; ++i) {
     const int64_t extent = (v.filter[i] - 1) * v.dilation[i] + 1;
-    if (v.in[i] > most || v.out[i] > most || extent > most || v.stride[i] > most ||
-        v.pad_before[i] > most || v.pad_after[i] > most)
+    if (v.in[i] > kMost || v.out[i] > kMost || extent > kMost || v.stride[i] > kMost ||
+        v.pad_before[i] > kMost || v.pad_after[i] > kMost)
       return false;
   }
   return true;
@@ -118,6 +131,7 @@ bool run(KernelCall& c, Convolution& v, Convolution::Pass pass, const Tensor* fi
     if (first->size() == 0 || second->size() == 0) {
       std::memset(result->data, 0, result->bytes());
     } else {
+      covered_as_channels(&v);
       const OneDnn* const library = moderate(v) ? onednn() : nullptr;
       if (!library) return false;
       double madds = static_cast<double>(v.batch) * v.out_depth * (v.in_depth / v.groups);
