@@ -94,6 +94,7 @@ OWN: dict[str, dict[str, str]] = {
         "convert_variables_to_constants_from_session_graph":
             "graph.interchange.freezing:convert_variables_to_constants_from_session_graph",
         "convert_variables_to_constants_v2": "function.freezing:convert_variables_to_constants_v2",
+        "convert_variables_to_constants_v2_as_graph": "function.freezing:convert_variables_to_constants_v2_as_graph",
     },
     "python.framework.errors_impl": {},
     "python.framework.func_graph": {"FuncGraph": "graph.func_graph:FuncGraph"},
@@ -235,6 +236,9 @@ OWN: dict[str, dict[str, str]] = {
         "write_string_to_file": "alias.stand_ins:write_string_to_file",
     },
     "python.keras.saving.saving_utils": {"trace_model_call": "alias.keras_tracing:trace_model_call"},
+    "python.keras.engine.compile_utils": {"": "alias.compile_utils"},
+    "python.keras.engine.data_adapter": {"": "alias.data_adapter"},
+    "python.keras.utils.conv_utils": {"": "alias.conv_utils"},
     "python.keras.utils.data_utils": {"_extract_archive": "keras.utils.archives:extract_archive"},
     "python.keras.utils.losses_utils": {"": "alias.losses_utils"},
     "python.keras.utils.tf_utils": {

@@ -115,6 +115,10 @@ class Internal:
         # A module also has the modules that it imports, as `rnn.rnn_cell_impl`.
         if name.startswith("gen_") and name.endswith("_ops"):
             return importlib.import_module(f"tensorflow.python.ops.{name}")
+        if self.path == "python":  # which imports the modules of operations
+            for package in ("python.ops", "python.framework"):
+                if _is_internal(f"{package}.{name}"):
+                    return importlib.import_module(f"tensorflow.{package}.{name}")
         known = [path for path in _by_last_name().get(name, ()) if path.startswith("python")]
         if len(known) == 1 and "." in self.path:
             return importlib.import_module(f"tensorflow.{known[0]}")

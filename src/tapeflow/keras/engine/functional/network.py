@@ -38,7 +38,7 @@ class Network:
                 depths[tensor.node] = layer_depths[tensor.layer] = 0
                 self._ranks[tensor.layer] = -1
         self.layers = sorted(layer_depths, key=lambda l: (-layer_depths[l], self._ranks[l]))
-        self.depths = depths
+        self.depths, self._layer_depths = depths, layer_depths
         # Of one depth, the calls of a layer in the order in which they were made.
         self.nodes = sorted(
             depths,
@@ -129,6 +129,14 @@ class Network:
         layers = [node.layer for node in self.nodes]
         return len(layers) == len(set(layers))
 
+    def nodes_by_depth(self):
+        """{depth: its calls}."""
+        return _by_depth(self.nodes, self.depths)
+
+    def layers_by_depth(self):
+        """{depth: its layers}."""
+        return _by_depth(self.layers, self._layer_depths)
+
     def node_numbers(self, first_number: Callable[..., Any] = first_number):
         """{node: its number among the calls of its layer that are in the network}."""
         counts: dict = {}
@@ -139,6 +147,13 @@ class Network:
                     numbers[node] = counts.get(layer, first_number(layer))
                     counts[layer] = numbers[node] + 1
         return numbers
+
+
+def _by_depth(items, depths):
+    found: dict[int, list[Any]] = {}
+    for item in items:
+        found.setdefault(depths[item], []).append(item)
+    return found
 
 
 def _disconnected(tensor, node, inputs):
