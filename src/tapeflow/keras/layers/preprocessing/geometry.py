@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.preprocessing.image_base import GeometricLayer, ImageLayer, newer
@@ -554,16 +555,17 @@ class RandomCrop(ImageLayer):
         return cut
 
     def transform_images(
-        self, images: Tensor, transformation: Sequence[Tensor], training: bool | Tensor = True
+        self, images: TensorLike, transformation: Sequence[Tensor], training: bool | Tensor = True
     ):
         """The windows of the images."""
         if training:
             return self._cut(images, transformation, "bilinear")
         if not keras_2():
             return images
-        (top, left), (tall, wide) = transformation, self._largest(*sizes_of(images)[1:3])
-        middle = images[:, top : top + tall, left : left + wide, :]
-        return cast(resize(middle, [self.height, self.width]), images.dtype)
+        whole = convert_to_tensor(images)
+        (top, left), (tall, wide) = transformation, self._largest(*sizes_of(whole)[1:3])
+        middle = whole[:, top : top + tall, left : left + wide, :]
+        return cast(resize(middle, [self.height, self.width]), whole.dtype)
 
     def transform_segmentation_masks(
         self, segmentation_masks, transformation, training: bool | Tensor = True
