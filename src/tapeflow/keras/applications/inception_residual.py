@@ -73,27 +73,28 @@ def InceptionResNetV2(
                 classifier_activation, size=299, least=75)  # fmt: skip
     net = _Network(plan)
     x = net.chain(plan.inputs, (32, 3, "valid", 2), (32, 3, "valid"), (64, 3))
-    x = layers.MaxPooling2D(3, strides=2)(x)
+    x = layers.MaxPooling2D(3, strides=(2, 2))(x)
     x = net.chain(x, (80, 1, "valid"), (192, 3, "valid"))
-    x = layers.MaxPooling2D(3, strides=2)(x)
+    x = layers.MaxPooling2D(3, strides=(2, 2))(x)
     parts = [net.chain(x, (96, 1)), net.chain(x, (48, 1), (64, 5)), net.chain(x, (64, 1), (96, 3), (96, 3))]
-    pooled = layers.AveragePooling2D(3, strides=1, padding="same")(x)
+    pooled = layers.AveragePooling2D(3, strides=(1, 1), padding="same")(x)
     x = net.join([*parts, net.conv(pooled, 64, 1)], "mixed_5b")
     for i in range(1, 11):
-        branches = [[(32, 1)], [(32, 1), (32, 3)], [(32, 1), (48, 3), (64, 3)]]
+        branches: list[list[tuple[Any, ...]]] = [[(32, 1)], [(32, 1), (32, 3)], [(32, 1), (48, 3), (64, 3)]]
         x = net.residual(x, branches, 0.17, f"block35_{i}")
     x = net.join([
         net.conv(x, 384, 3, "valid", 2),
         net.chain(x, (256, 1), (256, 3), (384, 3, "valid", 2)),
-        layers.MaxPooling2D(3, strides=2, padding="valid")(x),
+        layers.MaxPooling2D(3, strides=(2, 2), padding="valid")(x),
     ], "mixed_6a")  # fmt: skip
     for i in range(1, 21):
-        x = net.residual(x, [[(192, 1)], [(128, 1), (160, (1, 7)), (192, (7, 1))]], 0.1, f"block17_{i}")
+        branches = [[(192, 1)], [(128, 1), (160, (1, 7)), (192, (7, 1))]]
+        x = net.residual(x, branches, 0.1, f"block17_{i}")
     x = net.join([
         net.chain(x, (256, 1), (384, 3, "valid", 2)),
         net.chain(x, (256, 1), (288, 3, "valid", 2)),
         net.chain(x, (256, 1), (288, 3), (320, 3, "valid", 2)),
-        layers.MaxPooling2D(3, strides=2, padding="valid")(x),
+        layers.MaxPooling2D(3, strides=(2, 2), padding="valid")(x),
     ], "mixed_7a")  # fmt: skip
     for i in range(1, 11):
         branches = [[(192, 1)], [(192, 1), (224, (1, 3)), (256, (3, 1))]]
