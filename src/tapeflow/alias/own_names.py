@@ -199,7 +199,7 @@ OWN: dict[str, dict[str, str]] = {
     "python.framework.tensor_shape": {"": "core.tensor_shape"},
     "python.framework.type_spec_registry": {"": "core.specs.type_spec_registry"},
     "python.keras.backend": {"get_graph": "graph.graph:get_default_graph", "get_uid": "keras.settings:get_uid"},
-    "python.layers.base": {"InputSpec": "keras.engine.input_spec:InputSpec", "Layer": "layers.classes:Layer"},
+    "python.layers.base": {"InputSpec": "keras.engine.input_spec:InputSpec", "Layer": "v1.layers.classes:Layer"},
     "python.layers.convolutional": {
         "Convolution1D": "layers:Conv1D",
         "Convolution2D": "layers:Conv2D",
@@ -260,7 +260,7 @@ OWN: dict[str, dict[str, str]] = {
         "prevent_gradient": "ops.array.rows:prevent_gradient",
         "shape_internal": "alias.stand_ins:shape_internal",
     },
-    "python.ops.confusion_matrix": {"remove_squeezable_dimensions": "compat.v1.metrics.weighting:squeezed"},
+    "python.ops.confusion_matrix": {"remove_squeezable_dimensions": "v1.metrics.weighting:squeezed"},
     "python.ops.control_flow_ops": {
         "get_enclosing_xla_context": "graph.control_flow.flow:get_enclosing_xla_context",
         "smart_cond": "ops.control.smart_cond:smart_cond",
@@ -280,8 +280,8 @@ OWN: dict[str, dict[str, str]] = {
     },
     "python.ops.metrics": {"": "compat.v1.metrics"},
     "python.ops.metrics_impl": {
-        "_remove_squeezable_dimensions": "compat.v1.metrics.weighting:fitted",
-        "metric_variable": "compat.v1.metrics.streaming:metric_variable",
+        "_remove_squeezable_dimensions": "v1.metrics.weighting:fitted",
+        "metric_variable": "v1.metrics.streaming:metric_variable",
     },
     "python.ops.nn_ops": {"Convolution": "alias.layer_utils:Convolution"},
     "python.ops.parallel_for.control_flow_ops": {"pfor": "autodiff.vectorized_map:pfor"},
@@ -310,8 +310,8 @@ OWN: dict[str, dict[str, str]] = {
     },
     "python.ops.variables": {"PartitionedVariable": "v1.partitioned:PartitionedVariable"},
     "python.ops.weights_broadcast_ops": {
-        "assert_broadcastable": "compat.v1.metrics.weighting:assert_broadcastable",
-        "broadcast_weights": "compat.v1.metrics.weighting:broadcast_weights",
+        "assert_broadcastable": "v1.metrics.weighting:assert_broadcastable",
+        "broadcast_weights": "v1.metrics.weighting:broadcast_weights",
     },
     "python.platform.flags": {"": "compat.v1.flags"},
     "python.platform.gfile": {"": "compat.v1.gfile"},

@@ -6,7 +6,7 @@ import functools
 import sys
 from typing import Any, NamedTuple
 
-import tapeflow
+from tapeflow.api import providers
 from tapeflow.core.decorator import unwrap
 
 
@@ -95,10 +95,11 @@ def get_canonical_name_for_symbol(
     plain = getattr(symbol, "__name__", None)
     if plain is None or api_name != "tensorflow":
         return None
-    operators = getattr(tapeflow, "__operators__", None)
+    package = providers.load("names")
+    operators = getattr(package, "__operators__", None)
     if operators is not None and plain in operators.__all__ and getattr(operators, plain) is symbol:
         return f"__operators__.{plain}"
-    for root, prefix in ((tapeflow, ""), (tapeflow.compat.v1, "compat.v1." if add_prefix_to_v1_names else "")):
+    for root, prefix in ((package, ""), (package.compat.v1, "compat.v1." if add_prefix_to_v1_names else "")):
         names = (plain, plain.removesuffix("_v1"), plain.removesuffix("_v2"), plain.rstrip("_"))
         for name in dict.fromkeys(names):
             for space in _spaces(name):
@@ -119,7 +120,7 @@ def get_symbol_from_name(name: str) -> Any:
     if name in _registered:
         return _registered[name]
 
-    return _found(tapeflow, name)
+    return _found(providers.load("names"), name)
 
 
 def get_v2_names(symbol: Any) -> list[str]:

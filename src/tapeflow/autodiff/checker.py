@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.graph.build import derivatives, placeholders
+from tapeflow.graph.run import session
 
 
 def _evaluate(f, arrays, dtypes):
@@ -20,15 +20,12 @@ class _InGraph:
     """A function whose graph is built once, and run by the default session."""
 
     def __init__(self, f, arrays, dtypes):
-        graph = importlib.import_module("tapeflow.graph.build.placeholders")
-        derivatives = importlib.import_module("tapeflow.graph.build.derivatives")
-        session = importlib.import_module("tapeflow.graph.run.session")
         self.session = session.get_default_session() or session.Session()
         self.inputs = [
-            graph.placeholder(dtype, array.shape) for array, dtype in zip(arrays, dtypes)
+            placeholders.placeholder(dtype, array.shape) for array, dtype in zip(arrays, dtypes)
         ]
         self.result = f(*self.inputs)
-        self.weights = graph.placeholder(self.result.dtype, self.result.shape)
+        self.weights = placeholders.placeholder(self.result.dtype, self.result.shape)
         self.gradients = [
             convert_to_tensor(g)
             for g in derivatives.gradients(
@@ -141,7 +138,6 @@ def compute_gradient(f, x, delta=None):
 def _value(value, tensor):
     """The array that an argument is, while a graph is being built."""
     if hasattr(value, "graph"):
-        session = importlib.import_module("tapeflow.graph.run.session")
         return np.array((session.get_default_session() or session.Session()).run(tensor))
     return np.array(value.numpy() if hasattr(value, "numpy") else value, tensor.dtype.as_numpy_dtype)
 

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.distributions.base import (
-    NOT_REPARAMETERIZED,
-    Distribution,
-)
-from tapeflow.compat.v1.distributions.continuous import mixed_seed
-from tapeflow.compat.v1.distributions.discrete import Categorical
-from tapeflow.compat.v1.distributions.divergence import RegisterKL, kl_divergence
 from tapeflow.contrib.distributions.bijectors import Identity
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -20,6 +13,13 @@ from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.math.elementwise import square
 from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_sum
 from tapeflow.ops.nn.softmax import log_softmax, softmax
+from tapeflow.v1.distributions.base import (
+    NOT_REPARAMETERIZED,
+    Distribution,
+)
+from tapeflow.v1.distributions.continuous import mixed_seed
+from tapeflow.v1.distributions.discrete import Categorical
+from tapeflow.v1.distributions.divergence import RegisterKL, kl_divergence
 
 __all__ = ["Independent", "Mixture", "MixtureSameFamily", "TransformedDistribution"]
 

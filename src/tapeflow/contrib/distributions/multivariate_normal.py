@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 
-from tapeflow.compat.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
-from tapeflow.compat.v1.distributions.continuous import numbers
-from tapeflow.compat.v1.distributions.divergence import RegisterKL
 from tapeflow.core.public import boundaries
 from tapeflow.linalg import LinearOperatorDiag, LinearOperatorLowerTriangular
 from tapeflow.ops.array.construction import ones_like, zeros_like
@@ -22,6 +19,9 @@ from tapeflow.ops.math.elementwise import log, square
 from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.nn.activation import softplus
 from tapeflow.ops.random.distributions import normal as random_normal
+from tapeflow.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
+from tapeflow.v1.distributions.continuous import numbers
+from tapeflow.v1.distributions.divergence import RegisterKL
 
 __all__ = [
     "MultivariateNormalDiag", "MultivariateNormalDiagWithSoftplusScale", "MultivariateNormalFullCovariance",

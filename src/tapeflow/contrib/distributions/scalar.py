@@ -6,9 +6,6 @@ import math as _math
 
 import numpy as np
 
-from tapeflow.compat.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
-from tapeflow.compat.v1.distributions.continuous import Gamma, LocScale, numbers
-from tapeflow.compat.v1.distributions.divergence import RegisterKL
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
@@ -26,6 +23,9 @@ from tapeflow.ops.nn.activation import softplus
 from tapeflow.ops.random.distributions import gamma as random_gamma
 from tapeflow.ops.random.distributions import normal as random_normal
 from tapeflow.ops.random.distributions import uniform as random_uniform
+from tapeflow.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
+from tapeflow.v1.distributions.continuous import Gamma, LocScale, numbers
+from tapeflow.v1.distributions.divergence import RegisterKL
 
 __all__ = [
     "Cauchy", "Chi2", "Deterministic", "HalfNormal", "InverseGamma", "Kumaraswamy", "Logistic",

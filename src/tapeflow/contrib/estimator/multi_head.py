@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tapeflow.compat import v1
-from tapeflow.contrib.estimator.heads import train_op_of
 from tapeflow.estimator import EstimatorSpec, ModeKeys
+from tapeflow.estimator.public_heads import train_op_of
 
 
 class _MultiHead:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow import train
-from tapeflow.compat.v1 import summary
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build.collections import GraphKeys, get_collection
@@ -20,6 +19,7 @@ from tapeflow.ops.random.distributions import truncated_normal
 from tapeflow.ops.state.variable import Variable
 from tapeflow.train.global_step import assert_global_step, get_global_step
 from tapeflow.train.moving_averages import assign_moving_average
+from tapeflow.v1 import summary
 from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = ["OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "adaptive_clipping_fn", "optimize_loss"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1 import summary
 from tapeflow.graph.build.collections import GraphKeys, get_collection
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.reduction import reduce_mean
 from tapeflow.ops.nn.activation import Relu, Relu6, Softplus
+from tapeflow.v1 import summary
 
 __all__ = [
     "summarize_activation", "summarize_activations", "summarize_collection", "summarize_tensor",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.metrics.streaming import added, collected, graph_only, metric_variable
-from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import fill
@@ -21,6 +19,8 @@ from tapeflow.ops.math.elementwise import sqrt
 from tapeflow.ops.math.histogram import confusion_matrix_v1
 from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.state.assignment import assign
+from tapeflow.v1.metrics.streaming import added, collected, graph_only, metric_variable
+from tapeflow.v1.metrics.weighting import broadcast_weights, fitted
 from tapeflow.v1.variable_scoping import variable_scope
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1 import metrics as _metrics
-from tapeflow.compat.v1.metrics.ranking import average_precision
 from tapeflow.core import dtypes
 from tapeflow.ops.array.selection import in_top_k_v1 as in_top_k
 from tapeflow.ops.math.casting import cast
+from tapeflow.v1 import metrics as _metrics
+from tapeflow.v1.metrics.ranking import average_precision
 
 # Those of tf.metrics, by their names here; the arguments labels and predictions are the other way round.
 _STREAMING = {

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from tapeflow.compat.v1.nn import embedding_lookup
-from tapeflow.compat.v1.rnn.base import RNNCell
-from tapeflow.compat.v1.rnn.cells import GRUCell, LSTMCell, LSTMStateTuple
 from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
@@ -19,6 +17,8 @@ from tapeflow.ops.nn.dropout import dropout_v1 as dropout
 from tapeflow.ops.nn.normalization import batch_normalization, moments
 from tapeflow.ops.nn.softmax import softmax
 from tapeflow.v1 import initializers
+from tapeflow.v1.rnn.base import RNNCell
+from tapeflow.v1.rnn.cells import GRUCell, LSTMCell, LSTMStateTuple
 from tapeflow.v1.variable_getting import get_variable
 from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.rnn.loops import (
-    bidirectional_dynamic_rnn,
-    dynamic_rnn,
-    static_bidirectional_rnn,
-    static_rnn,
-)
 from tapeflow.contrib.rnn.cells import LSTMBlockCell
 from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.joining import concat, stack, unstack
 from tapeflow.ops.array.layout import transpose
 from tapeflow.ops.array.reorder import reverse, reverse_sequence
+from tapeflow.v1.rnn.loops import (
+    bidirectional_dynamic_rnn,
+    dynamic_rnn,
+    static_bidirectional_rnn,
+    static_rnn,
+)
 from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [

@@ -5,12 +5,12 @@ from __future__ import annotations
 from tapeflow import train as _train
 from tapeflow.compat import v1
 from tapeflow.contrib.framework.variables import get_variables_to_restore
-from tapeflow.contrib.training.evaluation import (
+from tapeflow.train.global_step import get_or_create_global_step
+from tapeflow.v1.evaluation import (
     SummaryAtEndHook,
     checkpoints_iterator,
     wait_for_new_checkpoint,
 )
-from tapeflow.train.global_step import get_or_create_global_step
 
 __all__ = ["checkpoints_iterator", "evaluate_once", "evaluation_loop", "wait_for_new_checkpoint"]
 _USE_DEFAULT = 0

@@ -7,7 +7,6 @@ import time
 
 from tapeflow import train as _train
 from tapeflow.compat import v1
-from tapeflow.compat.v1 import logging
 from tapeflow.contrib.training.training import (
     add_gradients_summaries,
     clip_gradient_norms,
@@ -17,6 +16,7 @@ from tapeflow.contrib.training.training import create_train_op as _create_train_
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.graph.run.timeline import Timeline
 from tapeflow.train.global_step import get_or_create_global_step
+from tapeflow.v1 import logging
 
 __all__ = [
     "add_gradients_summaries", "clip_gradient_norms", "create_train_op", "multiply_gradients", "train",

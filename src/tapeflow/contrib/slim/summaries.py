@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1 import summary
 from tapeflow.graph.build.collections import add_to_collection
 from tapeflow.ops.control.printing import Print
 from tapeflow.ops.nn.normalization import zero_fraction
+from tapeflow.v1 import summary
 
 __all__ = [
     "add_histogram_summaries", "add_histogram_summary", "add_image_summaries", "add_image_summary",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tapeflow import train as _train
-from tapeflow.compat.v1 import summary
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build.collections import GraphKeys, get_collection
 from tapeflow.graph.graph import get_default_graph
@@ -12,6 +11,7 @@ from tapeflow.ops.control.flow import control_dependencies, group
 from tapeflow.ops.math.check import check_numerics
 from tapeflow.ops.math.clip import clip_by_norm, global_norm
 from tapeflow.train.global_step import get_or_create_global_step
+from tapeflow.v1 import summary
 
 __all__ = [
     "add_gradients_summaries", "clip_gradient_norms", "clip_gradient_norms_fn", "create_train_op",

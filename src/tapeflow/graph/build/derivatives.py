@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tapeflow import _native
 from tapeflow.api import api
-from tapeflow.autodiff.tape import UnconnectedGradients, in_shape_of
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -17,6 +16,7 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import Shape, Size
 from tapeflow.ops.control import flow as control
+from tapeflow.ops.gradient_arguments import UnconnectedGradients, in_shape_of
 from tapeflow.ops.lists.tensor_array import TensorArray
 
 _NONE = UnconnectedGradients.NONE
