@@ -61,7 +61,7 @@ def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool
 
 def default(method: Callable[..., Any]) -> Callable[..., Any]:
     """A decorator of a method that subclasses may replace; `is_default` tells whether they did."""
-    method._is_default = True  # type: ignore[attr-defined]
+    vars(method)["_is_default"] = True
     return method
 
 
