@@ -9,6 +9,7 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.keras.layers.preprocessing.histograms import equalized, locally_equalized
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
 from tapeflow.ops.array.broadcasting import tile
@@ -139,6 +140,10 @@ class RandomContrast(_ColorLayer):
                 f"[0.0, 1.0]. Received: factor={factor}"
             )
         self.factor = pair
+
+    def get_config(self):
+        config = super().get_config()
+        return {key: value for key, value in config.items() if key != "value_range" or not keras_2()}
 
     def _draw(self, images: Tensor, seed: int):
         return self._per_image(images, 1.0 - self.factor[0], 1.0 + self.factor[1], seed)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
+from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
@@ -354,9 +355,10 @@ class Discretization(AdaptiveLayer):
         )
 
     def get_config(self):
+        known = keras_2() and self.bin_boundaries is not None  # which takes one of them
         return {
             "bin_boundaries": self.bin_boundaries,
-            "num_bins": self.num_bins,
+            "num_bins": None if known else self.num_bins,
             "epsilon": self.epsilon,
             "output_mode": self.output_mode,
             "sparse": self.sparse,
