@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 
 
-def _evaluate(f, arrays, dtypes):
+def _evaluate(f: Callable[..., Any], arrays: Sequence[np.ndarray], dtypes: Sequence[DType]):
     return np.asarray(f(*[convert_to_tensor(a, d) for a, d in zip(arrays, dtypes)]).numpy())
 
 
 class _InGraph:
     """A function whose graph is built once, and run by the default session."""
 
-    def __init__(self, f, arrays, dtypes):
+    def __init__(self, f: Callable[..., Any], arrays: Sequence[Any], dtypes: Sequence[Any]):
         graph = importlib.import_module("tapeflow.graph.build.placeholders")
         derivatives = importlib.import_module("tapeflow.graph.build.derivatives")
         session = importlib.import_module("tapeflow.graph.run.session")
@@ -36,10 +40,10 @@ class _InGraph:
             )
         ]
 
-    def values(self, arrays):
+    def values(self, arrays: Sequence[Any]):
         return np.asarray(self.session.run(self.result, dict(zip(self.inputs, arrays))))
 
-    def rows(self, arrays, k):
+    def rows(self, arrays: Sequence[Any], k: int):
         """The Jacobian by argument `k`, a row for each part of the result."""
         feeds = dict(zip(self.inputs, arrays))
         weight = np.zeros_like(self.values(arrays))
@@ -53,13 +57,13 @@ class _InGraph:
         return np.stack(rows) if rows else np.zeros((0, _parts(np.array(arrays[k])).size))
 
 
-def _parts(array):
+def _parts(array: np.ndarray):
     """The real numbers that an array consists of, as a view."""
     flat = array.reshape(-1)
     return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
 
 
-def _numeric(evaluate, arrays, k, delta):
+def _numeric(evaluate: Callable[..., Any], arrays, k, delta):
     """Central differences; [parts of the result, parts of argument k]."""
     moved = [np.array(a, order="C") for a in arrays]  # whose parts are views
     at = _parts(moved[k])
@@ -97,7 +101,7 @@ def _theoretical(f, arrays, dtypes, k):
     return np.stack(rows) if rows else np.zeros((0, width))
 
 
-def compute_gradient(f, x, delta=None):
+def compute_gradient(f: Callable[..., Any], x: Sequence[Tensor], delta: float | None = None):
     """The Jacobians of `f` for each of its arguments, by its gradients and by finite differences.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from tapeflow.checkpoint.first_format import reader_of
 from tapeflow.checkpoint.slices import Part
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build import building
@@ -66,7 +67,9 @@ def restore_node(
 
 
 @raw_function("SaveV2")
-def save_v2(prefix, tensor_names, shape_and_slices, tensors, name: str | None = None):
+def save_v2(
+    prefix: str, tensor_names: Sequence[str], shape_and_slices: Sequence[str], tensors, name: str | None = None
+):
     """Writes tensors, or slices of tensors, to the checkpoint of a prefix."""
     names, specs = _listed(tensor_names), _listed(shape_and_slices)
     if len(names) != len(tensors) or len(specs) != len(names):
@@ -81,7 +84,10 @@ def save_v2(prefix, tensor_names, shape_and_slices, tensors, name: str | None = 
 
 
 @raw_function("RestoreV2")
-def restore_v2(prefix, tensor_names, shape_and_slices, dtypes, name: str | None = None):
+def restore_v2(
+    prefix: str, tensor_names: Sequence[str], shape_and_slices: Sequence[str], dtypes: Sequence[DType],
+    name: str | None = None,
+):
     """The tensors of those names in the checkpoint of a prefix, or slices of them."""
     names, specs = _listed(tensor_names), _listed(shape_and_slices)
     kinds = [as_dtype(each) for each in dtypes]
@@ -104,8 +110,8 @@ def restore_v2(prefix, tensor_names, shape_and_slices, dtypes, name: str | None 
 
 @raw_function("MergeV2Checkpoints")
 def merge_v2_checkpoints(
-    checkpoint_prefixes, destination_prefix, delete_old_dirs: bool = True, allow_missing_files: bool = False,
-    name: str | None = None,
+    checkpoint_prefixes: Sequence[str], destination_prefix: str, delete_old_dirs: bool = True,
+    allow_missing_files: bool = False, name: str | None = None,
 ):
     """Joins the checkpoints of several prefixes under one."""
     inputs = [convert_to_tensor(checkpoint_prefixes), convert_to_tensor(destination_prefix)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.ops.array.construction import range as range_
@@ -40,7 +40,7 @@ __all__ = [
 class HashTable(StaticHashTable):
     """A table that is set once, by its initializer."""
 
-    def __init__(self, initializer, default_value, shared_name=None, name: str | None = None):
+    def __init__(self, initializer, default_value, shared_name: str | None = None, name: str | None = None):
         super().__init__(initializer, default_value, name=name)
 
     @property
@@ -84,8 +84,8 @@ def _indexed(
 
 
 def index_table_from_tensor(
-    mapping: Sequence[str], num_oov_buckets: int = 0, default_value: int = -1,
-    hasher_spec: HasherSpec = FastHashSpec, dtype: DTypeLike = dtypes.string, name: str | None = None,
+    mapping: Any, num_oov_buckets: int = 0, default_value: int = -1, hasher_spec: HasherSpec = FastHashSpec,
+    dtype: DTypeLike = dtypes.string, name: str | None = None,
 ):  # fmt: skip
     """A table from the elements of a vector to their places; `hasher_spec` is the hash of all other keys.
 
@@ -107,9 +107,9 @@ def index_table_from_tensor(
 
 
 def index_table_from_file(
-    vocabulary_file=None, num_oov_buckets: int = 0, vocab_size=None, default_value=-1,
+    vocabulary_file: str | None = None, num_oov_buckets: int = 0, vocab_size: int | None = None, default_value=-1,
     hasher_spec=FastHashSpec, key_dtype: DTypeLike = dtypes.string, name: str | None = None,
-    key_column_index=TextFileIndex.WHOLE_LINE, value_column_index=TextFileIndex.LINE_NUMBER,
+    key_column_index: int = TextFileIndex.WHOLE_LINE, value_column_index: int = TextFileIndex.LINE_NUMBER,
     delimiter: str = "\t",
 ):  # fmt: skip
     """A table from the words of a file to the numbers of their lines; `hasher_spec` is the hash of all others.
@@ -138,9 +138,8 @@ def index_to_string_table_from_tensor(mapping, default_value: str = "UNK", name:
 
 
 def index_to_string_table_from_file(
-    vocabulary_file, vocab_size=None, default_value: str = "UNK", name: str | None = None,
-    key_column_index=TextFileIndex.LINE_NUMBER, value_column_index=TextFileIndex.WHOLE_LINE,
-    delimiter: str = "\t",
+    vocabulary_file, vocab_size: int | None = None, default_value: str = "UNK", name: str | None = None,
+    key_column_index=TextFileIndex.LINE_NUMBER, value_column_index=TextFileIndex.WHOLE_LINE, delimiter: str = "\t",
 ):  # fmt: skip
     """A table from the numbers of lines to the words of a file. Raises ValueError without a file."""
     if not vocabulary_file:
@@ -161,11 +160,11 @@ def string_to_index_table_from_tensor(
     return index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, name=name)
 
 
-def string_to_index(tensor, mapping, default_value=-1, name: str | None = None):
+def string_to_index(tensor: Any, mapping, default_value: Any = -1, name: str | None = None):
     """The places of strings in a vector."""
     return index_table_from_tensor(mapping, default_value=default_value).lookup(tensor, name=name)
 
 
-def index_to_string(tensor, mapping, default_value: str = "UNK", name: str | None = None):
+def index_to_string(tensor: TensorLike, mapping, default_value: str = "UNK", name: str | None = None):
     """The elements of a vector at places."""
     return index_to_string_table_from_tensor(mapping, default_value).lookup(tensor, name=name)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
-from tapeflow.core.annotations import Tensor, Variable
+from tapeflow.core.annotations import PathLike, Tensor, Variable
 from tapeflow.core.public import boundaries
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.heads import Classes, Numbers
@@ -29,7 +29,7 @@ DEEP_RATE, LINEAR_RATE = 0.05, 0.005
 SUM, MEAN = v1.losses.Reduction.SUM, v1.losses.Reduction.SUM_OVER_BATCH_SIZE
 
 
-def _optimizer(given, rate: float):
+def _optimizer(given: Any, rate: float):
     """An optimizer: one, a function that makes one, or its name. Raises ValueError for unknown names."""
     if isinstance(given, str):
         if given not in _OPTIMIZERS:
@@ -42,7 +42,7 @@ def _optimizer(given, rate: float):
     return given() if callable(given) else given
 
 
-def _step(optimizer, loss: Tensor, variables: Sequence[Variable]):
+def _step(optimizer: Any, loss: Tensor, variables: Sequence[Variable]):
     """What changes the variables; the optimizer may be Keras's too."""
     if isinstance(optimizer, v1.train.Optimizer):
         return optimizer.minimize(loss, var_list=variables)
@@ -66,7 +66,7 @@ class Deep:
     """A network of dense layers."""
 
     def __init__(
-        self, units: Sequence[int], columns: Sequence[Any], activation: Callable[..., Any], rate,
+        self, units: Sequence[int], columns: Sequence[Any], activation: Callable[..., Any], rate: float | None,
         normalizes: bool,
     ):
         if not columns:
@@ -114,10 +114,7 @@ class Canned(Estimator):
 
     _reduction = MEAN
 
-    def __init__(
-        self, head: Classes | Numbers, parts: Sequence[Any], model_dir, config: RunConfig | None,
-        warm_start_from,
-    ):
+    def __init__(self, head: Any, parts: Sequence[Any], model_dir: Any, config: RunConfig | None, warm_start_from):
         def model_fn(features: dict[str, Any], labels: Tensor | None, mode: str):
             if not isinstance(features, dict):
                 raise ValueError(
@@ -161,8 +158,8 @@ class DNNClassifier(Canned):
     def __init__(
         self, hidden_units: Sequence[int], feature_columns: Sequence[Any], model_dir=None, n_classes: int = 2,
         weight_column=None, label_vocabulary: Sequence[str] | None = None, optimizer: str | SGD = "Adagrad",
-        activation_fn: Callable[..., Any] = v1.nn.relu, dropout=None, config: RunConfig | None = None,
-        warm_start_from=None, loss_reduction=None, batch_norm: bool = False,
+        activation_fn: Callable[..., Any] = v1.nn.relu, dropout: float | None = None, config: RunConfig | None = None,
+        warm_start_from=None, loss_reduction: str | None = None, batch_norm: bool = False,
     ):  # fmt: skip
         network = Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
@@ -175,9 +172,10 @@ class DNNRegressor(Canned):
     """A deep network that estimates numbers; see `DNNClassifier`."""
 
     def __init__(
-        self, hidden_units, feature_columns, model_dir=None, label_dimension: int = 1, weight_column=None,
-        optimizer: str = "Adagrad", activation_fn=v1.nn.relu, dropout=None, config=None, warm_start_from=None,
-        loss_reduction=None, batch_norm: bool = False,
+        self, hidden_units: Sequence[Any], feature_columns: Sequence[Any], model_dir: PathLike | None = None,
+        label_dimension: int = 1, weight_column=None, optimizer: str = "Adagrad",
+        activation_fn: Callable[..., Any] = v1.nn.relu, dropout: float | None = None, config=None,
+        warm_start_from=None, loss_reduction: str | None = None, batch_norm: bool = False,
     ):  # fmt: skip
         network = Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         head = self._numbers(label_dimension, weight_column, loss_reduction)
@@ -192,7 +190,7 @@ class LinearClassifier(Canned):
     def __init__(
         self, feature_columns: Sequence[Any], model_dir=None, n_classes: int = 2, weight_column=None,
         label_vocabulary=None, optimizer: str = "Ftrl", config: RunConfig | None = None, warm_start_from=None,
-        loss_reduction=None, sparse_combiner: str = "sum",
+        loss_reduction: str | None = None, sparse_combiner: str = "sum",
     ):  # fmt: skip
         network = Linear(feature_columns, sparse_combiner)
         head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
@@ -204,8 +202,9 @@ class LinearRegressor(Canned):
     """A linear model that estimates numbers; see `LinearClassifier`."""
 
     def __init__(
-        self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None,
-        warm_start_from=None, loss_reduction=None, sparse_combiner="sum",
+        self, feature_columns: Sequence[Any], model_dir=None, label_dimension: int = 1,
+        weight_column: str | None = None, optimizer="Ftrl", config: RunConfig | None = None, warm_start_from=None,
+        loss_reduction: str | None = None, sparse_combiner: str = "sum",
     ):  # fmt: skip
         network = Linear(feature_columns, sparse_combiner)
         head = self._numbers(label_dimension, weight_column, loss_reduction)
@@ -237,10 +236,12 @@ class DNNLinearCombinedClassifier(Canned):
     """A linear model and a deep network side by side ("wide and deep") that tell classes apart."""
 
     def __init__(
-        self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
-        dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=v1.nn.relu, dnn_dropout=None, n_classes=2,
-        weight_column=None, label_vocabulary=None, config=None, warm_start_from=None, loss_reduction=None,
-        batch_norm=False, linear_sparse_combiner="sum",
+        self, model_dir=None, linear_feature_columns: Sequence[Any] | None = None, linear_optimizer="Ftrl",
+        dnn_feature_columns: Sequence[Any] | None = None, dnn_optimizer: str = "Adagrad",
+        dnn_hidden_units: Sequence[int] | None = None, dnn_activation_fn: Callable[..., Any] = v1.nn.relu,
+        dnn_dropout=None, n_classes: int = 2, weight_column=None, label_vocabulary=None,
+        config: RunConfig | None = None, warm_start_from=None, loss_reduction: str | None = None,
+        batch_norm: bool = False, linear_sparse_combiner: str = "sum",
     ):  # fmt: skip
         parts = combined(
             linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,
@@ -254,11 +255,11 @@ class DNNLinearCombinedRegressor(Canned):
     """A linear model and a deep network side by side that estimate numbers."""
 
     def __init__(
-        self, model_dir=None, linear_feature_columns=None, linear_optimizer: str = "Ftrl",
-        dnn_feature_columns=None, dnn_optimizer: str = "Adagrad", dnn_hidden_units=None,
-        dnn_activation_fn: Callable[..., Any] = v1.nn.relu, dnn_dropout=None, label_dimension: int = 1,
-        weight_column=None, config=None, warm_start_from=None, loss_reduction=None, batch_norm: bool = False,
-        linear_sparse_combiner: str = "sum",
+        self, model_dir=None, linear_feature_columns: Sequence[Any] | None = None, linear_optimizer: str = "Ftrl",
+        dnn_feature_columns: Sequence[Any] | None = None, dnn_optimizer: str = "Adagrad",
+        dnn_hidden_units: Sequence[Any] | None = None, dnn_activation_fn: Callable[..., Any] = v1.nn.relu,
+        dnn_dropout=None, label_dimension: int = 1, weight_column=None, config=None, warm_start_from=None,
+        loss_reduction: str | None = None, batch_norm: bool = False, linear_sparse_combiner: str = "sum",
     ):  # fmt: skip
         parts = combined(
             linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,

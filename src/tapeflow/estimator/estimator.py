@@ -74,8 +74,8 @@ class Estimator:
     """
 
     def __init__(
-        self, model_fn: Callable[..., Any], model_dir: str | None = None, config=None, params=None,
-        warm_start_from=None,
+        self, model_fn: Callable[..., Any], model_dir: str | None = None, config=None,
+        params: dict[str, Any] | None = None, warm_start_from=None,
     ):
         config = RunConfig() if config is None else config
         if not isinstance(config, RunConfig):
@@ -119,7 +119,7 @@ class Estimator:
     def model_fn(self):
         """The model function, of features, labels, mode and config."""
 
-        def call(features, labels, mode, config):
+        def call(features: dict[str, Any], labels: Tensor | None, mode: str, config: RunConfig):
             return self._spec(features, labels, mode)
 
         return call
@@ -169,10 +169,10 @@ class Estimator:
             return (*result, hooks)
         return result, None, hooks
 
-    def _spec(self, features: dict[str, Any], labels: Tensor | None, mode: str):
+    def _spec(self, features: Any, labels: Tensor | None, mode: str):
         return self._spec_of(self._called(features, labels, mode, self._params_for(mode)))
 
-    def _called(self, features: dict[str, Any], labels: Tensor | None, mode: str, params: dict[str, Any]):
+    def _called(self, features: Any, labels: Tensor | None, mode: str, params: dict[str, Any]):
         """What the model function returns."""
         offered = {"labels": labels, "mode": mode, "params": params, "config": self._config}
         wanted = _arguments(self._model_fn)
@@ -196,7 +196,7 @@ class Estimator:
 
     def train(
         self, input_fn: Callable[..., Any], hooks: Sequence[Any] | None = None, steps: int | None = None,
-        max_steps=None, saving_listeners=None,
+        max_steps: int | None = None, saving_listeners: Sequence[Any] | None = None,
     ):
         """Trains from the last checkpoint on, until the data ends or for `steps` more, or up to `max_steps`.
 
@@ -291,7 +291,7 @@ class Estimator:
     # Evaluating and predicting.
 
     def evaluate(
-        self, input_fn: Callable[..., Any], steps=None, hooks=None, checkpoint_path=None,
+        self, input_fn: Callable[..., Any], steps: int | None = None, hooks=None, checkpoint_path=None,
         name: str | None = None,
     ):
         """The metrics of the model over the data, or over `steps` batches: a dict with `loss` and `global_step`.
@@ -371,7 +371,7 @@ class Estimator:
     # Exporting.
 
     def export_saved_model(
-        self, export_dir_base, serving_input_receiver_fn: Callable[..., Any],
+        self, export_dir_base: Any, serving_input_receiver_fn: Callable[..., Any],
         assets_extra: dict[str, Any] | None = None, as_text: bool = False, checkpoint_path: str | None = None,
         experimental_mode: str = ModeKeys.PREDICT,
     ):  # fmt: skip
@@ -433,7 +433,7 @@ def _arguments(function: Callable[..., Any]):
     return set(inspect.signature(function).parameters)
 
 
-def _check_model_fn(model_fn: Callable[..., Any], params):
+def _check_model_fn(model_fn: Callable[..., Any], params: Tensor | None):
     arguments = _arguments(model_fn)
     if "features" not in arguments:
         raise ValueError(f"model_fn ({model_fn}) must include features argument.")

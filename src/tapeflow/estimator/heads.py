@@ -188,7 +188,7 @@ class Numbers(Head):
         """The numbers."""
         return {"predictions": v1.identity(logits)}
 
-    def exports(self, predictions):
+    def exports(self, predictions: dict[str, Any]):
         """What the model exports."""
         value = RegressionOutput(predictions["predictions"])
         return {DEFAULT: value, "regression": value, "predict": PredictOutput(predictions)}

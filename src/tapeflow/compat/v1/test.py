@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,8 +64,9 @@ def compute_gradient(
 
 
 def compute_gradient_error(
-    x: TensorLike, x_shape: Sequence[int], y: TensorLike, y_shape: Sequence[int], x_init_value=None,
-    delta: float = 1e-3, init_targets=None, extra_feed_dict=None,
+    x: TensorLike, x_shape: Sequence[int], y: TensorLike, y_shape: Sequence[int],
+    x_init_value: TensorLike | None = None, delta: float = 1e-3, init_targets=None,
+    extra_feed_dict: Mapping[Any, Any] | None = None,
 ):
     """The largest difference between the theoretical and the numeric Jacobian; see `compute_gradient`."""
     found = compute_gradient(
@@ -75,7 +76,7 @@ def compute_gradient_error(
     return np.max([np.fabs(a - b).max(initial=0.0) for a, b in pairs])
 
 
-def _start(x: Tensor, shape, value):
+def _start(x: Tensor, shape, value: Tensor | None):
     if value is not None:
         return np.asarray(value, x.dtype.as_numpy_dtype)
     found = np.random.random_sample(shape)

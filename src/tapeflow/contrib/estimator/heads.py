@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.compat import v1
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.estimator import heads
 from tapeflow.estimator.export import PredictOutput, RegressionOutput
 
@@ -40,7 +40,7 @@ class PublicHead:
         returns the losses of examples; by default the kind's.
     """
 
-    def __init__(self, kind, name=None, loss_fn=None):
+    def __init__(self, kind: Any, name: str | None = None, loss_fn: Callable[..., Any] | None = None):
         self.kind, self._name = kind, name
         if loss_fn is not None:
             if not callable(loss_fn):
@@ -57,12 +57,13 @@ class PublicHead:
         """How many logits an example has."""
         return self.kind.logits_dimension
 
-    def create_loss(self, features, mode, logits, labels):
+    def create_loss(self, features, mode: str, logits: TensorLike, labels: TensorLike):
         """A LossSpec: the loss of a batch, of each example, the weights and the labels as they are compared."""
         return LossSpec(*self.kind.loss_of(features, logits, labels))
 
     def create_estimator_spec(
-        self, features, mode, logits, labels=None, optimizer=None, train_op_fn=None, regularization_losses=None
+        self, features: dict[str, Any], mode: str, logits: Tensor, labels: TensorLike | None = None, optimizer=None,
+        train_op_fn: Callable[..., Any] | None = None, regularization_losses: Sequence[Any] | None = None,
     ):  # fmt: skip
         """An EstimatorSpec.
 
@@ -89,8 +90,8 @@ class PublicHead:
 
 
 def multi_class_head(
-    n_classes: int, weight_column=None, label_vocabulary=None, loss_reduction: str = MEAN, loss_fn=None,
-    name: str | None = None,
+    n_classes: int, weight_column=None, label_vocabulary=None, loss_reduction: str = MEAN,
+    loss_fn: Callable[..., Any] | None = None, name: str | None = None,
 ):
     """A head for more than two classes. Raises ValueError for fewer."""
     if n_classes is None or n_classes <= 2:
@@ -99,7 +100,7 @@ def multi_class_head(
     return PublicHead(kind, name, loss_fn)
 
 
-def _with_thresholds(kind, thresholds):
+def _with_thresholds(kind, thresholds: Sequence[float] | None):
     """Adds accuracy, precision and recall at thresholds to a kind's metrics. Raises ValueError outside (0, 1)."""
     thresholds = tuple(thresholds or ())
     for one in thresholds:
@@ -107,7 +108,7 @@ def _with_thresholds(kind, thresholds):
             raise ValueError(f"thresholds not in (0, 1): {thresholds}.")
     own = kind.metrics
 
-    def metrics(labels, predictions, weights):
+    def metrics(labels: Tensor, predictions: dict[str, Any], weights: float):
         likely = predictions["probabilities" if "logistic" not in predictions else "logistic"]
         found = dict(own(labels, predictions, weights))
         for one in thresholds:
@@ -126,8 +127,8 @@ def _with_thresholds(kind, thresholds):
 
 
 def binary_classification_head(
-    weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=MEAN, loss_fn=None,
-    name: str | None = None,
+    weight_column=None, thresholds: Sequence[float] | None = None, label_vocabulary=None, loss_reduction: str = MEAN,
+    loss_fn: Callable[..., Any] | None = None, name: str | None = None,
 ):
     """A head for two classes, with one logit; metrics also at `thresholds` between 0 and 1."""
     kind = heads.Classes(2, weight_column, label_vocabulary, loss_reduction)
@@ -135,22 +136,23 @@ def binary_classification_head(
 
 
 def regression_head(
-    weight_column=None, label_dimension: int = 1, loss_reduction: str = MEAN, loss_fn=None,
-    inverse_link_fn=None, name: str | None = None,
+    weight_column=None, label_dimension: int = 1, loss_reduction: str = MEAN,
+    loss_fn: Callable[..., Any] | None = None, inverse_link_fn: Callable[..., Any] | None = None,
+    name: str | None = None,
 ):
     """A head for numbers; `inverse_link_fn` makes them of logits."""
     kind = heads.Numbers(label_dimension, weight_column, loss_reduction)
     return PublicHead(_linked(kind, inverse_link_fn), name, loss_fn)
 
 
-def _linked(kind, inverse_link_fn):
+def _linked(kind, inverse_link_fn: Callable[..., Any] | None):
     if inverse_link_fn is None:
         return kind
 
-    def predictions(logits):
+    def predictions(logits: Tensor):
         return {"predictions": inverse_link_fn(logits), "logits": logits}
 
-    def exports(found):
+    def exports(found: dict[str, Any]):
         value = RegressionOutput(found["predictions"])
         return {"serving_default": value, "regression": value, "predict": PredictOutput(found)}
 
@@ -159,21 +161,21 @@ def _linked(kind, inverse_link_fn):
 
 
 def poisson_regression_head(
-    weight_column=None, label_dimension: int = 1, loss_reduction=MEAN, compute_full_loss: bool = True,
+    weight_column=None, label_dimension: int = 1, loss_reduction: str = MEAN, compute_full_loss: bool = True,
     name: str | None = None,
 ):
     """A head for counts: logits are the logarithms of their means."""
 
-    def loss(labels, logits):
+    def loss(labels: Tensor, logits: Tensor):
         return v1.nn.log_poisson_loss(labels, logits, compute_full_loss=compute_full_loss)
 
     return regression_head(weight_column, label_dimension, loss_reduction, loss, v1.exp, name)
 
 
-def logistic_regression_head(weight_column=None, loss_reduction=MEAN, name: str | None = None):
+def logistic_regression_head(weight_column=None, loss_reduction: str = MEAN, name: str | None = None):
     """A head for numbers between 0 and 1."""
 
-    def loss(labels, logits):
+    def loss(labels: Tensor, logits: Tensor):
         return v1.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
     return regression_head(weight_column, 1, loss_reduction, loss, v1.sigmoid, name)
@@ -182,7 +184,7 @@ def logistic_regression_head(weight_column=None, loss_reduction=MEAN, name: str 
 class _ManyLabels(heads.Head):
     """Several classes at once: labels are (n, classes) of 0 and 1, or sparse tensors of numbers or names."""
 
-    def __init__(self, number, weight_column, vocabulary, reduction):
+    def __init__(self, number: int, weight_column, vocabulary, reduction: str):
         super().__init__(weight_column, reduction)
         if number is None or number < 2:
             raise ValueError(f"n_classes must be > 1 for multi-label classification. Given: {number}")
@@ -193,7 +195,7 @@ class _ManyLabels(heads.Head):
         self._names = list(vocabulary or ())
         self.logits_dimension = number
 
-    def labels(self, labels):
+    def labels(self, labels: TensorLike):
         """(n, classes) of 0 and 1."""
         if isinstance(labels, v1.SparseTensor):
             if labels.dtype == v1.string:
@@ -202,21 +204,21 @@ class _ManyLabels(heads.Head):
             labels = v1.sparse.to_indicator(v1.cast(labels, v1.int64), self.logits_dimension)
         return v1.cast(labels, v1.float32)
 
-    def losses(self, labels, logits):
+    def losses(self, labels: TensorLike, logits: TensorLike):
         """The mean over the classes, (n, 1)."""
         found = v1.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
         return v1.reduce_mean(found, axis=-1, keepdims=True)
 
-    def predictions(self, logits):
+    def predictions(self, logits: TensorLike):
         """The logits and the probabilities of all classes."""
         return {"logits": logits, "probabilities": v1.sigmoid(logits, name="probabilities")}
 
-    def exports(self, predictions):
+    def exports(self, predictions: dict[str, Any]):
         """What the model exports."""
         value = PredictOutput(predictions)
         return {"serving_default": value, "predict": value}
 
-    def metrics(self, labels, predictions, weights):
+    def metrics(self, labels: TensorLike, predictions: dict[str, Any], weights: float):
         """(value, update) by name."""
         likely = predictions["probabilities"]
         return {
@@ -235,7 +237,7 @@ def multi_label_head(
     kind = _ManyLabels(n_classes, weight_column, label_vocabulary, loss_reduction)
     names, own = list(label_vocabulary or ()), kind.metrics
 
-    def metrics(labels, predictions, weights):
+    def metrics(labels: Tensor, predictions: dict[str, Any], weights: float):
         found = dict(own(labels, predictions, weights))
         for chosen in classes_for_class_based_metrics or ():
             i = names.index(chosen) if isinstance(chosen, str) else chosen

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow._native import Variable
 from tapeflow.compat.v1.nn import weighted_moments
 from tapeflow.contrib.framework.checks import smart_cond
@@ -14,7 +17,7 @@ from tapeflow.contrib.layers.building import (
     layer_scope,
 )
 from tapeflow.contrib.layers.named_outputs import get_variable_collections
-from tapeflow.core.annotations import ShapeLike
+from tapeflow.core.annotations import Collections, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.graph.build.collections import add_to_collections
@@ -39,12 +42,13 @@ _RENAME = {"gamma": "gamma", "beta": "beta", "moving_mean": "moving_mean", "movi
 
 @add_arg_scope
 def batch_norm(
-    inputs, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
-    activation_fn=None, param_initializers=None, param_regularizers=None,
-    updates_collections: str = "update_ops", is_training: bool = True, reuse=None, variables_collections=None,
-    outputs_collections=None, trainable: bool = True, batch_weights=None, fused: bool | None = None,
-    data_format: str = "NHWC", zero_debias_moving_mean: bool = False, scope=None, renorm: bool = False,
-    renorm_clipping=None, renorm_decay: float = 0.99, adjustment=None,
+    inputs: TensorLike, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
+    activation_fn: Callable[..., Any] | None = None, param_initializers=None, param_regularizers=None,
+    updates_collections: str = "update_ops", is_training: bool = True, reuse: bool | None = None,
+    variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
+    trainable: bool = True, batch_weights=None, fused: bool | None = None, data_format: str = "NHWC",
+    zero_debias_moving_mean: bool = False, scope=None, renorm: bool = False, renorm_clipping=None,
+    renorm_decay: float = 0.99, adjustment=None,
 ):  # fmt: skip
     """Normalisation by the mean and variance of the batch, in training, else by their moving averages.
 
@@ -96,8 +100,9 @@ def batch_norm(
 
 
 def _by_hand(
-    inputs, corrected, decay, center, scale, epsilon, activation_fn, begin, regularizers, updates_collections,
-    is_training, reuse, variables_collections, outputs_collections, trainable, batch_weights, first,
+    inputs, corrected, decay: float, center: bool, scale: bool, epsilon, activation_fn: Callable[..., Any] | None,
+    begin, regularizers, updates_collections: Collections, is_training: bool, reuse: bool | None,
+    variables_collections, outputs_collections: Collections | None, trainable: bool, batch_weights, first,
     zero_debias, scope,
 ):  # fmt: skip
     """batch_norm with weighted examples, or moving averages that begin at the first batch."""
@@ -165,9 +170,10 @@ def _by_hand(
 
 
 def _parameters(
-    shape: ShapeLike, dtype: DType, center: bool, scale, begin, variables_collections, trainable: bool
+    shape: ShapeLike, dtype: DType, center: bool, scale: bool, begin, variables_collections: Collections | None,
+    trainable: bool,
 ):
-    def made(name: str, default):
+    def made(name: str, default: Any):
         return model_variable(
             name, shape=shape, dtype=dtype, initializer=begin.get(name, default), trainable=trainable,
             collections=get_variable_collections(variables_collections, name),
@@ -180,9 +186,10 @@ def _parameters(
 
 @add_arg_scope
 def layer_norm(
-    inputs, center: bool = True, scale: bool = True, activation_fn=None, reuse=None,
-    variables_collections=None, outputs_collections=None, trainable: bool = True, begin_norm_axis=1,
-    begin_params_axis=-1, scope=None,
+    inputs: TensorLike, center: bool = True, scale: bool = True, activation_fn: Callable[..., Any] | None = None,
+    reuse: bool | None = None, variables_collections: Collections | None = None,
+    outputs_collections: Collections | None = None, trainable: bool = True, begin_norm_axis: int = 1,
+    begin_params_axis: int = -1, scope=None,
 ):  # fmt: skip
     """Each example normalised by the mean and variance of its own (Ba et al. 2016).
 
@@ -216,8 +223,10 @@ def layer_norm(
 
 @add_arg_scope
 def instance_norm(
-    inputs, center=True, scale=True, epsilon=1e-6, activation_fn=None, param_initializers=None, reuse=None,
-    variables_collections=None, outputs_collections=None, trainable=True, data_format="NHWC", scope=None,
+    inputs: Any, center: bool = True, scale: bool = True, epsilon=1e-6,
+    activation_fn: Callable[..., Any] | None = None, param_initializers=None, reuse: bool | None = None,
+    variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
+    trainable: bool = True, data_format: str = "NHWC", scope=None,
 ):  # fmt: skip
     """Each channel of each example normalised by its own mean and variance (Ulyanov et al. 2016)."""
     first = channels_first(data_format, ("NCHW", "NHWC"))
@@ -246,9 +255,11 @@ def instance_norm(
 
 @add_arg_scope
 def group_norm(
-    inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), center=True, scale=True, epsilon=1e-6,
-    activation_fn=None, param_initializers=None, reuse=None, variables_collections=None,
-    outputs_collections=None, trainable=True, scope=None, mean_close_to_zero=False,
+    inputs: Tensor, groups: int = 32, channels_axis: int = -1, reduction_axes: Sequence[int] = (-3, -2),
+    center: bool = True, scale: bool = True, epsilon=1e-6, activation_fn: Callable[..., Any] | None = None,
+    param_initializers=None, reuse: bool | None = None, variables_collections: Collections | None = None,
+    outputs_collections: Collections | None = None, trainable: bool = True, scope=None,
+    mean_close_to_zero: bool = False,
 ):  # fmt: skip
     """Each group of channels of each example normalised by its own mean and variance (Wu & He 2018).
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow import train
+from tapeflow.core.annotations import Variable
 from tapeflow.graph.build.collections import global_variables
 from tapeflow.ops.control.flow import control_dependencies, group
 
@@ -31,7 +35,7 @@ class MovingAverageOptimizer(train.Optimizer):
             moved = self._ema.apply(self._variables)
         return step if moved is None else group(moved, name="moving_average")
 
-    def swapping_saver(self, var_list=None, name: str = "swapping_saver", **kwargs):
+    def swapping_saver(self, var_list: Sequence[Any] | None = None, name: str = "swapping_saver", **kwargs):
         """A Saver that writes the averages under the names of the variables.
 
         Raises RuntimeError before apply_gradients.
@@ -47,6 +51,6 @@ class MovingAverageOptimizer(train.Optimizer):
                 names[var.op.name] = var if average is None else average
         return train.Saver(names, name=name, **kwargs)
 
-    def get_slot(self, var, name: str):
+    def get_slot(self, var: Variable, name: str):
         """See Optimizer."""
         return self._optimizer.get_slot(var, name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tapeflow as tf
 from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.public import public
@@ -9,7 +11,7 @@ from tapeflow.experimental.numpy.arrays import promoted, tensor
 
 
 @public
-def where(condition: TensorLike, x=None, y=None):
+def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None):
     """Return elements of `x` where a condition holds, else of `y`.
 
     Args:
@@ -36,7 +38,7 @@ def nonzero(a: TensorLike):
 
 
 @public
-def select(condlist, choicelist, default=0):
+def select(condlist, choicelist, default: int = 0):
     """Return elements of the first choice whose condition holds.
 
     Args:
@@ -57,7 +59,7 @@ def select(condlist, choicelist, default=0):
 
 
 @public
-def take(a: TensorLike, indices, axis=None, out=None, mode: str = "clip"):
+def take(a: TensorLike, indices: Any, axis=None, out=None, mode: str = "clip"):
     """Return elements at indices.
 
     Args:
@@ -85,7 +87,7 @@ def take(a: TensorLike, indices, axis=None, out=None, mode: str = "clip"):
 
 
 @public
-def take_along_axis(arr, indices, axis):
+def take_along_axis(arr: TensorLike, indices: Any, axis):
     """Return, for each place along the other axes, the elements at its own indices along an axis.
 
     Args:
@@ -111,7 +113,7 @@ def take_along_axis(arr, indices, axis):
 
 
 @public
-def compress(condition, a: TensorLike, axis: AxisLike | None = None):
+def compress(condition: Any, a: TensorLike, axis: AxisLike | None = None):
     """Return the slices along an axis where a condition holds.
 
     Args:
@@ -127,7 +129,7 @@ def compress(condition, a: TensorLike, axis: AxisLike | None = None):
     return tf.gather(x, tf.reshape(tf.where(condition), [-1]), axis=axis)
 
 
-def _quick(kind, order):
+def _quick(kind: str, order: int | None):
     if kind not in ("quicksort", "stable"):
         raise ValueError(
             'Invalid value for argument `kind`. Only kind="quicksort" and kind="stable" are supported. '
@@ -138,7 +140,7 @@ def _quick(kind, order):
 
 
 @public
-def sort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order=None):
+def sort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order: int | None = None):
     """Return elements in ascending order.
 
     Args:
@@ -153,7 +155,7 @@ def sort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order=None
 
 
 @public
-def argsort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order=None):
+def argsort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order: int | None = None):
     """Return the int64 indices that sort an array.
 
     Args:

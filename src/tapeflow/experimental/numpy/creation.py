@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 import tapeflow as tf
@@ -90,7 +93,7 @@ def empty_like(a: TensorLike, dtype: DTypeLike | None = None):
 
 
 @public
-def full(shape, fill_value, dtype=None):
+def full(shape: Sequence[Any], fill_value, dtype=None):
     """Return an array filled with a value.
 
     Args:
@@ -127,7 +130,7 @@ def full_like(
 
 
 @public
-def eye(N, M=None, k=0, dtype: DTypeLike = float):
+def eye(N, M=None, k: int = 0, dtype: DTypeLike = float):
     """Return a matrix with ones on a diagonal.
 
     Args:
@@ -142,7 +145,7 @@ def eye(N, M=None, k=0, dtype: DTypeLike = float):
 
 
 @public
-def identity(n, dtype: DTypeLike = float):
+def identity(n: int, dtype: DTypeLike = float):
     """Return the square matrix with ones on the diagonal.
 
     Args:
@@ -153,7 +156,7 @@ def identity(n, dtype: DTypeLike = float):
 
 
 @public
-def tri(N, M=None, k=0, dtype: DTypeLike | None = None):
+def tri(N, M=None, k: int = 0, dtype: DTypeLike | None = None):
     """Return a matrix with ones on and below a diagonal.
 
     Args:
@@ -168,7 +171,7 @@ def tri(N, M=None, k=0, dtype: DTypeLike | None = None):
 
 
 @public
-def arange(start, stop=None, step=1, dtype: DTypeLike | None = None):
+def arange(start, stop=None, step: int = 1, dtype: DTypeLike | None = None):
     """Return numbers from `start` up to but without `stop`.
 
     Args:
@@ -187,7 +190,10 @@ def arange(start, stop=None, step=1, dtype: DTypeLike | None = None):
 
 
 @public
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axis=0):
+def linspace(
+    start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: DTypeLike = float,
+    axis: AxisLike = 0,
+):
     """Return evenly spaced numbers.
 
     Args:
@@ -223,7 +229,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axi
 
 @public
 def logspace(
-    start, stop, num=50, endpoint: bool = True, base=10.0, dtype: DTypeLike | None = None, axis: AxisLike = 0
+    start, stop, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: DTypeLike | None = None,
+    axis: AxisLike = 0,
 ):
     """Return powers whose exponents are evenly spaced.
 
@@ -242,7 +249,7 @@ def logspace(
 
 
 @public
-def geomspace(start, stop, num=50, endpoint: bool = True, dtype: DTypeLike | None = None, axis: AxisLike = 0):
+def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None, axis: AxisLike = 0):
     """Return numbers whose ratios are equal.
 
     Args:
@@ -268,7 +275,7 @@ def geomspace(start, stop, num=50, endpoint: bool = True, dtype: DTypeLike | Non
 
 
 @public
-def diag(v, k=0):
+def diag(v, k: int = 0):
     """Return a matrix with a given diagonal, or the diagonal of a matrix.
 
     Args:
@@ -287,7 +294,7 @@ def diag(v, k=0):
 
 
 @public
-def diagflat(v, k=0):
+def diagflat(v, k: int = 0):
     """Return a matrix with all elements of an array on a diagonal.
 
     Args:
@@ -298,7 +305,7 @@ def diagflat(v, k=0):
 
 
 @public
-def diag_indices(n, ndim=2):
+def diag_indices(n: int, ndim: int = 2):
     """Return the indices of the main diagonal: a tuple of equal tensors.
 
     Args:
@@ -309,7 +316,7 @@ def diag_indices(n, ndim=2):
 
 
 @public
-def vander(x, N=None, increasing: bool = False):
+def vander(x: Any, N=None, increasing: bool = False):
     """Return the matrix whose columns are the powers of a vector.
 
     Args:

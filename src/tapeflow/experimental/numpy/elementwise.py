@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tapeflow as tf
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, floating, promoted, tensor
 
@@ -16,7 +16,7 @@ from tapeflow.experimental.numpy.arrays import default_float, floating, promoted
 def _unary(name: str, function: Callable[[Any], Any], what: str, *, to_float: bool = False) -> Any:
     """A function of one array; with `to_float` integers are converted first."""
 
-    def apply(x):
+    def apply(x: Tensor):
         return function(floating(x) if to_float else tensor(x))
 
     return _finished(apply, name, what, "x: an array, or what makes one.")
@@ -27,7 +27,7 @@ def _binary(
 ) -> Any:
     """A function of two arrays that are promoted to one dtype."""
 
-    def apply(x1, x2):
+    def apply(x1: Tensor, x2: Tensor):
         x1, x2 = promoted(x1, x2)
         if to_float:
             x1, x2 = floating(x1), floating(x2)
@@ -111,7 +111,7 @@ bitwise_not = _unary("bitwise_not", lambda x: tf.logical_not(x) if x.dtype == tf
     "All bits turned.")  # fmt: skip
 
 
-def _sinc(x):
+def _sinc(x: Tensor):
     at_zero = tf.equal(x, 0)
     scaled = tf.where(at_zero, tf.ones_like(x), x * tf.constant(np.pi, x.dtype))
     return tf.where(at_zero, tf.ones_like(x), tf.sin(scaled) / scaled)
@@ -121,7 +121,7 @@ sinc = _unary("sinc", _sinc, "sin(pi x) / (pi x), and 1 at zero.", to_float=True
 
 
 @public
-def signbit(x):
+def signbit(x: Any):
     """Whether x is negative; of the zeros -0.0 is, too."""
     x = tensor(x)
     if x.dtype == tf.bool:
@@ -133,7 +133,7 @@ def signbit(x):
 
 
 @public
-def sign(x, out=None, where=None, **kwargs):
+def sign(x: Any, out=None, where=None, **kwargs):
     """Return -1, 0 or 1; of complex numbers that of the real part, or of the imaginary one where that is 0.
 
     Args:
@@ -158,7 +158,7 @@ def sign(x, out=None, where=None, **kwargs):
 
 
 @public
-def angle(z, deg: bool = False):
+def angle(z: TensorLike, deg: bool = False):
     """Return the argument of complex numbers.
 
     Args:
@@ -210,7 +210,7 @@ def isrealobj(x: TensorLike):
 
 
 @public
-def around(a: TensorLike, decimals=0):
+def around(a: TensorLike, decimals: int = 0):
     """Return numbers rounded to decimals, of the same dtype; halves to even.
 
     Args:
@@ -225,7 +225,7 @@ def around(a: TensorLike, decimals=0):
 
 
 @public
-def round(a: TensorLike, decimals=0):
+def round(a: TensorLike, decimals: int = 0):
     """Return numbers rounded to decimals, as `around`.
 
     Args:
@@ -236,7 +236,7 @@ def round(a: TensorLike, decimals=0):
 
 
 @public
-def clip(a: TensorLike, a_min, a_max):
+def clip(a: TensorLike, a_min: TensorLike, a_max: TensorLike):
     """Return elements raised and lowered to bounds.
 
     Args:
@@ -254,37 +254,37 @@ def clip(a: TensorLike, a_min, a_max):
     return tf.minimum(tf.maximum(a, a_min), a_max)
 
 
-def _whole_division(a, b):
+def _whole_division(a: Tensor, b: Tensor):
     """Towards minus infinity, also of booleans."""
     if a.dtype == tf.bool:
         a, b = tf.cast(a, tf.int8), tf.cast(b, tf.int8)
     return tf.math.floordiv(a, b)
 
 
-def _remainder(a, b):
+def _remainder(a: Tensor, b: Tensor):
     if a.dtype == tf.bool:
         a, b = tf.cast(a, tf.int8), tf.cast(b, tf.int8)
     return tf.math.floormod(a, b)
 
 
-def _power(a, b):
+def _power(a: Tensor, b: Tensor):
     if a.dtype == tf.bool:
         a, b = tf.cast(a, tf.int8), tf.cast(b, tf.int8)
     return tf.pow(a, b)
 
 
-def _hypot(a, b):
+def _hypot(a: Tensor, b: Tensor):
     return tf.sqrt(tf.square(a) + tf.square(b))
 
 
-def _gcd(a, b):
+def _gcd(a: Tensor, b: Tensor):
     a, b = (
         tf.broadcast_to(tf.abs(a), tf.broadcast_dynamic_shape(tf.shape(a), tf.shape(b))),
         tf.abs(b),
     )
     b = tf.broadcast_to(b, tf.shape(a))
 
-    def step(x, y):
+    def step(x: Tensor, y: Tensor):
         zero = tf.equal(y, 0)
         rest = tf.math.floormod(x, tf.where(zero, tf.ones_like(y), y))
         return tf.where(zero, x, y), tf.where(zero, y, rest)
@@ -292,25 +292,25 @@ def _gcd(a, b):
     return tf.while_loop(lambda _, y: tf.reduce_any(tf.not_equal(y, 0)), step, (a, b))[0]
 
 
-def _lcm(a, b):
+def _lcm(a: Tensor, b: Tensor):
     divisor = _gcd(a, b)
     safe = tf.where(tf.equal(divisor, 0), tf.ones_like(divisor), divisor)
     return tf.abs(a) // safe * tf.abs(b)
 
 
-def _logaddexp(a, b):
+def _logaddexp(a: Tensor, b: Tensor):
     large = tf.maximum(a, b)
     difference = tf.abs(a - b)
     # Of equal infinities the difference is NaN, and the sum is as they are.
     return tf.where(tf.math.is_nan(difference), a + b, large + tf.math.log1p(tf.exp(-difference)))
 
 
-def _logaddexp2(a, b):
+def _logaddexp2(a: Tensor, b: Tensor):
     two = np.log(2).astype(a.dtype.as_numpy_dtype)
     return _logaddexp(a * two, b * two) / two
 
 
-def _heaviside(a, b):
+def _heaviside(a: Tensor, b: Tensor):
     below, at = tf.cast(a > 0, a.dtype), tf.equal(a, 0)
     return tf.where(tf.math.is_nan(a), a, tf.where(at, b, below))
 
@@ -363,8 +363,8 @@ less = _binary("less", tf.less, "Whether x1 is less.")
 less_equal = _binary("less_equal", tf.less_equal, "Whether x1 is not more.")
 
 
-def _logical(name: str, function, what):
-    def apply(x1, x2):
+def _logical(name: str, function: Callable[..., Any], what: str):
+    def apply(x1: Tensor, x2: Tensor):
         return function(tf.cast(tensor(x1), tf.bool), tf.cast(tensor(x2), tf.bool))
 
     return _finished(
@@ -378,7 +378,7 @@ logical_xor = _logical("logical_xor", tf.math.logical_xor, "Whether exactly one 
 
 
 @public
-def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
+def isclose(a: Any, b: Any, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
     """Return where `|a - b| <= atol + rtol * |b|`.
 
     Args:
@@ -400,7 +400,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
 
 
 @public
-def allclose(a: TensorLike, b: TensorLike, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
+def allclose(a: TensorLike, b: TensorLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False):
     """Return whether all elements are close, see `isclose`.
 
     Args:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import tapeflow as tf
-from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
+from tapeflow.core.annotations import AxisLike, DTypeLike, Tensor, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import dtype_of, promoted, tensor
 from tapeflow.experimental.numpy.shaping import diagonal, moveaxis
 
 
-def _counted(function, *values):
+def _counted(function: Callable[..., Any], *values):
     """Matrix products have no booleans: a product of such says whether one of the terms is true."""
     if values[0].dtype == tf.bool:
         return tf.cast(function(*(tf.cast(v, tf.int32) for v in values)), tf.bool)
     return function(*values)
 
 
-def _matmul(a, b):
+def _matmul(a: Tensor, b: Tensor):
     if len(a.shape) == 1 and len(b.shape) == 1:
         return tf.tensordot(a, b, 1)
     if len(a.shape) == 1:
@@ -27,7 +30,7 @@ def _matmul(a, b):
 
 
 @public
-def matmul(x1, x2):
+def matmul(x1: Any, x2: Any):
     """Return the product of matrices, or of a matrix and a vector; ValueError for scalars.
 
     Args:
@@ -80,7 +83,7 @@ def outer(a: TensorLike, b: TensorLike):
 
 
 @public
-def vdot(a, b):
+def vdot(a: Any, b: Any):
     """Return the sum of the products of elements, those of `a` conjugated.
 
     Args:
@@ -105,7 +108,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: AxisLike = 2):
 
 
 @public
-def kron(a, b):
+def kron(a: Any, b: Any):
     """Return the Kronecker product.
 
     Args:
@@ -141,7 +144,7 @@ def einsum(subscripts, *operands, **kwargs):
 
 
 @public
-def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis: AxisLike | None = None):
+def cross(a: Any, b: Any, axisa=-1, axisb=-1, axisc=-1, axis: AxisLike | None = None):
     """Return the cross product of vectors of two or three elements.
 
     Args:
@@ -165,7 +168,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis: AxisLike | None = None):
 
 
 @public
-def trace(a: TensorLike, offset=0, axis1=0, axis2=1, dtype: DTypeLike | None = None):
+def trace(a: TensorLike, offset: TensorLike = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None):
     """Return the sum of the diagonal of the matrices in two axes.
 
     Args:
@@ -199,7 +202,7 @@ def polyval(p, x: TensorLike):
 
 
 @public
-def diff(a: TensorLike, n=1, axis=-1):
+def diff(a: TensorLike, n: int = 1, axis=-1):
     """Return differences of neighbours along an axis.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tapeflow as tf
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, promoted
 
@@ -33,7 +33,7 @@ def randn(*args):
 
 
 @public
-def standard_normal(size=None):
+def standard_normal(size: TensorLike | None = None):
     """Numbers of the standard normal distribution."""
     return tf.random.normal(_shape(size), dtype=default_float())
 
@@ -45,13 +45,13 @@ def rand(*size):
 
 
 @public
-def random(size=None):
+def random(size: TensorLike | None = None):
     """Numbers between 0 and 1."""
     return uniform(0.0, 1.0, size)
 
 
 @public
-def uniform(low=0.0, high=1.0, size=None):
+def uniform(low: TensorLike = 0.0, high: TensorLike = 1.0, size: TensorLike | None = None):
     """Return numbers between two ends.
 
     Args:
@@ -67,7 +67,7 @@ def uniform(low=0.0, high=1.0, size=None):
 
 
 @public
-def poisson(lam=1.0, size=None):
+def poisson(lam: TensorLike = 1.0, size: TensorLike | None = None):
     """Return numbers of the Poisson distribution.
 
     Args:
@@ -80,7 +80,9 @@ def poisson(lam=1.0, size=None):
 
 
 @public
-def randint(low, high=None, size=None, dtype: DTypeLike = np.int64):
+def randint(
+    low: TensorLike, high: TensorLike | None = None, size: TensorLike | None = None, dtype: DTypeLike = np.int64
+):
     """Return integers from `low` up to but without `high`.
 
     Args:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import tapeflow as tf
-from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
+from tapeflow.core.annotations import AxisLike, DTypeLike, Tensor, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, dtype_of, floating, tensor
 
@@ -11,7 +14,7 @@ _NARROW = (tf.int8, tf.int16, tf.int32)
 _NARROW_UNSIGNED = (tf.uint8, tf.uint16, tf.uint32)
 
 
-def _widened(x):
+def _widened(x: Tensor):
     """What NumPy sums: integers narrower than 64 bits, and booleans, as 64 bits."""
     if x.dtype == tf.bool or x.dtype in _NARROW:
         return tf.cast(x, tf.int64)
@@ -168,7 +171,7 @@ def any(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
 
 @public
 def var(
-    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out=None, ddof=0,
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out=None, ddof: int = 0,
     keepdims: bool | None = None,
 ):
     """Return the variance along axes.
@@ -338,7 +341,7 @@ def cumprod(a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None
     return _running(tf.math.cumprod, a, axis, dtype)
 
 
-def _running(function, a, axis, dtype: DTypeLike | None):
+def _running(function: Callable[..., Any], a, axis: AxisLike | None, dtype: DTypeLike | None):
     x = tensor(a)
     x = tf.cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
     return function(tf.reshape(x, [-1]) if axis is None else x, axis=axis or 0)
@@ -366,7 +369,7 @@ def argmin(a: TensorLike, axis: AxisLike | None = None):
     return _index(tf.argmin, a, axis)
 
 
-def _index(function, a, axis):
+def _index(function: Callable[..., Any], a, axis: AxisLike | None):
     x = tensor(a)
     if x.dtype == tf.bool:
         x = tf.cast(x, tf.int8)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import tapeflow as tf
-from tapeflow.core.annotations import AxisLike, TensorLike
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import array, promoted, tensor
 
@@ -29,7 +31,7 @@ def reshape(a: TensorLike, newshape, order: str = "C"):
 
 
 @public
-def ravel(a):
+def ravel(a: TensorLike):
     """The elements in one axis."""
     return tf.reshape(tensor(a), [-1])
 
@@ -81,7 +83,7 @@ def transpose(a: TensorLike, axes=None):
 
 
 @public
-def swapaxes(a: TensorLike, axis1, axis2):
+def swapaxes(a: TensorLike, axis1: int, axis2: int):
     """Return an array with two axes exchanged.
 
     Args:
@@ -118,7 +120,7 @@ def moveaxis(a: TensorLike, source, destination):
 
 
 @public
-def broadcast_to(array, shape):
+def broadcast_to(array, shape: Sequence[Any]):
     """Return an array repeated to a shape.
 
     Args:
@@ -147,7 +149,7 @@ def broadcast_arrays(*args, **kwargs):
     return [tf.broadcast_to(each, shape) for each in arrays]
 
 
-def _at_least(rank, arrays, widen):
+def _at_least(rank: int, arrays: Sequence[Any], widen):
     out = []
     for each in arrays:
         x = array(each, copy=False)
@@ -167,7 +169,7 @@ def atleast_2d(*arys):
     return _at_least(2, arys, lambda x: tf.reshape(x, [1, -1]))
 
 
-def _three_axes(x):
+def _three_axes(x: Tensor):
     if not len(x.shape):
         return tf.reshape(x, [1, 1, 1])
     return x[None, :, None] if len(x.shape) == 1 else x[:, :, None]
@@ -179,12 +181,12 @@ def atleast_3d(*arys):
     return _at_least(3, arys, _three_axes)
 
 
-def _listed(arrays):
+def _listed(arrays: Sequence[Any]):
     return list(arrays) if isinstance(arrays, (list, tuple)) else tf.unstack(tensor(arrays))
 
 
 @public
-def concatenate(arys, axis: AxisLike = 0):
+def concatenate(arys: Sequence[Any], axis: AxisLike = 0):
     """Return arrays one after the other along an axis.
 
     Args:
@@ -198,7 +200,7 @@ def concatenate(arys, axis: AxisLike = 0):
 
 
 @public
-def stack(arrays, axis: AxisLike = 0):
+def stack(arrays: Sequence[Any], axis: AxisLike = 0):
     """Return arrays of one shape along a new axis.
 
     Args:
@@ -208,31 +210,31 @@ def stack(arrays, axis: AxisLike = 0):
     return tf.stack(promoted(*_listed(arrays)), axis)
 
 
-def _lists(value):
+def _lists(value: Tensor):
     return value if isinstance(value, list) else [value]
 
 
 @public
-def hstack(tup):
+def hstack(tup: Sequence[Any]):
     """Arrays beside each other: along the second axis, or the only one."""
     arrays = _lists(atleast_1d(*promoted(*_listed(tup))))
     return tf.concat(arrays, 0 if len(arrays[0].shape) == 1 else 1)
 
 
 @public
-def vstack(tup):
+def vstack(tup: Sequence[Any]):
     """Arrays below each other."""
     return tf.concat(_lists(atleast_2d(*promoted(*_listed(tup)))), 0)
 
 
 @public
-def dstack(tup):
+def dstack(tup: Sequence[Any]):
     """Arrays behind each other, along the third axis."""
     return tf.concat(_lists(atleast_3d(*promoted(*_listed(tup)))), 2)
 
 
 @public
-def append(arr, values: TensorLike, axis: AxisLike | None = None):
+def append(arr: TensorLike, values: TensorLike, axis: AxisLike | None = None):
     """Return an array with values behind it.
 
     Args:
@@ -246,7 +248,7 @@ def append(arr, values: TensorLike, axis: AxisLike | None = None):
 
 
 @public
-def split(ary, indices_or_sections, axis: AxisLike = 0):
+def split(ary: TensorLike, indices_or_sections, axis: AxisLike = 0):
     """Return parts along an axis.
 
     Args:
@@ -266,7 +268,7 @@ def split(ary, indices_or_sections, axis: AxisLike = 0):
 
 
 @public
-def hsplit(ary, indices_or_sections):
+def hsplit(ary: TensorLike, indices_or_sections):
     """Return parts along the second axis, or the only one.
 
     Args:
@@ -278,7 +280,7 @@ def hsplit(ary, indices_or_sections):
 
 
 @public
-def vsplit(ary, indices_or_sections):
+def vsplit(ary: TensorLike, indices_or_sections):
     """Return parts along the first axis.
 
     Args:
@@ -289,7 +291,7 @@ def vsplit(ary, indices_or_sections):
 
 
 @public
-def dsplit(ary, indices_or_sections):
+def dsplit(ary: TensorLike, indices_or_sections):
     """Return parts along the third axis.
 
     Args:
@@ -300,7 +302,7 @@ def dsplit(ary, indices_or_sections):
 
 
 @public
-def tile(a, reps):
+def tile(a: TensorLike, reps):
     """Return an array repeated as a whole.
 
     Args:
@@ -327,7 +329,7 @@ def repeat(a: TensorLike, repeats, axis: AxisLike | None = None):
 
 
 @public
-def roll(a: TensorLike, shift, axis: AxisLike | None = None):
+def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None):
     """Return an array with its elements shifted around.
 
     Args:
@@ -342,7 +344,7 @@ def roll(a: TensorLike, shift, axis: AxisLike | None = None):
 
 
 @public
-def flip(m, axis: AxisLike | None = None):
+def flip(m: TensorLike, axis: AxisLike | None = None):
     """Return elements in reverse order.
 
     Args:
@@ -356,19 +358,19 @@ def flip(m, axis: AxisLike | None = None):
 
 
 @public
-def flipud(m):
+def flipud(m: TensorLike):
     """Rows in reverse order."""
     return flip(m, 0)
 
 
 @public
-def fliplr(m):
+def fliplr(m: TensorLike):
     """Columns in reverse order."""
     return flip(m, 1)
 
 
 @public
-def rot90(m, k=1, axes=(0, 1)):
+def rot90(m: TensorLike, k: int = 1, axes=(0, 1)):
     """Return an array turned by right angles in the plane of two axes.
 
     Args:
@@ -406,7 +408,7 @@ def pad(array, pad_width, mode, **kwargs):
 
 
 @public
-def diagonal(a: TensorLike, offset=0, axis1=0, axis2=1):
+def diagonal(a: TensorLike, offset: Any = 0, axis1: int = 0, axis2: int = 1):
     """Return the diagonal of the matrices in two axes, as the last axis.
 
     Args:
@@ -425,7 +427,7 @@ def diagonal(a: TensorLike, offset=0, axis1=0, axis2=1):
 
 
 @public
-def tril(m, k=0):
+def tril(m: TensorLike, k: int = 0):
     """Return lower triangles; zeros elsewhere.
 
     Args:
@@ -436,7 +438,7 @@ def tril(m, k=0):
 
 
 @public
-def triu(m, k=0):
+def triu(m: TensorLike, k: int = 0):
     """Return upper triangles; zeros elsewhere.
 
     Args:
@@ -446,7 +448,7 @@ def triu(m, k=0):
     return _triangle(m, k, lambda row, column: column >= row + k)
 
 
-def _triangle(m, k, inside):
+def _triangle(m, k: int, inside):
     x = tensor(m)
     if len(x.shape) < 2:
         raise ValueError("Argument to tril/triu must have rank at least 2")

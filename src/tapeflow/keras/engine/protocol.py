@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.autodiff.custom_gradient import recompute_grad
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
@@ -18,6 +19,9 @@ from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.layer_losses import LayerLosses
 from tapeflow.keras.engine.layer_weights import LayerWeights
 from tapeflow.keras.engine.shapes import as_shapes
+
+if TYPE_CHECKING:
+    from tapeflow.keras.quantizers import Int4QuantizationConfig
 
 
 def _plain(shape: Sequence[Any]):
@@ -33,7 +37,7 @@ def _plain(shape: Sequence[Any]):
     return shape
 
 
-def quantization_mode(mode, config):
+def quantization_mode(mode: str | None, config: Int4QuantizationConfig | None):
     """The mode that `quantize` is asked for, by its name or by a config.
 
     Raises ValueError for neither, and for two that differ.
@@ -75,7 +79,7 @@ class Protocol(LayerWeights, LayerLosses):
         return self._policy
 
     @dtype_policy.setter
-    def dtype_policy(self, value):
+    def dtype_policy(self, value: Tensor):
         self._set_dtype(value)
 
     def _set_dtype(self, dtype: DType):
@@ -102,7 +106,7 @@ class Protocol(LayerWeights, LayerLosses):
         return self._autocast
 
     @autocast.setter
-    def autocast(self, value):
+    def autocast(self, value: bool):
         self.__dict__["_autocast"] = value
 
     @property
@@ -115,7 +119,7 @@ class Protocol(LayerWeights, LayerLosses):
         """None: weights are not quantized."""
         return None
 
-    def quantize(self, mode=None, type_check: bool = True, config=None):
+    def quantize(self, mode: str | None = None, type_check: bool = True, config: dict[str, Any] | None = None):
         """Make weights small integers; layers that can do that define it.
 
         Args:
@@ -141,7 +145,7 @@ class Protocol(LayerWeights, LayerLosses):
         shape = self._input_shape_seen
         return None if shape is None else {"input_shape": _plain(shape)}
 
-    def build_from_config(self, config):
+    def build_from_config(self, config: dict[str, Any]):
         """Makes the weights, as `get_build_config` described them."""
         if not config or self.built:
             return
@@ -170,7 +174,8 @@ class Protocol(LayerWeights, LayerLosses):
         return recompute_grad(layer_call)
 
     def stateless_call(
-        self, trainable_variables, non_trainable_variables, *args, return_losses: bool = False, **kwargs
+        self, trainable_variables: Sequence[np.ndarray], non_trainable_variables: Sequence[np.ndarray], *args,
+        return_losses: bool = False, **kwargs,
     ):
         """Call the layer with given values of its variables, which stay as they are.
 
@@ -207,7 +212,7 @@ class Protocol(LayerWeights, LayerLosses):
         for number, variable in enumerate(self._own_variables()):
             store[str(number)] = variable.numpy()
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: dict[str, Any]):
         """Takes the layer's own variables out of a store. Raises ValueError where they do not fit."""
         variables = self._own_variables()
         if len(store.keys()) != len(variables):

@@ -5,7 +5,7 @@ All of them are separable: a row of the result is a weighted sum of a few rows o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.image import kernels as image_kernels
@@ -54,7 +55,7 @@ def _apply(xp: ModuleType, image: Array, axis: int, taps: Taps):
     return total
 
 
-def _resized(xp: ModuleType, images, rows: Taps, columns: Taps):
+def _resized(xp: ModuleType, images: Any, rows: Taps, columns: Taps):
     wide = images.astype(np.float32)
     if 0 in (len(rows.places), len(columns.places)) or 0 in wide.shape:
         return xp.zeros(
@@ -63,14 +64,14 @@ def _resized(xp: ModuleType, images, rows: Taps, columns: Taps):
     return _apply(xp, _apply(xp, wide, 2, columns), 1, rows)
 
 
-def _spread(xp: ModuleType, grads, rows: Taps, columns: Taps, height: int, width: int, dtype):
+def _spread(xp: ModuleType, grads, rows: Taps, columns: Taps, height: int, width: int, dtype: DType):
     """The transpose of `_resized`."""
     exact = np.float64 if dtype == np.float64 else np.float32
     g = xp.einsum("nijc,iy->nyjc", grads.astype(exact), rows.matrix(height).astype(exact))
     return xp.einsum("nyjc,jx->nyxc", g, columns.matrix(width).astype(exact)).astype(dtype)
 
 
-def _checked(images, size) -> tuple[int, int]:
+def _checked(images: Any, size: Any) -> tuple[int, int]:
     if images.ndim != 4:
         raise invalid(f"input must be 4-dimensional{shape_text(images.shape)}")
     if size.ndim != 1:
@@ -120,7 +121,7 @@ def _positions(size: int, out: int, align_corners: bool, half_pixel_centers: boo
     return (at + half) * scale - half if half_pixel_centers else at * scale
 
 
-def _bilinear(size, out, align_corners: bool, half_pixel_centers: bool) -> Taps:
+def _bilinear(size: int, out: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
     at = _positions(size, out, align_corners, half_pixel_centers)
     low = np.floor(at)
     part = (at - low)[:, None]
@@ -134,7 +135,7 @@ def _precise(taps: Taps, dtype) -> Taps:
     return Taps(taps.places, np.concatenate([1 - part, part], 1))
 
 
-def resized_by_lines(xp: ModuleType, images, size, align_corners: bool):
+def resized_by_lines(xp: ModuleType, images: Array, size: Array, align_corners: bool):
     """Images resized with interpolation between pixels, in their own precision where it is that of float64."""
     height, width = _checked(images, size)
     exact = np.float64 if images.dtype == np.float64 else np.float32
@@ -261,7 +262,7 @@ def _sum_over(weight, images, size):
     return out.astype(np.float32)
 
 
-def _place(size, out, i, align_corners: bool, half_pixel_centers: bool):
+def _place(size, out, i: int, align_corners: bool, half_pixel_centers: bool):
     if half_pixel_centers:
         return (i + 0.5) * size / out - 0.5
     return i * ((size - 1) / (out - 1) if align_corners and out > 1 else size / out)
@@ -272,7 +273,7 @@ def _place(size, out, i, align_corners: bool, half_pixel_centers: bool):
 
 @op("ResizeBilinear", "images: T, size: int32 -> resized_images: float32", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeBilinear(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
+def ResizeBilinear(xp: ModuleType, images: Array, size: Array, align_corners: bool, half_pixel_centers: bool):
     height, width = _checked(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
@@ -294,8 +295,8 @@ ResizeBilinear.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeBilinear.reference
-def _(images, size, align_corners: bool, half_pixel_centers: bool):
-    def weight(n, out, i, p):
+def _(images: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_centers: bool):
+    def weight(n: int, out, i: int, p):
         at = np.clip(_place(n, out, i, align_corners, half_pixel_centers), 0, n - 1)
         return max(0.0, 1 - abs(at - p))
 
@@ -306,7 +307,7 @@ def _(images, size, align_corners: bool, half_pixel_centers: bool):
     types={"T": (dtypes.float32, dtypes.bfloat16, dtypes.float16, dtypes.float64)},
     attrs=_CENTERS, shape=_gradient_rule)  # fmt: skip
 def ResizeBilinearGrad(
-    xp: ModuleType, grads: Array, original_image: Array, align_corners, half_pixel_centers
+    xp: ModuleType, grads: Array, original_image: Array, align_corners: bool, half_pixel_centers: bool
 ):
     _checked_gradient(grads, original_image)
     height, width = original_image.shape[1:3]
@@ -355,7 +356,7 @@ ResizeBilinearGrad.reference(_transposed(ResizeBilinear.formula))
 
 @op("ResizeNearestNeighbor", "images: T, size: int32 -> resized_images: T", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeNearestNeighbor(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
+def ResizeNearestNeighbor(xp: ModuleType, images: Array, size: Array, align_corners: bool, half_pixel_centers: bool):
     height, width = _checked(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
@@ -377,8 +378,8 @@ ResizeNearestNeighbor.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeNearestNeighbor.reference
-def _(images, size, align_corners: bool, half_pixel_centers: bool):
-    def nearest(n, out, i):
+def _(images: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_centers: bool):
+    def nearest(n: int, out, i: int):
         if half_pixel_centers:
             return min((2 * i + 1) * n // (2 * out), n - 1)
         if align_corners and out > 1:
@@ -397,7 +398,7 @@ _NEAREST_GRADS = (
 
 @op("ResizeNearestNeighborGrad", "grads: T, size: int32 -> output: T",
     types={"T": _NEAREST_GRADS}, attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeNearestNeighborGrad(xp, grads, size, align_corners, half_pixel_centers):
+def ResizeNearestNeighborGrad(xp: ModuleType, grads, size: Array, align_corners: bool, half_pixel_centers: bool):
     height, width = _checked(grads, size)
     flags = (align_corners, half_pixel_centers)
     rows = _nearest(height, grads.shape[1], *flags)
@@ -424,7 +425,7 @@ def _(rng: SampleGenerator):
 
 
 @ResizeNearestNeighborGrad.reference
-def _(grads, size, **attrs):
+def _(grads: np.ndarray, size: np.ndarray, **attrs):
     original = np.zeros((grads.shape[0], *size, grads.shape[3]))
     return _transposed(ResizeNearestNeighbor.formula)(grads, original, **attrs)
 
@@ -434,7 +435,7 @@ def _(grads, size, **attrs):
 
 @op("ResizeBicubic", "images: T, size: int32 -> resized_images: float32", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeBicubic(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
+def ResizeBicubic(xp: ModuleType, images: Array, size: Array, align_corners: bool, half_pixel_centers: bool):
     height, width = _checked(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
@@ -456,7 +457,7 @@ ResizeBicubic.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeBicubic.reference
-def _(images, size, align_corners: bool, half_pixel_centers: bool):
+def _(images: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_centers: bool):
     a = -0.5 if half_pixel_centers else -0.75
 
     def cubic(x):
@@ -465,7 +466,7 @@ def _(images, size, align_corners: bool, half_pixel_centers: bool):
             return (a + 2) * x**3 - (a + 3) * x**2 + 1
         return a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a if x < 2 else 0.0
 
-    def weight(n, out, i, p):
+    def weight(n: int, out, i: int, p):
         at = _place(n, out, i, align_corners, half_pixel_centers)
         at = np.floor(at) + np.rint((at - np.floor(at)) * 1024) / 1024
         if half_pixel_centers:
@@ -477,7 +478,9 @@ def _(images, size, align_corners: bool, half_pixel_centers: bool):
 
 @op("ResizeBicubicGrad", "grads: float32, original_image: T -> output: T",
     types={"T": (dtypes.float32, dtypes.float64)}, attrs=_CENTERS, shape=_gradient_rule)  # fmt: skip
-def ResizeBicubicGrad(xp: ModuleType, grads: Array, original_image: Array, align_corners, half_pixel_centers):
+def ResizeBicubicGrad(
+    xp: ModuleType, grads: Array, original_image: Array, align_corners: bool, half_pixel_centers: bool
+):
     _checked_gradient(grads, original_image)
     height, width = original_image.shape[1:3]
     flags = (align_corners, half_pixel_centers)
@@ -514,8 +517,8 @@ ResizeArea.samples(_resize_samples(_PLAIN, _ALIGNED))
 
 
 @ResizeArea.reference
-def _(images, size, align_corners: bool):
-    def weight(n, out, i, p):
+def _(images: np.ndarray, size: np.ndarray, align_corners: bool):
+    def weight(n: int, out, i: int, p):
         scale = _place(n, out, 1, align_corners, False)
         total = 0.0
         for q in range(n + 4):
@@ -537,7 +540,7 @@ def _pair(values, name: str) -> tuple[float, float]:
     return float(values[0]), float(values[1])
 
 
-def _translations(shape, size, scale, translation, kernel_type, antialias: bool):
+def _translations(shape: Sequence[Any], size, scale, translation, kernel_type, antialias: bool):
     scales = _pair(scale, "scale")
     moves = _pair(translation, "translation")
     if not (scales[0] > 0 and scales[1] > 0):
@@ -550,7 +553,9 @@ def _translations(shape, size, scale, translation, kernel_type, antialias: bool)
 
 @op("ScaleAndTranslate", "images: T, size: int32, scale: float32, translation: float32 -> resized_images: float32",
     types={"T": IMAGES}, attrs=_KERNEL, shape=_rule)  # fmt: skip
-def ScaleAndTranslate(xp: ModuleType, images, size, scale: Array, translation: Array, kernel_type, antialias):
+def ScaleAndTranslate(
+    xp: ModuleType, images: Any, size: Any, scale: Array, translation: Array, kernel_type: str, antialias: bool
+):
     size = _checked(images, size)
     taps = _translations(images.shape, size, scale, translation, kernel_type, antialias)
     return _resized(xp, images, *taps)
@@ -588,7 +593,10 @@ def _(rng: SampleGenerator):
 
 
 @ScaleAndTranslate.reference
-def _(images, size, scale, translation, kernel_type, antialias: bool):
+def _(
+    images: np.ndarray, size: np.ndarray, scale: np.ndarray, translation: np.ndarray, kernel_type: str,
+    antialias: bool,
+):
     def along(axis):
         n, out = images.shape[axis], int(size[axis - 1])
         s, t = float(scale[axis - 1]), float(translation[axis - 1])
@@ -608,7 +616,9 @@ def _(images, size, scale, translation, kernel_type, antialias: bool):
 
 @op("ScaleAndTranslateGrad", "grads: T, original_image: T, scale: float32, translation: float32 -> output: T",
     types={"T": (dtypes.float32,)}, attrs=_KERNEL, shape=_gradient_rule)  # fmt: skip
-def ScaleAndTranslateGrad(xp, grads, original_image, scale, translation, kernel_type, antialias):
+def ScaleAndTranslateGrad(
+    xp: ModuleType, grads, original_image, scale: Array, translation: Array, kernel_type: str, antialias: bool
+):
     _checked_gradient(grads, original_image)
     shape = original_image.shape
     taps = _translations(shape, grads.shape[1:3], scale, translation, kernel_type, antialias)
@@ -641,7 +651,7 @@ def _(rng: SampleGenerator):
 
 
 @ScaleAndTranslateGrad.reference
-def _(grads, original, scale, translation, kernel_type, antialias: bool):
+def _(grads: np.ndarray, original, scale: np.ndarray, translation: np.ndarray, kernel_type: str, antialias: bool):
     def forward(image, size):
         return ScaleAndTranslate.formula(image, size, scale, translation, kernel_type, antialias)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.compat.v1.distributions.base import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,
@@ -12,6 +14,7 @@ from tapeflow.compat.v1.distributions.continuous import numbers
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import one_hot, ones_like, zeros_like
@@ -49,7 +52,7 @@ from tapeflow.ops.random.distributions import uniform as random_uniform
 __all__ = ["Bernoulli", "Categorical", "Dirichlet", "DirichletMultinomial", "Multinomial"]
 
 
-def logits_and_probs(logits, probs, several, validate_args=False):
+def logits_and_probs(logits: TensorLike | None, probs: Any, several: bool, validate_args: bool = False):
     """Both, of the one that is given; probabilities are checked if `validate_args`. Raises ValueError for neither."""
     if (probs is None) == (logits is None):
         raise ValueError("Must pass probs or logits, but not both.")
@@ -71,7 +74,7 @@ class Bernoulli(Distribution):
     """0 or 1."""
 
     def __init__(
-        self, logits=None, probs: float | None = None, dtype: DTypeLike = dtypes.int32,
+        self, logits: TensorLike | None = None, probs: float | None = None, dtype: DTypeLike = dtypes.int32,
         validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Bernoulli",
     ):  # fmt: skip
         given = dict(locals())
@@ -121,7 +124,7 @@ class Categorical(Distribution):
     """One of several classes, by their numbers."""
 
     def __init__(
-        self, logits=None, probs: TensorLike | None = None, dtype: DTypeLike = dtypes.int32,
+        self, logits: TensorLike | None = None, probs: TensorLike | None = None, dtype: DTypeLike = dtypes.int32,
         validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Categorical",
     ):  # fmt: skip
         given = dict(locals())
@@ -165,7 +168,7 @@ class Categorical(Distribution):
         k, logits = self._both(k)
         return -sparse_softmax_cross_entropy_with_logits(labels=k, logits=logits)
 
-    def _cdf(self, k):
+    def _cdf(self, k: int):
         """The probability of a class before k."""
         k, logits = self._both(convert_to_tensor(k))
         sums = cumsum(softmax(logits), axis=-1, exclusive=True)
@@ -183,8 +186,8 @@ class Multinomial(Distribution):
     """How often each of several classes comes up in a number of draws."""
 
     def __init__(
-        self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True,
-        name="Multinomial",
+        self, total_count: TensorLike, logits: TensorLike | None = None, probs: TensorLike | None = None,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Multinomial",
     ):  # fmt: skip
         given = dict(locals())
         self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
@@ -227,12 +230,12 @@ class Multinomial(Distribution):
         return set_diag(-outer, self._variance())
 
 
-def assert_whole(x, message):
+def assert_whole(x: Any, message):
     """Check that the elements of `x` have no fractions."""
     return assert_equal(x, floor(x), message=message) if x.dtype.is_floating else no_op()
 
 
-def _counting(counts, total: Tensor | None = None, what: str = ""):
+def _counting(counts: Tensor, total: Tensor | None = None, what: str = ""):
     """What must hold of counts, and of their sum where a total is given."""
     yield lambda: assert_non_negative(counts, message=f"'{counts}' must be non-negative.")
     yield lambda: assert_whole(counts, f"'{counts}' cannot contain fractional components.")
@@ -246,7 +249,7 @@ def _log_ways(total: Tensor, counts: Tensor):
     return lgamma(total + 1.0) - reduce_sum(lgamma(counts + 1.0), -1) + 0 * reduce_sum(counts, -1)
 
 
-def _counts(logits, total, like, n, dtype, seed):
+def _counts(logits: Tensor, total: Tensor, like: Tensor, n: TensorLike, dtype: DType, seed: int | None):
     """[n, batch, classes]: how often each class comes up."""
     wide = logits + zeros_like(like)
     most = cast(reduce_max(total), dtypes.int32)
@@ -262,7 +265,7 @@ def _counts(logits, total, like, n, dtype, seed):
 class Dirichlet(Distribution):
     """Probabilities of several classes."""
 
-    def __init__(self, concentration, validate_args=False, allow_nan_stats=True, name="Dirichlet"):
+    def __init__(self, concentration, validate_args: bool = False, allow_nan_stats: bool = True, name="Dirichlet"):
         given = dict(locals())
         self._validate_args = validate_args
         (concentration,) = numbers(concentration)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted, squeezed
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
+from tapeflow.core.annotations import Collections, DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.graph.build.collections import GraphKeys
@@ -49,12 +51,15 @@ def metric_variable(shape: ShapeLike, dtype: DTypeLike, validate_shape: bool = T
     )
 
 
-def added(variable, value):
+def added(variable, value: TensorLike):
     """The variable's value once `value` is added to it."""
     return convert_to_tensor(variable.assign_add(value))
 
 
-def collected(value: TensorLike, update: TensorLike, metrics_collections, updates_collections):
+def collected(
+    value: TensorLike, update: TensorLike, metrics_collections: Collections | None,
+    updates_collections: Collections | None,
+):
     """(value, update), put into the collections."""
     graph = get_default_graph()
     if metrics_collections:
@@ -71,7 +76,9 @@ def ratio(numerator: TensorLike, denominator: TensorLike, name: str):
     )
 
 
-def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean(
+    values: Any, weights: Any = None, metrics_collections=None, updates_collections=None, name: str | None = None
+):
     """The weighted mean of all values."""
     graph_only("mean")
     with variable_scope(name, "mean", (values, weights)):
@@ -95,7 +102,8 @@ def mean(values, weights=None, metrics_collections=None, updates_collections=Non
 
 
 def mean_tensor(
-    values, weights=None, metrics_collections=None, updates_collections=None, name: str | None = None
+    values: Any, weights: Any = None, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):
     """The weighted mean of tensors, for each element."""
     graph_only("mean_tensor")
@@ -118,7 +126,8 @@ def mean_tensor(
 
 
 def accuracy(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels: Any, predictions: Any, weights: float | None = None, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):
     """How often predictions equal labels."""
     graph_only("accuracy")
@@ -130,7 +139,8 @@ def accuracy(
 
 
 def mean_absolute_error(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels: Any, predictions: Any, weights: TensorLike | None = None, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):
     """The mean of |predictions - labels|."""
     graph_only("mean_absolute_error")
@@ -142,7 +152,8 @@ def mean_absolute_error(
 
 
 def mean_squared_error(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels: Any, predictions: Any, weights: TensorLike | None = None, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):
     """The mean of (predictions - labels)^2."""
     graph_only("mean_squared_error")
@@ -154,8 +165,9 @@ def mean_squared_error(
 
 
 def root_mean_squared_error(
-    labels: TensorLike, predictions: TensorLike, weights=None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    name: str | None = None,
 ):
     """The square root of the mean of (predictions - labels)^2."""
     graph_only("root_mean_squared_error")
@@ -166,7 +178,8 @@ def root_mean_squared_error(
 
 
 def mean_relative_error(
-    labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None,
+    labels: Any, predictions: Any, normalizer, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
     name: str | None = None,
 ):  # fmt: skip
     """The mean of |labels - predictions| / normalizer; 0 where that is 0."""
@@ -188,7 +201,8 @@ def _same_shape(predictions, normalizer):
 
 
 def mean_cosine_distance(
-    labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None,
+    labels: Any, predictions: Any, dim, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
     name: str | None = None,
 ):  # fmt: skip
     """1 - the mean of the cosines between predictions and labels, which are unit vectors along `dim`."""
@@ -200,7 +214,8 @@ def mean_cosine_distance(
 
 
 def percentage_below(
-    values: TensorLike, threshold: float, weights=None, metrics_collections=None, updates_collections=None,
+    values: TensorLike, threshold: float, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
     name: str | None = None,
 ):
     """The share of values below a threshold."""
@@ -227,8 +242,9 @@ def _streamed_matrix(labels: Tensor, predictions: Tensor, num_classes: int, weig
 
 
 def mean_iou(
-    labels: TensorLike, predictions: TensorLike, num_classes: int, weights=None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, num_classes: int, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    name: str | None = None,
 ):  # fmt: skip
     """The mean over the classes of intersection / union."""
     graph_only("mean_iou")
@@ -247,8 +263,9 @@ def mean_iou(
 
 
 def mean_per_class_accuracy(
-    labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None,
-    name=None,
+    labels: Any, predictions: TensorLike, num_classes: int, weights: Any = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    name: str | None = None,
 ):  # fmt: skip
     """The mean over the classes of the share of labels that were predicted."""
     graph_only("mean_per_class_accuracy")

@@ -6,8 +6,12 @@ None. Weights are 1 or tensors that fit the losses; `add_summaries` writes scala
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.gan.losses.combining import combine_adversarial_loss
+from tapeflow.core.annotations import Tensor, TensorLike
 
 __all__ = [
     "acgan_discriminator_loss", "acgan_generator_loss", "combine_adversarial_loss", "cycle_consistency_loss",
@@ -20,23 +24,23 @@ _LOSSES = v1.GraphKeys.LOSSES
 _MEAN = v1.losses.Reduction.SUM_BY_NONZERO_WEIGHTS
 
 
-def _floats(x):
+def _floats(x: TensorLike):
     return v1.cast(x, v1.float32)
 
 
-def _summarize(wanted, **scalars):
+def _summarize(wanted: bool, **scalars):
     if wanted:
         for name, value in scalars.items():
             v1.summary.scalar(name, value)
 
 
-def _collected(loss, collection):
+def _collected(loss: Tensor, collection: str):
     if collection:
         v1.losses.add_loss(loss, collection)
     return loss
 
 
-def _outputs(real, generated):
+def _outputs(real: Any, generated: Any):
     """Both outputs of a discriminator, as floats. Raises ValueError for shapes that do not fit."""
     real, generated = _floats(real), _floats(generated)
     real.shape.assert_is_compatible_with(generated.shape)
@@ -44,8 +48,8 @@ def _outputs(real, generated):
 
 
 def wasserstein_generator_loss(
-    discriminator_gen_outputs, weights: float = 1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN,
-    add_summaries: bool = False,
+    discriminator_gen_outputs: TensorLike, weights: float = 1.0, scope=None, loss_collection: str = _LOSSES,
+    reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The mean of `-discriminator_gen_outputs`."""
     with v1.name_scope(scope, "generator_wasserstein_loss", (discriminator_gen_outputs, weights)) as scope:
@@ -56,8 +60,8 @@ def wasserstein_generator_loss(
 
 
 def wasserstein_discriminator_loss(
-    discriminator_real_outputs, discriminator_gen_outputs, real_weights=1.0, generated_weights=1.0, scope=None,
-    loss_collection=_LOSSES, reduction=_MEAN, add_summaries=False,
+    discriminator_real_outputs: Any, discriminator_gen_outputs: Any, real_weights=1.0, generated_weights=1.0,
+    scope=None, loss_collection: str = _LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The mean for generated data less the mean for real data."""
     values = (discriminator_real_outputs, discriminator_gen_outputs, real_weights, generated_weights)
@@ -74,9 +78,10 @@ def wasserstein_discriminator_loss(
 
 
 def wasserstein_gradient_penalty(
-    real_data, generated_data, generator_inputs, discriminator_fn, discriminator_scope,
-    epsilon: float = 1e-10, target: float = 1.0, one_sided: bool = False, weights: float = 1.0, scope=None,
-    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    real_data: TensorLike, generated_data: TensorLike, generator_inputs: Sequence[Tensor] | int | None,
+    discriminator_fn: Callable[..., Any], discriminator_scope, epsilon: float = 1e-10, target: float = 1.0,
+    one_sided: bool = False, weights: float = 1.0, scope=None, loss_collection: str = _LOSSES, reduction: str = _MEAN,
+    add_summaries: bool = False,
 ):  # fmt: skip
     """The mean of `(|gradient| / target - 1) ** 2` at random points between real and generated data.
 
@@ -114,9 +119,10 @@ def wasserstein_gradient_penalty(
 
 
 def acgan_discriminator_loss(
-    discriminator_real_classification_logits, discriminator_gen_classification_logits, one_hot_labels,
-    label_smoothing: float = 0.0, real_weights: float = 1.0, generated_weights: float = 1.0, scope=None,
-    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    discriminator_real_classification_logits: TensorLike, discriminator_gen_classification_logits: TensorLike,
+    one_hot_labels: TensorLike, label_smoothing: float = 0.0, real_weights: float = 1.0,
+    generated_weights: float = 1.0, scope=None, loss_collection: str = _LOSSES, reduction: str = _MEAN,
+    add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropies of the classes of real data (with smoothed labels) and of generated data, summed."""
     real, fake = discriminator_real_classification_logits, discriminator_gen_classification_logits
@@ -136,8 +142,8 @@ def acgan_discriminator_loss(
 
 
 def acgan_generator_loss(
-    discriminator_gen_classification_logits, one_hot_labels, weights: float = 1.0, scope=None,
-    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    discriminator_gen_classification_logits: TensorLike, one_hot_labels: TensorLike, weights: float = 1.0, scope=None,
+    loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of the classes of generated data."""
     logits = discriminator_gen_classification_logits
@@ -151,8 +157,9 @@ def acgan_generator_loss(
 
 
 def minimax_discriminator_loss(
-    discriminator_real_outputs, discriminator_gen_outputs, label_smoothing=0.25, real_weights=1.0,
-    generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    discriminator_real_outputs: TensorLike, discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.25,
+    real_weights: float = 1.0, generated_weights: float = 1.0, scope: str | None = None,
+    loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of telling real data (as 1, smoothed) and generated data (as 0) apart."""
     real, fake = discriminator_real_outputs, discriminator_gen_outputs
@@ -170,8 +177,8 @@ def minimax_discriminator_loss(
 
 
 def minimax_generator_loss(
-    discriminator_gen_outputs, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
-    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
+    loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The discriminator's loss on generated data, negative."""
     with v1.name_scope(scope, "generator_minimax_loss") as scope:
@@ -184,9 +191,9 @@ def minimax_generator_loss(
 
 
 def modified_discriminator_loss(
-    discriminator_real_outputs, discriminator_gen_outputs, label_smoothing: float = 0.25,
-    real_weights: float = 1.0, generated_weights: float = 1.0, scope=None, loss_collection=_LOSSES,
-    reduction=_MEAN, add_summaries: bool = False,
+    discriminator_real_outputs: TensorLike, discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.25,
+    real_weights: float = 1.0, generated_weights: float = 1.0, scope=None, loss_collection: str = _LOSSES,
+    reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """As `minimax_discriminator_loss`."""
     return minimax_discriminator_loss(
@@ -196,8 +203,8 @@ def modified_discriminator_loss(
 
 
 def modified_generator_loss(
-    discriminator_gen_outputs, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
-    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
+    loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of generated data, taken as real: its gradient is strong from the first step on."""
     with v1.name_scope(scope, "generator_modified_loss", [discriminator_gen_outputs]) as scope:
@@ -210,8 +217,8 @@ def modified_generator_loss(
 
 
 def least_squares_generator_loss(
-    discriminator_gen_outputs, real_label=1, weights: float = 1.0, scope=None, loss_collection=_LOSSES,
-    reduction=_MEAN, add_summaries: bool = False,
+    discriminator_gen_outputs: TensorLike, real_label: int = 1, weights: float = 1.0, scope=None,
+    loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """Half the mean square of the distance from `real_label`."""
     with v1.name_scope(scope, "lsq_generator_loss", (discriminator_gen_outputs, real_label)) as scope:
@@ -222,8 +229,8 @@ def least_squares_generator_loss(
 
 
 def least_squares_discriminator_loss(
-    discriminator_real_outputs, discriminator_gen_outputs, real_label=1, fake_label=0, real_weights=1.0,
-    generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries=False,
+    discriminator_real_outputs: Any, discriminator_gen_outputs: Any, real_label=1, fake_label=0, real_weights=1.0,
+    generated_weights=1.0, scope=None, loss_collection: str = _LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """Half the mean squares of the distances from the two labels, summed."""
     with v1.name_scope(scope, "lsq_discriminator_loss", (discriminator_gen_outputs, real_label)) as scope:
@@ -244,8 +251,8 @@ def least_squares_discriminator_loss(
 
 
 def mutual_information_penalty(
-    structured_generator_inputs, predicted_distributions, weights: float = 1.0, scope=None,
-    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    structured_generator_inputs: Sequence[Tensor], predicted_distributions: Sequence[Any], weights: float = 1.0,
+    scope=None, loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The negative log likelihood of the structured inputs by the distributions that the discriminator predicts."""
     if not isinstance(predicted_distributions, (list, tuple)):
@@ -269,7 +276,8 @@ def mutual_information_penalty(
 
 
 def cycle_consistency_loss(
-    data_x, reconstructed_data_x, data_y, reconstructed_data_y, scope=None, add_summaries: bool = False
+    data_x: TensorLike, reconstructed_data_x: TensorLike, data_y: TensorLike, reconstructed_data_y: TensorLike,
+    scope=None, add_summaries: bool = False,
 ):
     """The mean absolute error of data that went there and back, over both directions."""
     values = [data_x, reconstructed_data_x, data_y, reconstructed_data_y]

@@ -7,14 +7,17 @@ Keras, so that layers, weights and names have the order of Keras too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.structures import nest
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.base_layer import Layer
 
-def first_number(layer):
+
+def first_number(layer: Layer):
     """The number of the first call of a layer: models that are networks have had one, when they were made."""
     return int(getattr(layer, "_is_graph_network", False))
 
@@ -53,10 +56,7 @@ class Network:
             if node.parents() and not all(id(y) in starts for y in nest.flatten(node.outputs))
         ]
 
-    def run(
-        self, values: dict[Any, Any], outputs: dict[str, Any] | KerasTensor,
-        training: bool | Tensor | None = None,
-    ):
+    def run(self, values: dict[Any, Any], outputs: Any, training: bool | Tensor | None = None):
         """The values of a structure of symbolic tensors.
 
         Args:
@@ -141,7 +141,7 @@ class Network:
         return numbers
 
 
-def _disconnected(tensor, node, inputs):
+def _disconnected(tensor: Tensor, node, inputs):
     given = ", ".join(str(x) for x in inputs)
     return ValueError(
         f'Graph disconnected: cannot obtain value for tensor {tensor} at layer "{node.layer.name}": it does not '
