@@ -77,7 +77,7 @@ def crf_multitag_sequence_score(
     return crf_log_norm(allowed, sequence_lengths, transition_params)
 
 
-def _unrolled(cell: Any, inputs: TensorLike, lengths: TensorLike, state: Any, dtype: DType):
+def _unrolled(cell, inputs: TensorLike, lengths: TensorLike, state: Any, dtype: DType):
     return dynamic_rnn(cell, inputs, sequence_length=lengths, initial_state=state, dtype=dtype)
 
 

@@ -74,8 +74,8 @@ class Estimator:
     """
 
     def __init__(
-        self, model_fn: Callable[..., Any], model_dir: str | None = None, config=None,
-        params: dict[str, Any] | None = None, warm_start_from=None,
+        self, model_fn: Callable[..., Any], model_dir: str | None = None, config=None, params=None,
+        warm_start_from=None,
     ):
         config = RunConfig() if config is None else config
         if not isinstance(config, RunConfig):
@@ -433,7 +433,7 @@ def _arguments(function: Callable[..., Any]):
     return set(inspect.signature(function).parameters)
 
 
-def _check_model_fn(model_fn: Callable[..., Any], params: Tensor | None):
+def _check_model_fn(model_fn: Callable[..., Any], params):
     arguments = _arguments(model_fn)
     if "features" not in arguments:
         raise ValueError(f"model_fn ({model_fn}) must include features argument.")

@@ -74,7 +74,7 @@ def _reshape(a: TensorLike, *newshape, **kwargs):
 
 
 @public
-def _clip(a, a_min: Any, a_max: Any):
+def _clip(a, a_min, a_max):
     """`a` within the bounds, of which one may be None; ValueError for both. All are promoted to one dtype.
 
     Args:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, DTypeLike, Tensor
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.files import file_system
@@ -186,7 +186,7 @@ def ImmutableConst(xp: ModuleType, dtype: DType, shape: Sequence[Any], memory_re
 
 
 @ImmutableConst.reference
-def _(dtype: DTypeLike, shape: Sequence[Any], memory_region_name):
+def _(dtype, shape, memory_region_name):
     return np.fromfile(memory_region_name, dtype.as_numpy_dtype, int(np.prod(shape))).reshape(shape)
 
 

@@ -450,7 +450,7 @@ class SingularMonitoredSession(_Monitored):
     """A session that initialises itself and calls hooks; it is not made anew after errors."""
 
     def __init__(
-        self, hooks: Sequence[Any] | None = None, scaffold=None, master: str = "", config=None, checkpoint_dir=None,
+        self, hooks=None, scaffold=None, master: str = "", config=None, checkpoint_dir=None,
         stop_grace_period_secs=120, checkpoint_filename_with_path=None,
     ):  # fmt: skip
         creator = ChiefSessionCreator(
@@ -473,11 +473,10 @@ def _chosen(steps: Any, secs, default_steps: int | None, default_secs: int | Non
 
 @public
 def MonitoredTrainingSession(
-    master="", is_chief: bool = True, checkpoint_dir=None, scaffold=None, hooks: Any = None,
-    chief_only_hooks: Sequence[Any] | None = None, save_checkpoint_secs=USE_DEFAULT,
-    save_summaries_steps: Any = USE_DEFAULT, save_summaries_secs=USE_DEFAULT, config=None, stop_grace_period_secs=120,
-    log_step_count_steps: int = 100, max_wait_secs: int = 7200, save_checkpoint_steps: Any = USE_DEFAULT,
-    summary_dir=None, save_graph_def: bool = True,
+    master="", is_chief=True, checkpoint_dir=None, scaffold=None, hooks=None, chief_only_hooks=None,
+    save_checkpoint_secs=USE_DEFAULT, save_summaries_steps=USE_DEFAULT, save_summaries_secs=USE_DEFAULT, config=None,
+    stop_grace_period_secs=120, log_step_count_steps=100, max_wait_secs=7200, save_checkpoint_steps=USE_DEFAULT,
+    summary_dir=None, save_graph_def=True,
 ):  # fmt: skip
     """A MonitoredSession for training, with checkpoints, summaries and the steps per second where they are wanted.
 

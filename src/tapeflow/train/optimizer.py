@@ -205,7 +205,7 @@ class Optimizer(Protocol, ByRule):
 
     # Slots and numbers
 
-    def _slot(self, var: Any, name: str, value: float = 0.0):
+    def _slot(self, var, name: str, value: float = 0.0):
         """A slot of a variable, filled with `value` (or made by value(var)) at first."""
         slots = self._slots.of(var)
         slot = slots.get(name)
@@ -256,7 +256,7 @@ class Optimizer(Protocol, ByRule):
         value = convert_to_tensor(value)
         return value if value.dtype == dtype else cast(value, dtype)
 
-    def get_slot(self, var: Any, name: str):
+    def get_slot(self, var, name: str):
         """The slot variable of that name, or None."""
         return self._slots.get(var, name)
 

@@ -408,8 +408,8 @@ def mean_pairwise_squared_error(
 
 @public
 def sigmoid_cross_entropy(
-    multi_class_labels: TensorLike, logits: TensorLike, weights=1.0, label_smoothing: Any = 0,
-    scope: str | None = None, loss_collection: str | None = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    multi_class_labels: TensorLike, logits: TensorLike, weights=1.0, label_smoothing: Any = 0, scope=None,
+    loss_collection: str = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of independent labels and sigmoid(logits).
 
@@ -438,8 +438,8 @@ def sigmoid_cross_entropy(
 
 @public
 def softmax_cross_entropy(
-    onehot_labels: TensorLike, logits: Any, weights=1.0, label_smoothing: Any = 0, scope: str | None = None,
-    loss_collection: str | None = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    onehot_labels: TensorLike, logits: Any, weights=1.0, label_smoothing: Any = 0, scope=None,
+    loss_collection: str = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of rows of probabilities and softmax(logits).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow._native import Variable
@@ -17,7 +17,7 @@ from tapeflow.contrib.layers.building import (
     layer_scope,
 )
 from tapeflow.contrib.layers.named_outputs import get_variable_collections
-from tapeflow.core.annotations import Collections, ShapeLike, Tensor, TensorLike
+from tapeflow.core.annotations import Collections, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.graph.build.collections import add_to_collections
@@ -100,9 +100,8 @@ def batch_norm(
 
 
 def _by_hand(
-    inputs, corrected, decay: float, center: bool, scale: bool, epsilon, activation_fn: Callable[..., Any] | None,
-    begin, regularizers, updates_collections: Collections, is_training: bool, reuse: bool | None,
-    variables_collections, outputs_collections: Collections | None, trainable: bool, batch_weights, first,
+    inputs, corrected, decay, center, scale, epsilon, activation_fn, begin, regularizers, updates_collections,
+    is_training, reuse, variables_collections, outputs_collections, trainable, batch_weights, first,
     zero_debias, scope,
 ):  # fmt: skip
     """batch_norm with weighted examples, or moving averages that begin at the first batch."""
@@ -223,10 +222,9 @@ def layer_norm(
 
 @add_arg_scope
 def instance_norm(
-    inputs: Any, center: bool = True, scale: bool = True, epsilon=1e-6,
-    activation_fn: Callable[..., Any] | None = None, param_initializers=None, reuse: bool | None = None,
-    variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
-    trainable: bool = True, data_format: str = "NHWC", scope=None,
+    inputs, center: bool = True, scale: bool = True, epsilon=1e-6, activation_fn: Callable[..., Any] | None = None,
+    param_initializers=None, reuse: bool | None = None, variables_collections: Collections | None = None,
+    outputs_collections: Collections | None = None, trainable: bool = True, data_format: str = "NHWC", scope=None,
 ):  # fmt: skip
     """Each channel of each example normalised by its own mean and variance (Ulyanov et al. 2016)."""
     first = channels_first(data_format, ("NCHW", "NHWC"))
@@ -255,11 +253,9 @@ def instance_norm(
 
 @add_arg_scope
 def group_norm(
-    inputs: Tensor, groups: int = 32, channels_axis: int = -1, reduction_axes: Sequence[int] = (-3, -2),
-    center: bool = True, scale: bool = True, epsilon=1e-6, activation_fn: Callable[..., Any] | None = None,
-    param_initializers=None, reuse: bool | None = None, variables_collections: Collections | None = None,
-    outputs_collections: Collections | None = None, trainable: bool = True, scope=None,
-    mean_close_to_zero: bool = False,
+    inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), center=True, scale=True, epsilon=1e-6,
+    activation_fn=None, param_initializers=None, reuse=None, variables_collections=None,
+    outputs_collections=None, trainable=True, scope=None, mean_close_to_zero=False,
 ):  # fmt: skip
     """Each group of channels of each example normalised by its own mean and variance (Wu & He 2018).
 

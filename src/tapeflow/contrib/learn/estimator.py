@@ -102,8 +102,8 @@ class Estimator(_Estimator):
     """
 
     def __init__(
-        self, model_fn: Callable[..., Any] | None = None, model_dir: str | None = None, config=None,
-        params: Tensor | None = None, feature_engineering_fn: Callable[..., Any] | None = None,
+        self, model_fn: Callable[..., Any] | None = None, model_dir: str | None = None, config=None, params=None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
     ):
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")

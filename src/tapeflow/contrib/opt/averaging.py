@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow import train
-from tapeflow.core.annotations import Variable
 from tapeflow.graph.build.collections import global_variables
 from tapeflow.ops.control.flow import control_dependencies, group
 
@@ -51,6 +50,6 @@ class MovingAverageOptimizer(train.Optimizer):
                 names[var.op.name] = var if average is None else average
         return train.Saver(names, name=name, **kwargs)
 
-    def get_slot(self, var: Variable, name: str):
+    def get_slot(self, var, name: str):
         """See Optimizer."""
         return self._optimizer.get_slot(var, name)

@@ -142,7 +142,7 @@ class ShampooOptimizer(train.Optimizer):
             )  # fmt: skip
         return tensordot(update, root, axes=([0], [0]))
 
-    def _along_diagonal(self, update: Any, grad: Any, var: Any, axis, size, step: Any, indices):
+    def _along_diagonal(self, update: Any, grad: Any, var, axis, size, step: Any, indices):
         """The update times a root of a diagonal along its first axis, which becomes the last one."""
         slot = self._slot(var, f"Gbar_{axis}", lambda _: zeros([size], var.dtype))
         others = [other for other in range(var.shape.rank) if other != axis]

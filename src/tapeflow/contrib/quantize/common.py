@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Tensor, TensorLike
 
 if TYPE_CHECKING:
     from tapeflow.graph.graph import Graph
@@ -75,7 +75,7 @@ def consumers(op: Operation):
     return [each for each in found if not each.name.startswith(SKIPPED)]
 
 
-def either(condition, one: TensorLike, other: TensorLike, name):
+def either(condition, one: Any, other: Tensor, name):
     """One of two values; the tensor has the name that results of `tf.cond` have in 1.x.
 
     Args:

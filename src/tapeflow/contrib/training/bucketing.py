@@ -125,7 +125,7 @@ def bucket(
 def bucket_by_sequence_length(
     input_length: TensorLike, tensors: Sequence[Tensor], batch_size: int, bucket_boundaries: Sequence[float],
     num_threads: int = 1, capacity: int = 32, bucket_capacities=None, shapes=None, dynamic_pad: bool = False,
-    allow_smaller_final_batch: bool = False, keep_input: bool | Tensor = True, shared_name: str | None = None,
+    allow_smaller_final_batch: bool = False, keep_input: bool = True, shared_name: str | None = None,
     name: str | None = None,
 ):  # fmt: skip
     """(lengths, a batch of examples of about one length); see `bucket`.

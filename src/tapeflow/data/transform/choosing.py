@@ -159,7 +159,7 @@ class _Interwoven(Pass):
 
 
 @record("sample_from_datasets", datasets=["datasets", "weights"])
-def sampled(datasets: Sequence[Any], weights, seed, stop_on_empty_dataset: bool, rerandomize_each_iteration):
+def sampled(datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration):
     """Dataset arguments for elements of datasets picked at random."""
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")

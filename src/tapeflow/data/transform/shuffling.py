@@ -187,7 +187,7 @@ class PhiloxStream:
 class SeedGenerator:
     """Seeds for each pass over a shuffled dataset: always the same, or new ones every time."""
 
-    def __init__(self, seed: int, seed2: int, reshuffle: bool):
+    def __init__(self, seed, seed2, reshuffle):
         self._seeds = (seed, seed2)
         self._stream = PhiloxStream(seed, seed2) if reshuffle else None
 

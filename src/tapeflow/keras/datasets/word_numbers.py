@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 
-def chosen(sequences, num_words: int | None, skip_top: int, start_char: int, oov_char: int | None, index_from: int):
+def chosen(
+    sequences, num_words: int | None, skip_top: int, start_char: int | None, oov_char: int | None,
+    index_from: int | None,
+):
     """The texts with a number at the start, and words that are too rare or too frequent replaced."""
     texts = [
         [*([] if start_char is None else [start_char]), *(word + index_from for word in text)]

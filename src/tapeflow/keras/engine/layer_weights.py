@@ -113,7 +113,7 @@ class LayerWeights:
             return AutoCastVariable(variable)
         return variable
 
-    def _default_initializer(self, name: str | None, dtype):
+    def _default_initializer(self, name, dtype):
         if dtype.is_floating:
             return initializers.GlorotUniform()
         if dtype.is_integer or dtype.is_bool:

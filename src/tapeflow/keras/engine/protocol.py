@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tapeflow.autodiff.custom_gradient import recompute_grad
-from tapeflow.core.annotations import Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
@@ -19,9 +18,6 @@ from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.layer_losses import LayerLosses
 from tapeflow.keras.engine.layer_weights import LayerWeights
 from tapeflow.keras.engine.shapes import as_shapes
-
-if TYPE_CHECKING:
-    from tapeflow.keras.quantizers import Int4QuantizationConfig
 
 
 def _plain(shape: Sequence[Any]):
@@ -37,7 +33,7 @@ def _plain(shape: Sequence[Any]):
     return shape
 
 
-def quantization_mode(mode: str | None, config: Int4QuantizationConfig | None):
+def quantization_mode(mode, config):
     """The mode that `quantize` is asked for, by its name or by a config.
 
     Raises ValueError for neither, and for two that differ.
@@ -79,7 +75,7 @@ class Protocol(LayerWeights, LayerLosses):
         return self._policy
 
     @dtype_policy.setter
-    def dtype_policy(self, value: Tensor):
+    def dtype_policy(self, value):
         self._set_dtype(value)
 
     def _set_dtype(self, dtype: DType):
@@ -106,7 +102,7 @@ class Protocol(LayerWeights, LayerLosses):
         return self._autocast
 
     @autocast.setter
-    def autocast(self, value: bool):
+    def autocast(self, value):
         self.__dict__["_autocast"] = value
 
     @property
@@ -119,7 +115,7 @@ class Protocol(LayerWeights, LayerLosses):
         """None: weights are not quantized."""
         return None
 
-    def quantize(self, mode: str | None = None, type_check: bool = True, config: dict[str, Any] | None = None):
+    def quantize(self, mode=None, type_check: bool = True, config=None):
         """Make weights small integers; layers that can do that define it.
 
         Args:
@@ -145,7 +141,7 @@ class Protocol(LayerWeights, LayerLosses):
         shape = self._input_shape_seen
         return None if shape is None else {"input_shape": _plain(shape)}
 
-    def build_from_config(self, config: dict[str, Any]):
+    def build_from_config(self, config):
         """Makes the weights, as `get_build_config` described them."""
         if not config or self.built:
             return
@@ -174,8 +170,7 @@ class Protocol(LayerWeights, LayerLosses):
         return recompute_grad(layer_call)
 
     def stateless_call(
-        self, trainable_variables: Sequence[np.ndarray], non_trainable_variables: Sequence[np.ndarray], *args,
-        return_losses: bool = False, **kwargs,
+        self, trainable_variables, non_trainable_variables, *args, return_losses: bool = False, **kwargs
     ):
         """Call the layer with given values of its variables, which stay as they are.
 
@@ -212,7 +207,7 @@ class Protocol(LayerWeights, LayerLosses):
         for number, variable in enumerate(self._own_variables()):
             store[str(number)] = variable.numpy()
 
-    def load_own_variables(self, store: dict[str, Any]):
+    def load_own_variables(self, store):
         """Takes the layer's own variables out of a store. Raises ValueError where they do not fit."""
         variables = self._own_variables()
         if len(store.keys()) != len(variables):

@@ -210,7 +210,7 @@ def corrcoef(x: Any):
 
 
 @operation
-def correlate(x1: Any, x2, mode: str = "valid"):
+def correlate(x1, x2, mode="valid"):
     """Return the sums of products of x1 with x2 moved along it.
 
     Args:

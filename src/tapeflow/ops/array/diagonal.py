@@ -313,7 +313,7 @@ def _(rng: SampleGenerator):
 
 
 @MatrixSetDiag.reference
-def _(input, diagonal: Any):
+def _(input, diagonal):
     eye = np.eye(*input.shape[-2:], dtype=bool)
     out = input.copy()
     out[..., eye] = diagonal

@@ -40,7 +40,7 @@ def _rows(x: Any, i, v: Any):
 
 
 def _inplace(
-    name: str, types: Sequence[DType], change: Callable[..., Any], compiled: Callable[..., Any],
+    name: str, types, change: Callable[..., Any], compiled: Callable[..., Any],
     reference: Callable[..., Any],
 ):
     @op(name, "x: T, i: int32, v: T -> y: T", types={"T": types}, shape=shapes.same_as_first)

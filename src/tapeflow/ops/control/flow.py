@@ -92,8 +92,8 @@ def cond(pred: TensorLike, true_fn: Any = None, false_fn: Any = None, name: str 
 @api(v1="cond")
 @public
 def cond_v1(
-    pred: TensorLike, true_fn: Callable[..., Any] | None = None, false_fn: Any = None, strict: bool = False,
-    name: str | None = None, fn1=None, fn2=None,
+    pred: TensorLike, true_fn: Callable[..., Any] | None = None, false_fn: Callable[..., Any] | None = None,
+    strict: bool = False, name: str | None = None, fn1=None, fn2=None,
 ):
     """`cond` with the 1.x spellings `fn1` and `fn2`; unless `strict`, one result is taken out of its list.
 

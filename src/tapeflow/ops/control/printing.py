@@ -12,7 +12,6 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
@@ -267,10 +266,7 @@ def _check_stream(stream) -> None:
 
 @api(v1="Print")
 @public
-def Print(
-    input_: Any, data, message=None, first_n: TensorLike | None = None, summarize: TensorLike | None = None,
-    name: str | None = None,
-):
+def Print(input_: Any, data, message=None, first_n: Any = None, summarize: Any = None, name: str | None = None):
     """`tf.Print` of 1.x: `input_`, after printing `message` and the tensors in `data` to standard error."""
     shown = 3 if summarize is None else summarize
     if control.staged(input_, *data):

@@ -230,7 +230,7 @@ def _sums_under(xp: ModuleType, x: Array, win: Windows):
     return compiled_windows.choose(xp, lambda x: compiled_windows.sums(x, win), each_tap, x)
 
 
-def pooled_shape(call: ShapeCall, pooled: Sequence[int], image: Sequence[int]):
+def pooled_shape(call: ShapeCall, pooled, image):
     """The shape `pooled` of what was pooled from an image like `image`, merged with that of input 0."""
     rank = len(call.attr("data_format"))
     shapes.merge(shapes.with_rank(call.shape(0), rank), shapes.with_rank(image, rank))

@@ -180,7 +180,7 @@ def _(rng: SampleGenerator):
     yield Sample(image[0], _BOXES, _OWNERS, _size(2, 2), raises=bad)
 
 
-def _pixels(boxes, rows, columns, height: int, width: int):
+def _pixels(boxes, rows, columns, height, width):
     """(box, row, column, place in the image or None) by the definition."""
 
     def place(low, high, i: int, count, size):
@@ -196,7 +196,7 @@ def _pixels(boxes, rows, columns, height: int, width: int):
 
 
 @CropAndResize.reference
-def _(image: Any, boxes, box_ind: Any, crop_size, method, extrapolation_value: float):
+def _(image, boxes, box_ind, crop_size, method, extrapolation_value):
     _, height, width, depth = image.shape
     out = np.full((len(boxes), *crop_size, depth), extrapolation_value, np.float32)
     for n, i, j, at in _pixels(boxes, *crop_size, height, width):

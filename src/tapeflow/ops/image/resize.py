@@ -13,7 +13,6 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
-from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.image import kernels as image_kernels
@@ -64,7 +63,7 @@ def _resized(xp: ModuleType, images: Any, rows: Taps, columns: Taps):
     return _apply(xp, _apply(xp, wide, 2, columns), 1, rows)
 
 
-def _spread(xp: ModuleType, grads, rows: Taps, columns: Taps, height: int, width: int, dtype: DType):
+def _spread(xp: ModuleType, grads, rows: Taps, columns: Taps, height: int, width: int, dtype):
     """The transpose of `_resized`."""
     exact = np.float64 if dtype == np.float64 else np.float32
     g = xp.einsum("nijc,iy->nyjc", grads.astype(exact), rows.matrix(height).astype(exact))
@@ -398,7 +397,7 @@ _NEAREST_GRADS = (
 
 @op("ResizeNearestNeighborGrad", "grads: T, size: int32 -> output: T",
     types={"T": _NEAREST_GRADS}, attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeNearestNeighborGrad(xp: ModuleType, grads, size: Array, align_corners: bool, half_pixel_centers: bool):
+def ResizeNearestNeighborGrad(xp, grads, size, align_corners, half_pixel_centers):
     height, width = _checked(grads, size)
     flags = (align_corners, half_pixel_centers)
     rows = _nearest(height, grads.shape[1], *flags)
@@ -617,7 +616,7 @@ def _(
 @op("ScaleAndTranslateGrad", "grads: T, original_image: T, scale: float32, translation: float32 -> output: T",
     types={"T": (dtypes.float32,)}, attrs=_KERNEL, shape=_gradient_rule)  # fmt: skip
 def ScaleAndTranslateGrad(
-    xp: ModuleType, grads, original_image, scale: Array, translation: Array, kernel_type: str, antialias: bool
+    xp, grads, original_image, scale: Array, translation: Array, kernel_type: str, antialias: bool
 ):
     _checked_gradient(grads, original_image)
     shape = original_image.shape

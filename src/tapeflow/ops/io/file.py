@@ -58,7 +58,7 @@ def _(rng: SampleGenerator):
 
 @op("WriteFile", "filename: string, contents: string ->", ranks="filename: 0, contents: 0",
     shape=shapes.fixed(), stateful=True, touches="files")
-def WriteFile(xp: ModuleType, filename: Array, contents):
+def WriteFile(xp, filename, contents):
     name = _name(filename)
     if np.ndim(contents):
         raise invalid(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from tapeflow.api import api
 from tapeflow.core import dtypes, promotion
 from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import tensor_function
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 BROADCAST: dict[str, Any] = {"shape": shapes.broadcast_all, "broadcast": True}
 
 
-def _add_row(name: str, types: Sequence[DType], **facts):
+def _add_row(name: str, types, **facts):
     @op(name, "x: T, y: T -> z: T", types={"T": types}, promotes="operands", foldable=True, **facts, **BROADCAST)
     def row(xp: ModuleType, x, y):
         return xp.add(x, y)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BROADCAST = {"shape": shapes.broadcast_all, "broadcast": True}
 
 
-def _ordering(name: str, function: str, holds: Callable[..., Any]):
+def _ordering(name: str | None, function: str, holds: Callable[..., Any]):
     @op(name, "x: T, y: T -> z: bool", types={"T": REAL}, foldable=True, **BROADCAST)
     def row(xp: ModuleType, x, y):
         return getattr(xp, function)(x, y)

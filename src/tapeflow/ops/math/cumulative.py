@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core.annotations import Array, TensorLike
-from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
@@ -29,7 +28,7 @@ ATTRS = {"exclusive": False, "reverse": False}
 
 
 def _scan(
-    name: str, types: Sequence[DType], accumulate: Callable[..., Any], start: float, reference: Callable[..., Any]
+    name: str, types, accumulate: Callable[..., Any], start: float, reference: Callable[..., Any]
 ):
     """The row of a running total: `accumulate(xp, x, axis)` totals it up, `start` is the total of nothing."""
 

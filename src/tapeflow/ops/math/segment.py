@@ -297,7 +297,7 @@ UnsortedSegmentMax = _unsorted_row("UnsortedSegmentMax", REAL, "maximum", lowest
 UnsortedSegmentMin = _unsorted_row("UnsortedSegmentMin", REAL, "minimum", highest, _smallest)
 
 
-def _spread(y: Any, ids: Tensor, data_rank: int, empty: int = 0):
+def _spread(y, ids, data_rank, empty=0):
     """For each row the row of `y` that its id names; `empty` where the id is negative."""
     rows = gather.GatherV2(y, arithmetic.Maximum(ids, 0), 0)
     here = comparison.GreaterEqual(ids, 0)

@@ -217,8 +217,8 @@ def normalize_moments(counts, mean_ss, variance_ss, shift: TensorLike, name: str
 @tensor_function
 @graph_scope("batchnorm")
 def batch_normalization(
-    x: TensorLike, mean: TensorLike, variance: TensorLike, offset: Variable, scale: Any, variance_epsilon: TensorLike,
-    name: str | None = None,
+    x: TensorLike, mean: TensorLike, variance: TensorLike, offset: Variable, scale,
+    variance_epsilon: TensorLike, name: str | None = None,
 ):
     """Compute `scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`, with broadcasting.
 

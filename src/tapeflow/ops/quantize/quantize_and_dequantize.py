@@ -31,7 +31,7 @@ _ATTRS = {
 }
 
 
-def _spread(values: Any, x: Any, axis: int, name: str):
+def _spread(values, x, axis, name: str):
     """Ranges as they broadcast with `x`. Raises InvalidArgumentError for another number of them."""
     if axis == -1:
         if values.ndim:

@@ -48,7 +48,7 @@ def _round_away(x: np.ndarray):
     return np.copysign(np.floor(np.abs(x) + 0.5), x)
 
 
-def _spread(values, rank: int, axis):
+def _spread(values, rank, axis):
     """Numbers for the slices along `axis`, so that they broadcast."""
     values = np.asarray(values)
     return values.reshape([-1 if i == axis else 1 for i in range(rank)])

@@ -336,7 +336,7 @@ def _named(accepted) -> str:
     return "(" + ", ".join(f"tf.{d.name}" for d in accepted) + ")"
 
 
-def scaled(x: Tensor, scale: float, shift: float, dtype: DTypeLike, unit: float = 1.0):
+def scaled(x: Tensor, scale, shift, dtype: DTypeLike, unit: float = 1.0):
     """x * scale + shift, without the work where they are `unit` and 0."""
     if not (isinstance(scale, (int, float)) and scale == unit):
         x = x * convert_to_tensor(scale, dtype=dtype)

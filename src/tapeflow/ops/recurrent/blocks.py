@@ -42,7 +42,7 @@ def require_rank(rank: int, **tensors) -> None:
             raise invalid(f"{name} must be rank {rank} but is rank {value.ndim}")
 
 
-def require(x: np.ndarray, shape: tuple[int, ...], name: str) -> None:
+def require(x, shape: tuple[int, ...], name: str) -> None:
     """Raises InvalidArgumentError if `x` is not of this shape."""
     if x.shape != shape:
         raise invalid(f"{name} has shape {shape_text(x.shape)}, not {shape_text(shape)}")

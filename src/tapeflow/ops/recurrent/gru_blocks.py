@@ -118,10 +118,7 @@ def _grad_rule(call):
     ranks=f"{_RANKS}, r: 2, u: 2, c: 2, d_h: 2",
     shape=_grad_rule,
 )
-def GRUBlockCellGrad(
-    xp: ModuleType, x: Array, h_prev, w_ru: Array, w_c: Array, b_ru: Array, b_c: Array, r: Array, u: Array, c: Array,
-    d_h: Array,
-):
+def GRUBlockCellGrad(xp: ModuleType, x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
     _check(x, h_prev, w_ru, w_c, b_ru, b_c)
     for name, value in (("r", r), ("u", u), ("c", c), ("d_h", d_h)):
         require(value, h_prev.shape, name)

@@ -426,9 +426,8 @@ def _(rng):
 
 @RecurrentSequenceGrad.reference
 def _(
-    x: np.ndarray, recurrent: np.ndarray, bias: np.ndarray, initial_h: np.ndarray, initial_c: np.ndarray, mask,
-    h: np.ndarray, c: np.ndarray, reserve: np.ndarray, dh: np.ndarray, dlast_h: np.ndarray, dlast_c: np.ndarray, cell,
-    time_major,
+    x: Any, recurrent: Any, bias: Any, initial_h: Any, initial_c: Any, mask, h: Any, c: Any, reserve: Any, dh: Any,
+    dlast_h: Any, dlast_c: Any, cell, time_major,
 ):
     """By the complex step: f(x + ih) has f'(x) h as its imaginary part."""
     floats = [np.asarray(a, np.complex128) for a in (x, recurrent, bias, initial_h, initial_c)]

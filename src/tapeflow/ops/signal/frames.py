@@ -188,7 +188,7 @@ def _enclosing_power_of_two(length):
 @tensor_function
 def stft(
     signals, frame_length: IntLike, frame_step: IntLike, fft_length: TensorLike | None = None,
-    window_fn: Callable[..., Any] = default_window, pad_end: bool = False, name: str | None = None,
+    window_fn: Callable[..., Any] | None = default_window, pad_end: bool = False, name: str | None = None,
 ):  # fmt: skip
     """Compute the short-time Fourier transform of signals: that of windowed frames.
 
@@ -222,7 +222,7 @@ def stft(
 @tensor_function
 def inverse_stft(
     stfts, frame_length, frame_step: IntLike, fft_length: TensorLike | None = None,
-    window_fn: Callable[..., Any] = default_window, name: str | None = None,
+    window_fn: Callable[..., Any] | None = default_window, name: str | None = None,
 ):  # fmt: skip
     """Invert `tf.signal.stft`.
 

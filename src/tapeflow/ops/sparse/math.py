@@ -421,7 +421,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseSoftmax.reference
-def _(indices, values: Any, shape: Sequence[Any]):
+def _(indices, values, shape):
     out = np.zeros(len(values))
     for row in range(shape[0]):
         own = np.flatnonzero(indices[:, 0] == row) if len(indices) else []

@@ -38,7 +38,7 @@ class ScopedState(StateManager):
         super().__init__(None, trainable)
         self.collections = collections
 
-    def _make(self, column: Any, name: str | None, shape, dtype, trainable: bool, initializer: Any):
+    def _make(self, column, name, shape, dtype, trainable, initializer):
         return scoped_variable(name, shape, dtype, initializer, trainable, self.collections)
 
 

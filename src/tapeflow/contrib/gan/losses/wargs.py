@@ -48,7 +48,7 @@ def _outputs(real: Any, generated: Any):
 
 
 def wasserstein_generator_loss(
-    discriminator_gen_outputs: TensorLike, weights: float = 1.0, scope=None, loss_collection: str = _LOSSES,
+    discriminator_gen_outputs: TensorLike, weights: float = 1.0, scope=None, loss_collection: str | None = _LOSSES,
     reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The mean of `-discriminator_gen_outputs`."""
@@ -60,8 +60,8 @@ def wasserstein_generator_loss(
 
 
 def wasserstein_discriminator_loss(
-    discriminator_real_outputs: Any, discriminator_gen_outputs: Any, real_weights=1.0, generated_weights=1.0,
-    scope=None, loss_collection: str = _LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    discriminator_real_outputs, discriminator_gen_outputs, real_weights=1.0, generated_weights=1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries=False,
 ):  # fmt: skip
     """The mean for generated data less the mean for real data."""
     values = (discriminator_real_outputs, discriminator_gen_outputs, real_weights, generated_weights)
@@ -80,8 +80,8 @@ def wasserstein_discriminator_loss(
 def wasserstein_gradient_penalty(
     real_data: TensorLike, generated_data: TensorLike, generator_inputs: Sequence[Tensor] | int | None,
     discriminator_fn: Callable[..., Any], discriminator_scope, epsilon: float = 1e-10, target: float = 1.0,
-    one_sided: bool = False, weights: float = 1.0, scope=None, loss_collection: str = _LOSSES, reduction: str = _MEAN,
-    add_summaries: bool = False,
+    one_sided: bool = False, weights: float = 1.0, scope=None, loss_collection: str | None = _LOSSES,
+    reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The mean of `(|gradient| / target - 1) ** 2` at random points between real and generated data.
 
@@ -121,7 +121,7 @@ def wasserstein_gradient_penalty(
 def acgan_discriminator_loss(
     discriminator_real_classification_logits: TensorLike, discriminator_gen_classification_logits: TensorLike,
     one_hot_labels: TensorLike, label_smoothing: float = 0.0, real_weights: float = 1.0,
-    generated_weights: float = 1.0, scope=None, loss_collection: str = _LOSSES, reduction: str = _MEAN,
+    generated_weights: float = 1.0, scope=None, loss_collection: str | None = _LOSSES, reduction: str = _MEAN,
     add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropies of the classes of real data (with smoothed labels) and of generated data, summed."""
@@ -143,7 +143,7 @@ def acgan_discriminator_loss(
 
 def acgan_generator_loss(
     discriminator_gen_classification_logits: TensorLike, one_hot_labels: TensorLike, weights: float = 1.0, scope=None,
-    loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of the classes of generated data."""
     logits = discriminator_gen_classification_logits
@@ -159,7 +159,7 @@ def acgan_generator_loss(
 def minimax_discriminator_loss(
     discriminator_real_outputs: TensorLike, discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.25,
     real_weights: float = 1.0, generated_weights: float = 1.0, scope: str | None = None,
-    loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of telling real data (as 1, smoothed) and generated data (as 0) apart."""
     real, fake = discriminator_real_outputs, discriminator_gen_outputs
@@ -178,7 +178,7 @@ def minimax_discriminator_loss(
 
 def minimax_generator_loss(
     discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
-    loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The discriminator's loss on generated data, negative."""
     with v1.name_scope(scope, "generator_minimax_loss") as scope:
@@ -192,7 +192,7 @@ def minimax_generator_loss(
 
 def modified_discriminator_loss(
     discriminator_real_outputs: TensorLike, discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.25,
-    real_weights: float = 1.0, generated_weights: float = 1.0, scope=None, loss_collection: str = _LOSSES,
+    real_weights: float = 1.0, generated_weights: float = 1.0, scope=None, loss_collection: str | None = _LOSSES,
     reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """As `minimax_discriminator_loss`."""
@@ -204,7 +204,7 @@ def modified_discriminator_loss(
 
 def modified_generator_loss(
     discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
-    loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of generated data, taken as real: its gradient is strong from the first step on."""
     with v1.name_scope(scope, "generator_modified_loss", [discriminator_gen_outputs]) as scope:
@@ -218,7 +218,7 @@ def modified_generator_loss(
 
 def least_squares_generator_loss(
     discriminator_gen_outputs: TensorLike, real_label: int = 1, weights: float = 1.0, scope=None,
-    loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """Half the mean square of the distance from `real_label`."""
     with v1.name_scope(scope, "lsq_generator_loss", (discriminator_gen_outputs, real_label)) as scope:
@@ -229,8 +229,8 @@ def least_squares_generator_loss(
 
 
 def least_squares_discriminator_loss(
-    discriminator_real_outputs: Any, discriminator_gen_outputs: Any, real_label=1, fake_label=0, real_weights=1.0,
-    generated_weights=1.0, scope=None, loss_collection: str = _LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    discriminator_real_outputs, discriminator_gen_outputs, real_label=1, fake_label=0, real_weights=1.0,
+    generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries=False,
 ):  # fmt: skip
     """Half the mean squares of the distances from the two labels, summed."""
     with v1.name_scope(scope, "lsq_discriminator_loss", (discriminator_gen_outputs, real_label)) as scope:
@@ -252,7 +252,7 @@ def least_squares_discriminator_loss(
 
 def mutual_information_penalty(
     structured_generator_inputs: Sequence[Tensor], predicted_distributions: Sequence[Any], weights: float = 1.0,
-    scope=None, loss_collection: str = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    scope=None, loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The negative log likelihood of the structured inputs by the distributions that the discriminator predicts."""
     if not isinstance(predicted_distributions, (list, tuple)):

@@ -241,7 +241,7 @@ def _sequence(sequence, shuffle: bool):
         yield _tensors(sequence[int(i)])
 
 
-def _of_arrays(x: Any, y, sample_weight, batch_size, shuffle: bool, steps, class_weight: Mapping[Any, Any] | None):
+def _of_arrays(x, y, sample_weight, batch_size, shuffle, steps, class_weight):
     if x is None and y is None:
         raise ValueError("There is no data: `x` is empty or None.")
     # Arrays that are read in order become tensors batch by batch, without a copy of all of them.
@@ -286,7 +286,7 @@ def _of_symbolic(parts, steps):
     return batches
 
 
-def _slices(parts: Any, count: int, size: int, shuffle: bool):
+def _slices(parts, count: int, size: int, shuffle: bool):
     """Batches of arrays (or eager tensors), in order or in a new random one."""
     flat = all(part is None or not isinstance(part, (tuple, list, Mapping)) for part in parts)
     leaves = list(parts) if flat else nest.flatten(parts)

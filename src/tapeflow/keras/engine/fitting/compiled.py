@@ -221,7 +221,7 @@ class CompiledMetrics:
             made._name = prefix + made.name
         self._made[i].append((made, is_weighted))
 
-    def update_state(self, y_true: Tensor, y_pred: Any, sample_weight: Tensor | None = None):
+    def update_state(self, y_true: Tensor, y_pred, sample_weight: Tensor | None = None):
         """Takes in one batch."""
         names = self._names = output_names(y_pred, self._names)
         if self._made is None or len(self._known) != len(names):
