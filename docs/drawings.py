@@ -8,22 +8,6 @@ import tempfile
 from pathlib import Path
 
 # Each box: its name, what stands below the name, its colour, and the boxes above it.
-HOUSE = [
-    ("namespaces", "tf, tf.compat.v1, tf.contrib", "Const", []),
-    ("keras", "layers, models", "", ["namespaces"]),
-    ("train", "optimizers, sessions", "", ["keras"]),
-    ("data", "datasets", "", ["keras"]),
-    ("summary", "event files", "", ["keras"]),
-    ("saved_model", "models in files", "", ["keras"]),
-    ("checkpoint", "savers, file formats", "", ["train", "data", "summary", "saved_model"]),
-    ("function", "tf.function, AutoGraph", "body", ["checkpoint"]),
-    ("xla", "compiled by jax", "body", ["function"]),
-    ("autodiff", "tapes", "body", ["function"]),
-    ("graph", "graphs, plans, sessions", "body", ["function", "xla"]),
-    ("ops", "the table", "output", ["graph", "autodiff"]),
-    ("core", "dtypes, shapes, errors", "Placeholder", ["ops"]),
-    ("native", "C++", "Placeholder", ["core"]),
-]
 CALL = [
     ("tf.add(a, b)", "or a + b", "Placeholder", []),
     ("in a graph?", "being built, or an input's", "", ["tf.add(a, b)"]),
@@ -76,7 +60,6 @@ def pictures():
     """Pairs of a picture's name and its SVG."""
     from tapeflow.graph.interchange import drawing
 
-    yield "house", drawing._svg(boxes(HOUSE))
     yield "call", drawing._svg(boxes(CALL))
     tape = names_of("internals/tape.md")
     yield "tape", drawing._svg(entries(tape["tape"], tape))

@@ -10,6 +10,7 @@ from types import ModuleType as _ModuleType
 
 from tapeflow.api import namespaces as _namespaces
 from tapeflow.api import providers as _providers
+from tapeflow.api.namespaces import extend as _extend
 from tapeflow.api.namespaces import namespace as _namespace
 
 __version__ = "0.1.0"
@@ -26,12 +27,14 @@ _providers.provide(
     all_rows="tapeflow.ops.all_rows",
     dataset_nodes="tapeflow.data.nodes.value_nodes",
     missing_names="tapeflow.alias.missing",
+    names=__name__,
     numpy_methods="tapeflow.ops.numpy_methods",
     operators="tapeflow.ops.operators",
     sparse_operators="tapeflow.ops.sparse.functions",
     tape="tapeflow.autodiff.tape",
     test_nodes="tapeflow.testing.test_ops",
 )
+_extend("compat.v1", contrib="tapeflow.contrib")
 
 
 def _explain(module: _ModuleType, name: str) -> str:

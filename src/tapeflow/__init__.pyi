@@ -53,7 +53,6 @@ from tapeflow.autodiff.custom_gradient import custom_gradient as custom_gradient
 from tapeflow.autodiff.custom_gradient import grad_pass_through as grad_pass_through
 from tapeflow.autodiff.custom_gradient import recompute_grad as recompute_grad
 from tapeflow.autodiff.tape import GradientTape as GradientTape
-from tapeflow.autodiff.tape import UnconnectedGradients as UnconnectedGradients
 from tapeflow.autodiff.vectorized_map import vectorized_map as vectorized_map
 from tapeflow.core.binding import Tensor as Tensor
 from tapeflow.core.context import device as device
@@ -213,6 +212,7 @@ from tapeflow.ops.control.timestamp import timestamp as timestamp
 from tapeflow.ops.convolution.any_rank import conv as conv
 from tapeflow.ops.convolution.any_rank import conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2
 from tapeflow.ops.convolution.any_rank import conv2d_backprop_input_v2 as conv2d_backprop_input_v2
+from tapeflow.ops.gradient_arguments import UnconnectedGradients as UnconnectedGradients
 from tapeflow.ops.linalg.decomposition import eig as eig
 from tapeflow.ops.linalg.decomposition import eigvals as eigvals
 from tapeflow.ops.linalg.einsum import einsum as einsum

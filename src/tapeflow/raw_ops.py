@@ -44,10 +44,11 @@ _RENAMED = {
 
 # Modules with ops that need what is above the layer of rows: checkpoints, functions, sessions.
 _ABOVE_ROWS = (
-    "function.batching",
-    "graph.run.session_handles",
-    "checkpoint.remapping",
-    "checkpoint.saving_nodes",
+    "tapeflow.function.batching",
+    "tapeflow.graph.run.session_handles",
+    "tapeflow.checkpoint.remapping",
+    "tapeflow.checkpoint.first_nodes",
+    "tapeflow.checkpoint.saving_nodes",
 )
 
 
@@ -56,7 +57,7 @@ def _load_all() -> None:
     """Import every module of ops, also those that nothing has used yet."""
     load_all_rows()
     for name in _ABOVE_ROWS:
-        importlib.import_module(f"tapeflow.{name}")
+        importlib.import_module(name)
 
 
 @cache

@@ -21,8 +21,8 @@ _PLAIN = {
     "tapeflow.graph.operation", "tapeflow.keras.settings", "tapeflow.ops.ragged.tensor",
     "tapeflow.ops.lists.tensor_array_spec", "tapeflow.sysconfig", "tapeflow.test",
     # Context managers, whose errors come from the blocks of programs, and what writes to logs.
-    "tapeflow.compat.v1.logging", "tapeflow.v1.scopes", "tapeflow.v1.variable_scoping",
-    "tapeflow.layers.style", "tapeflow.ops.control.flow", "tapeflow.ops.state.variable",
+    "tapeflow.v1.logging", "tapeflow.v1.scopes", "tapeflow.v1.variable_scoping",
+    "tapeflow.v1.layers.style", "tapeflow.ops.control.flow", "tapeflow.ops.state.variable",
 }  # fmt: skip
 
 

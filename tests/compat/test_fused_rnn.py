@@ -5,7 +5,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import contrib
-from tapeflow.compat.v1.rnn import fused
+from tapeflow.v1.rnn import fused
 
 v1 = tf.compat.v1
 cells = v1.nn.rnn_cell

@@ -120,8 +120,8 @@ def test_what_runs_before_each_evaluation(step, tmp_path):
 
 @pytest.mark.parametrize("shown", [True, False])
 def test_progress_of_evaluations(step, tmp_path, monkeypatch, shown):
-    from tapeflow.compat.v1 import logging
     from tapeflow.contrib import training
+    from tapeflow.v1 import logging
 
     slim.learning.train(step, str(tmp_path), number_of_steps=1)
     lines = []

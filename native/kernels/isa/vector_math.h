@@ -110,6 +110,13 @@ template <typename T> TAPEFLOW_INLINE T exp(T x) {
   return (1 + q) * power_of_two<T>(half) * power_of_two<T>(n - half);
 }
 
+// e^x for x <= 0 or NaN; what is below the normal numbers counts as 0.
+TAPEFLOW_INLINE float exp_of_negative(float x) {
+  constexpr float lowest = -87.0f;
+  const auto [n, q] = exp_parts(at_least(x, lowest));
+  return x < lowest ? 0.0f : (1 + q) * power_of_two<float>(n);
+}
+
 template <typename T> TAPEFLOW_INLINE T expm1(T x) {
   using F = Format<T>;
   const auto [n, q] = exp_parts(at_least(at_most(x, F::exp_max), F::expm1_min));

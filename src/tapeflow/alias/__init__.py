@@ -11,10 +11,9 @@ import pkgutil
 import sys
 from typing import Any
 
-import tapeflow
 from tapeflow import _native
 from tapeflow.alias.finder import Finder
-from tapeflow.api import api
+from tapeflow.api import api, providers
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import served_as
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -56,7 +55,7 @@ def install_as_tensorflow(v1: bool = False) -> Any:
         overloaded = _native.Tensor.OVERLOADABLE_OPERATORS  # type: ignore[attr-defined]
         _native.Tensor.OVERLOADABLE_OPERATORS = overloaded - {"__eq__", "__ne__"}  # type: ignore[attr-defined]
 
-        tapeflow.compat.v1.disable_v2_behavior()
+        providers.load("names").compat.v1.disable_v2_behavior()
     _expected_of_the_import()
     _name_modules()
     finder = Finder(v1)

@@ -15,10 +15,11 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-import tapeflow
 from tapeflow import _native
 from tapeflow.alias import missing, operators, places
 from tapeflow.alias.v1_signatures import as_of_1x
+from tapeflow.api import providers
+from tapeflow.core.release import VERSION
 
 _V1_VERSION = "1.15.0"
 # Names of TensorFlow that look like those of Python's own.
@@ -57,7 +58,7 @@ class Finder:
         if self.v1:
             return _V1_VERSION
 
-        return tapeflow.version.VERSION
+        return VERSION
 
     def _serves_keras(self) -> bool:
         if self._keras is None:
@@ -101,10 +102,10 @@ class Finder:
 
     def _root(self) -> ModuleType:
         if not self.v1:
-            module = _thin("tensorflow", tapeflow)
-            module.__dict__["__version__"] = tapeflow.version.VERSION
+            module = _thin("tensorflow", providers.load("names"))
+            module.__dict__["__version__"] = VERSION
             return module
-        v1 = tapeflow.compat.v1
+        v1 = providers.load("names").compat.v1
         module = _served("tensorflow", _Of1x(v1))
         version = _thin("tensorflow.version", v1.version)
         for each, name in ((module, "__version__"), (module, "VERSION"), (version, "VERSION")):

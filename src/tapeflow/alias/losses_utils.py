@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.compat.v1.metrics.weighting import squeezed
 from tapeflow.core import replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.losses.functions import squeeze_or_expand
 from tapeflow.keras.losses.reduction import Reduction, compute_weighted_loss
 from tapeflow.ops.math.casting import cast
+from tapeflow.v1.metrics.weighting import squeezed
 
 __all__ = [
     "ReductionV2",

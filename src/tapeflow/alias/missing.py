@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import tapeflow
+from tapeflow.api import providers
 from tapeflow.core.spelling import nearest
 
 _SINCE = {
@@ -86,7 +86,7 @@ def _of_v1(space: str, name: str) -> Any:
     era = names().get(space, {}).get(name)
     if space.startswith(("compat", "contrib")) or era not in ("1", "1+"):
         return None
-    found: Any = tapeflow.compat.v1
+    found: Any = providers.load("names").compat.v1
     for part in (*filter(None, space.split(".")), name):
         found = getattr(found, part, None)
     return found
@@ -95,7 +95,7 @@ def _of_v1(space: str, name: str) -> Any:
 def _nearest(space: str, name: str, present: Any, era: str | None, v1: bool) -> str:
     found = []
     if era in ("1", "1+", "12") and not v1:
-        if _has(tapeflow.compat.v1, space, name):
+        if _has(providers.load("names").compat.v1, space, name):
             found.append(f"tf.compat.v1.{space}.{name}".replace("..", "."))
     prefix = f"tf.{space}." if space else "tf."
     elsewhere = [
@@ -105,7 +105,7 @@ def _nearest(space: str, name: str, present: Any, era: str | None, v1: bool) -> 
     ]
 
     for full in elsewhere[:60]:
-        if _has(tapeflow, "", full[3:]) and len(found) < 3:
+        if _has(providers.load("names"), "", full[3:]) and len(found) < 3:
             found.append(full)
     if not found:
         found = [prefix + each for each in nearest(name, present, 2)]

@@ -94,6 +94,7 @@ OWN: dict[str, dict[str, str]] = {
         "convert_variables_to_constants_from_session_graph":
             "graph.interchange.freezing:convert_variables_to_constants_from_session_graph",
         "convert_variables_to_constants_v2": "function.freezing:convert_variables_to_constants_v2",
+        "convert_variables_to_constants_v2_as_graph": "function.freezing:convert_variables_to_constants_v2_as_graph",
     },
     "python.framework.errors_impl": {},
     "python.framework.func_graph": {"FuncGraph": "graph.func_graph:FuncGraph"},
@@ -198,7 +199,7 @@ OWN: dict[str, dict[str, str]] = {
     "python.framework.tensor_shape": {"": "core.tensor_shape"},
     "python.framework.type_spec_registry": {"": "core.specs.type_spec_registry"},
     "python.keras.backend": {"get_graph": "graph.graph:get_default_graph", "get_uid": "keras.settings:get_uid"},
-    "python.layers.base": {"InputSpec": "keras.engine.input_spec:InputSpec", "Layer": "layers.classes:Layer"},
+    "python.layers.base": {"InputSpec": "keras.engine.input_spec:InputSpec", "Layer": "v1.layers.classes:Layer"},
     "python.layers.convolutional": {
         "Convolution1D": "layers:Conv1D",
         "Convolution2D": "layers:Conv2D",
@@ -235,6 +236,9 @@ OWN: dict[str, dict[str, str]] = {
         "write_string_to_file": "alias.stand_ins:write_string_to_file",
     },
     "python.keras.saving.saving_utils": {"trace_model_call": "alias.keras_tracing:trace_model_call"},
+    "python.keras.engine.compile_utils": {"": "alias.compile_utils"},
+    "python.keras.engine.data_adapter": {"": "alias.data_adapter"},
+    "python.keras.utils.conv_utils": {"": "alias.conv_utils"},
     "python.keras.utils.data_utils": {"_extract_archive": "keras.utils.archives:extract_archive"},
     "python.keras.utils.losses_utils": {"": "alias.losses_utils"},
     "python.keras.utils.tf_utils": {
@@ -246,7 +250,7 @@ OWN: dict[str, dict[str, str]] = {
         "prevent_gradient": "ops.array.rows:prevent_gradient",
         "shape_internal": "alias.stand_ins:shape_internal",
     },
-    "python.ops.confusion_matrix": {"remove_squeezable_dimensions": "compat.v1.metrics.weighting:squeezed"},
+    "python.ops.confusion_matrix": {"remove_squeezable_dimensions": "v1.metrics.weighting:squeezed"},
     "python.ops.control_flow_ops": {
         "get_enclosing_xla_context": "graph.control_flow.flow:get_enclosing_xla_context",
         "smart_cond": "ops.control.smart_cond:smart_cond",
@@ -266,8 +270,8 @@ OWN: dict[str, dict[str, str]] = {
     },
     "python.ops.metrics": {"": "compat.v1.metrics"},
     "python.ops.metrics_impl": {
-        "_remove_squeezable_dimensions": "compat.v1.metrics.weighting:fitted",
-        "metric_variable": "compat.v1.metrics.streaming:metric_variable",
+        "_remove_squeezable_dimensions": "v1.metrics.weighting:fitted",
+        "metric_variable": "v1.metrics.streaming:metric_variable",
     },
     "python.ops.nn_ops": {"Convolution": "alias.layer_utils:Convolution"},
     "python.ops.parallel_for.control_flow_ops": {"pfor": "autodiff.vectorized_map:pfor"},
@@ -296,8 +300,8 @@ OWN: dict[str, dict[str, str]] = {
     },
     "python.ops.variables": {"PartitionedVariable": "v1.partitioned:PartitionedVariable"},
     "python.ops.weights_broadcast_ops": {
-        "assert_broadcastable": "compat.v1.metrics.weighting:assert_broadcastable",
-        "broadcast_weights": "compat.v1.metrics.weighting:broadcast_weights",
+        "assert_broadcastable": "v1.metrics.weighting:assert_broadcastable",
+        "broadcast_weights": "v1.metrics.weighting:broadcast_weights",
     },
     "python.platform.flags": {"": "compat.v1.flags"},
     "python.platform.gfile": {"": "compat.v1.gfile"},

@@ -13,13 +13,14 @@ from types import ModuleType
 from typing import Any
 
 from tapeflow.alias.own_names import OWN
+from tapeflow.api import providers
 
 # Modules of names that are spread over others.
 _PACKAGES = {
     "python.data": ("compat.v1.data", "data", "data.experimental"),
     "python.framework": ("compat.v1", "compat.v1.errors", "dtypes", "protos"),
     "python.keras": ("keras",),
-    "python.ops.distributions": ("compat.v1.distributions", "compat.v1.distributions.softplus"),
+    "python.ops.distributions": ("compat.v1.distributions", "v1.distributions.softplus"),
     "python.ops.linalg": ("linalg", "compat.v1.linalg"),
     "python.ops.losses": ("compat.v1.losses",),
     "python.ops": (
@@ -64,7 +65,7 @@ class Behind:
 
     def get(self, name: str) -> Any:
         if name == "v2" and self.real.__name__ == "tapeflow.compat":
-            return importlib.import_module("tapeflow")
+            return providers.load("names")
         return getattr(self.real, name)
 
     def public_names(self) -> list[str]:
@@ -115,6 +116,10 @@ class Internal:
         # A module also has the modules that it imports, as `rnn.rnn_cell_impl`.
         if name.startswith("gen_") and name.endswith("_ops"):
             return importlib.import_module(f"tensorflow.python.ops.{name}")
+        if self.path == "python":  # which imports the modules of operations
+            for package in ("python.ops", "python.framework"):
+                if _is_internal(f"{package}.{name}"):
+                    return importlib.import_module(f"tensorflow.{package}.{name}")
         known = [path for path in _by_last_name().get(name, ()) if path.startswith("python")]
         if len(known) == 1 and "." in self.path:
             return importlib.import_module(f"tensorflow.{known[0]}")
@@ -182,7 +187,7 @@ def find(path: str) -> Any:
     ):  # fmt: skip
         return Folder()
     if path == "examples.tutorials.mnist.input_data":
-        return Behind(importlib.import_module("tapeflow.alias.mnist_input"))
+        return Behind(importlib.import_module("tapeflow.contrib.learn.datasets.mnist"))
     if path == "tools.docs.doc_controls":
         return Behind(importlib.import_module("tapeflow.alias.doc_controls"))
     if path in _packages():

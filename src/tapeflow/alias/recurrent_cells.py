@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.compat.v1.rnn.base import assert_like_rnncell
 from tapeflow.core.convert import constant, convert_to_tensor, is_tensor
 from tapeflow.core.dtypes import int32
 from tapeflow.core.structures import nest
@@ -13,6 +12,7 @@ from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims
 from tapeflow.ops.static import get_static_value
+from tapeflow.v1.rnn.base import assert_like_rnncell
 
 __all__ = ["ASSERT_LIKE_RNNCELL_ERROR_REGEXP", "_concat", "_hasattr", "_zero_state_tensors", "assert_like_rnncell"]
 

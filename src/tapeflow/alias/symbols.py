@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
-import tapeflow
+from tapeflow.api import providers
 from tapeflow.core.decorator import unwrap
 
 
@@ -20,7 +20,24 @@ def _spaces(name: str) -> list[str]:
 
 
 _registered: dict[str, Any] = {}
-_ATTRIBUTES = {"tensorflow": "_tf_api_names", "keras": "_keras_api_names", "estimator": "_estimator_api_names"}
+
+
+class _Attributes(NamedTuple):
+    """The attributes that hold the names of a library's symbols, and of the constants of its modules."""
+
+    names: str
+    constants: str
+
+
+# By library; a library may add its own.
+API_ATTRS = {
+    "tensorflow": _Attributes("_tf_api_names", "_tf_api_constants"),
+    "keras": _Attributes("_keras_api_names", "_keras_api_constants"),
+    "estimator": _Attributes("_estimator_api_names", "_estimator_api_constants"),
+}
+API_ATTRS_V1 = {
+    library: _Attributes(f"{names}_v1", f"{constants}_v1") for library, (names, constants) in API_ATTRS.items()
+}
 
 
 class api_export:
@@ -39,9 +56,8 @@ class api_export:
     def __call__(self, func: Any) -> Any:
         self._register(func)
         inside = unwrap(func)[1]
-        attribute = _ATTRIBUTES[self._api]
-        setattr(inside, attribute, self._names)
-        setattr(inside, f"{attribute}_v1", self._v1)
+        setattr(inside, API_ATTRS[self._api].names, self._names)
+        setattr(inside, API_ATTRS_V1[self._api].names, self._v1)
         return func
 
     def export_constant(self, module_name: str, name: str) -> None:
@@ -72,17 +88,18 @@ def get_canonical_name_for_symbol(
     """
     inside = unwrap(symbol)[1]
     own = getattr(inside, "__dict__", {})
-    attribute = _ATTRIBUTES[api_name]
-    for names, prefix in ((own.get(attribute), ""), (own.get(f"{attribute}_v1"), "compat.v1.")):
+    for attributes, prefix in ((API_ATTRS[api_name], ""), (API_ATTRS_V1[api_name], "compat.v1.")):
+        names = own.get(attributes.names)
         if names:
             return (prefix if add_prefix_to_v1_names else "") + names[0]
     plain = getattr(symbol, "__name__", None)
     if plain is None or api_name != "tensorflow":
         return None
-    operators = getattr(tapeflow, "__operators__", None)
+    package = providers.load("names")
+    operators = getattr(package, "__operators__", None)
     if operators is not None and plain in operators.__all__ and getattr(operators, plain) is symbol:
         return f"__operators__.{plain}"
-    for root, prefix in ((tapeflow, ""), (tapeflow.compat.v1, "compat.v1." if add_prefix_to_v1_names else "")):
+    for root, prefix in ((package, ""), (package.compat.v1, "compat.v1." if add_prefix_to_v1_names else "")):
         names = (plain, plain.removesuffix("_v1"), plain.removesuffix("_v2"), plain.rstrip("_"))
         for name in dict.fromkeys(names):
             for space in _spaces(name):
@@ -103,7 +120,7 @@ def get_symbol_from_name(name: str) -> Any:
     if name in _registered:
         return _registered[name]
 
-    return _found(tapeflow, name)
+    return _found(providers.load("names"), name)
 
 
 def get_v2_names(symbol: Any) -> list[str]:

@@ -87,6 +87,9 @@ def _namespaces(trees: dict[str, ast.Module]) -> dict[str, dict[str, str]]:
                 if not module:
                     own = {name: f"tapeflow.{name}" for name in own}
                 found[module] = own | {str(k.arg): _strings(k.value)[0] for k in call.keywords}
+    for node in trees[""].body if "" in trees else []:
+        if isinstance(node, ast.Expr) and (call := _called(node.value, "_extend")):
+            found[_strings(call.args[0])[0]].update({str(k.arg): _strings(k.value)[0] for k in call.keywords})
     return found
 
 

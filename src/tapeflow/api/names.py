@@ -6,7 +6,7 @@ NAMES: dict[str, str] = {
 alias: install_as_tensorflow
 autodiff.aggregation: AggregationMethod
 autodiff.custom_gradient: custom_gradient grad_pass_through recompute_grad
-autodiff.tape: GradientTape UnconnectedGradients
+autodiff.tape: GradientTape
 autodiff.vectorized_map: vectorized_map
 core.binding: Tensor
 core.context: device executing_eagerly get_current_name_scope init_scope name_scope
@@ -58,6 +58,7 @@ ops.control.mapping: foldl foldr map_fn scan
 ops.control.printing: print=print_
 ops.control.timestamp: timestamp
 ops.convolution.any_rank: conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2
+ops.gradient_arguments: UnconnectedGradients
 ops.linalg.decomposition: eig eigvals
 ops.linalg.einsum: einsum
 ops.linalg.matmul: matmul tensordot
@@ -111,7 +112,7 @@ ops.math.bitwise: bitwise_and bitwise_or bitwise_xor invert left_shift right_shi
     "compat.v1": """\
 autodiff.aggregation: AggregationMethod
 autodiff.custom_gradient: custom_gradient grad_pass_through recompute_grad
-autodiff.tape: GradientTape UnconnectedGradients
+autodiff.tape: GradientTape
 autodiff.vectorized_map: vectorized_map
 core.binding: Tensor
 core.context: device=device_v1 disable_tensor_equality enable_eager_execution enable_tensor_equality executing_eagerly
@@ -194,6 +195,7 @@ ops.control.mapping: foldl foldr map_fn=map_fn_v1 scan
 ops.control.printing: Print print=print_
 ops.control.timestamp: timestamp
 ops.convolution.any_rank: conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2
+ops.gradient_arguments: UnconnectedGradients
 ops.image.crop: extract_image_patches=extract_image_patches_v1
 ops.io.csv: decode_csv=decode_csv_v1
 ops.io.file: matching_files read_file write_file
@@ -436,9 +438,6 @@ ops.nn.softmax: log_softmax=log_softmax_v1 softmax=softmax_v1
 ops.random.sobol: sobol_sample
 """,
     "compat.v1.nn": """\
-compat.v1.rnn.loops: bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn
-compat.v1.rnn.loops: static_state_saving_rnn
-contrib.eager.graph_callable: graph_callable
 ops.array.selection: in_top_k=in_top_k_v1 top_k
 ops.array.spatial: depth_to_space=depth_to_space_v1 space_to_batch=space_to_batch_v1 space_to_depth=space_to_depth_v1
 ops.convolution.depthwise_functions: depthwise_conv2d=depthwise_conv2d_v1 depthwise_conv2d_backprop_filter
@@ -483,6 +482,8 @@ ops.recurrent.ctc: collapse_repeated ctc_loss=ctc_loss_v1 ctc_loss_v2 ctc_unique
 ops.recurrent.ctc_decoding: ctc_beam_search_decoder=ctc_beam_search_decoder_v1
 ops.recurrent.ctc_decoding: ctc_beam_search_decoder_v2=ctc_beam_search_decoder ctc_greedy_decoder
 ops.state.loss_scaling: compute_average_loss scale_regularization_loss
+v1.graph_callable: graph_callable
+v1.rnn.loops: bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn static_state_saving_rnn
 """,
     "compat.v1.random": """\
 ops.nn.candidate_sampling: all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
@@ -688,7 +689,6 @@ core.structures.nest: assert_same_structure map_structure
 core.structures.structure: flatten is_nested pack_sequence_as
 """,
     "nn": """\
-contrib.eager.graph_callable: graph_callable
 keras.layers.rnn.cell_wrappers: RNNCellDeviceWrapper RNNCellDropoutWrapper RNNCellResidualWrapper
 ops.array.selection: in_top_k top_k
 ops.array.spatial: depth_to_space space_to_batch=space_to_batch_nd space_to_depth
@@ -722,6 +722,7 @@ ops.nn.softmax: log_softmax softmax
 ops.recurrent.ctc: collapse_repeated ctc_loss ctc_unique_labels
 ops.recurrent.ctc_decoding: ctc_beam_search_decoder ctc_greedy_decoder
 ops.state.loss_scaling: compute_average_loss scale_regularization_loss
+v1.graph_callable: graph_callable
 """,
     "nn.experimental": """\
 ops.nn.dropout: general_dropout stateless_dropout

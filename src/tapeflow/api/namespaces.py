@@ -19,6 +19,9 @@ _ROOT = __name__.partition(".")[0]
 PACKAGE_DIRECTORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _native.set_package_directory(PACKAGE_DIRECTORY)
 
+# Modules that namespaces have besides those that they name, see `extend`.
+_from_above: dict[str, dict[str, str]] = {}
+
 Namespace = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
 
 
@@ -51,7 +54,7 @@ def namespace(module: str, *submodules: str, **modules: str) -> Namespace:
     space = module.partition(".")[2]
     inner = f"{space}." if space else ""
     where = places(space)
-    below = {name: f"{module}.{name}" for name in submodules} | modules
+    below = {name: f"{module}.{name}" for name in submodules} | modules | _from_above.get(space, {})
     for other in NAMES:
         name = other[len(inner) :] if other.startswith(inner) else ""
         if name and "." not in name:
@@ -71,6 +74,16 @@ def namespace(module: str, *submodules: str, **modules: str) -> Namespace:
         return sorted({*where, *below, *(("__version__",) if "__version__" in sys.modules[module].__dict__ else ())})
 
     return load, listed, sorted(name for name in (*where, *below) if not name.startswith("_"))
+
+
+def extend(space: str, **modules: str) -> None:
+    """Give a namespace that is not loaded yet modules of packages above it.
+
+    Args:
+      space: the module of the namespace, below the package: "compat.v1".
+      **modules: the full names of the modules, by the names that they have in the namespace.
+    """
+    _from_above.setdefault(space, {}).update(modules)
 
 
 class MissingNameError(AttributeError):

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
-from typing import Any
-
 import numpy as np
 
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
 from tapeflow.core import context
-from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
+from tapeflow.graph.build import derivatives, placeholders
+from tapeflow.graph.run import session
 
 
-def _evaluate(f: Callable[..., Any], arrays: Sequence[np.ndarray], dtypes: Sequence[DType]):
+def _evaluate(f, arrays, dtypes):
     return np.asarray(f(*[convert_to_tensor(a, d) for a, d in zip(arrays, dtypes)]).numpy())
 
 
 class _InGraph:
     """A function whose graph is built once, and run by the default session."""
 
-    def __init__(self, f: Callable[..., Any], arrays: Sequence[Any], dtypes: Sequence[Any]):
-        graph = importlib.import_module("tapeflow.graph.build.placeholders")
-        derivatives = importlib.import_module("tapeflow.graph.build.derivatives")
-        session = importlib.import_module("tapeflow.graph.run.session")
+    def __init__(self, f, arrays, dtypes):
         self.session = session.get_default_session() or session.Session()
         self.inputs = [
-            graph.placeholder(dtype, array.shape) for array, dtype in zip(arrays, dtypes)
+            placeholders.placeholder(dtype, array.shape) for array, dtype in zip(arrays, dtypes)
         ]
         self.result = f(*self.inputs)
-        self.weights = graph.placeholder(self.result.dtype, self.result.shape)
+        self.weights = placeholders.placeholder(self.result.dtype, self.result.shape)
         self.gradients = [
             convert_to_tensor(g)
             for g in derivatives.gradients(
@@ -40,10 +33,10 @@ class _InGraph:
             )
         ]
 
-    def values(self, arrays: Sequence[Any]):
+    def values(self, arrays):
         return np.asarray(self.session.run(self.result, dict(zip(self.inputs, arrays))))
 
-    def rows(self, arrays: Sequence[Any], k: int):
+    def rows(self, arrays, k):
         """The Jacobian by argument `k`, a row for each part of the result."""
         feeds = dict(zip(self.inputs, arrays))
         weight = np.zeros_like(self.values(arrays))
@@ -57,13 +50,13 @@ class _InGraph:
         return np.stack(rows) if rows else np.zeros((0, _parts(np.array(arrays[k])).size))
 
 
-def _parts(array: np.ndarray):
+def _parts(array):
     """The real numbers that an array consists of, as a view."""
     flat = array.reshape(-1)
     return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
 
 
-def _numeric(evaluate: Callable[..., Any], arrays, k, delta):
+def _numeric(evaluate, arrays, k, delta):
     """Central differences; [parts of the result, parts of argument k]."""
     moved = [np.array(a, order="C") for a in arrays]  # whose parts are views
     at = _parts(moved[k])
@@ -101,7 +94,7 @@ def _theoretical(f, arrays, dtypes, k):
     return np.stack(rows) if rows else np.zeros((0, width))
 
 
-def compute_gradient(f: Callable[..., Any], x: Sequence[Tensor], delta: float | None = None):
+def compute_gradient(f, x, delta=None):
     """The Jacobians of `f` for each of its arguments, by its gradients and by finite differences.
 
     Args:
@@ -145,7 +138,6 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[Tensor], delta: float | 
 def _value(value, tensor):
     """The array that an argument is, while a graph is being built."""
     if hasattr(value, "graph"):
-        session = importlib.import_module("tapeflow.graph.run.session")
         return np.array((session.get_default_session() or session.Session()).run(tensor))
     return np.array(value.numpy() if hasattr(value, "numpy") else value, tensor.dtype.as_numpy_dtype)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 import inspect
 from collections.abc import Sequence
 from typing import Any
@@ -14,27 +13,17 @@ from tapeflow.autodiff import explaining, jacobians
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
-from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.ops import derived
-from tapeflow.ops.array.broadcasting import broadcast_static_shape, broadcast_to
 from tapeflow.ops.array.construction import ones_like
-from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.gradient_arguments import UnconnectedGradients, in_shape_of
 from tapeflow.ops.state.variable import Variable, variable_behind
 
 _Tensor = _native.Tensor
 _LEAVES = (_native.Tensor, _native.Variable)
-
-
-@api("UnconnectedGradients")
-class UnconnectedGradients(enum.Enum):
-    """What the gradient is where the target does not depend on the source: None, or zeros."""
-
-    NONE = "none"
-    ZERO = "zero"
 
 
 _NONE = UnconnectedGradients.NONE
@@ -331,31 +320,6 @@ class GradientTape(_native.Tape):
     def explain(self, target: Tensor, source: Tensor) -> str:
         """Says how `target` depends on `source`, or where the path between them broke."""
         return explaining.explain(self, target, source)
-
-
-def in_shape_of(target: Any, weights: Any) -> Any:
-    """`weights` in the shape of `target`, as far as both are known.
-
-    TensorFlow does not look at the shapes: the gradients of most ops broadcast weights, and programs give a number for
-    all elements, or [1] for a scalar.
-
-    Raises ValueError, or InvalidArgumentError for values, where the shapes do not fit.
-    """
-    given, wanted = weights.shape, target.shape
-    if given.is_compatible_with(wanted):
-        return weights
-    if wanted.is_fully_defined():
-        if given.num_elements() == wanted.num_elements():
-            return reshape(weights, wanted.as_list())
-        try:
-            if broadcast_static_shape(given, wanted) == wanted:
-                return broadcast_to(weights, wanted.as_list())
-        except ValueError:
-            pass
-    message = f"The weights of the target's elements have shape {given}, but the target has shape {wanted}"
-    if is_symbolic_tensor(weights) or is_symbolic_tensor(target):
-        raise ValueError(message)
-    raise InvalidArgumentError(None, None, message)
 
 
 def _ones(tensor):

@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from tapeflow import protos
 from tapeflow.checkpoint import slices
 from tapeflow.checkpoint.bundle_writing import write_bundle
 from tapeflow.checkpoint.first_format import reader_of
+from tapeflow.checkpoint.first_nodes import save_slices_node
+from tapeflow.checkpoint.first_writing import write_first
 from tapeflow.checkpoint.restoring import assign
 from tapeflow.checkpoint.saved_items import Item, items_of, keys_by_name
-from tapeflow.checkpoint.saving_nodes import restore_node, save_node
+from tapeflow.checkpoint.saving_nodes import grouped, restore_node, save_node
 from tapeflow.checkpoint.slices import Part
 from tapeflow.checkpoint.state import checkpoint_exists, remove_checkpoint, update_checkpoint_state
 from tapeflow.core import context
@@ -34,6 +36,7 @@ from tapeflow.graph.interchange import meta_graph
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.io.sharded_name import ShardedFilename, ShardedFilespec
 
 if TYPE_CHECKING:
     from tapeflow.graph.run.session import Session
@@ -51,7 +54,7 @@ class Saver:
       var_list: a list of variables, or a dict of variables by name; eagerly it must be given.
       max_to_keep: how many checkpoints stay; None or 0 for all.
       keep_checkpoint_every_n_hours: one more stays for good at least this often.
-      write_version: 2; where 1 is asked for, the log says that it is not written any more.
+      write_version: 2, or 1: then a checkpoint is one file, and the log says that this format is deprecated.
 
     Raises ValueError for two variables of one name or a `builder` of other nodes, TypeError for what is no variable,
     RuntimeError for versions that there are not.
@@ -77,8 +80,6 @@ class Saver:
             raise ValueError(f"Savers build their nodes themselves: `builder` must be None, got {builder!r}.")
         if write_version not in (1, 2):
             raise RuntimeError(f"Unexpected write_version: {write_version!r}")
-        if write_version == 1:
-            _logger.warning("Checkpoints of version 1 are not written any more: this saver writes version 2.")
         self._given, self._name, self._allow_empty = var_list, name, allow_empty
         self._items: list[Item] = []
         self.saver_def = saver_def
@@ -86,6 +87,7 @@ class Saver:
         self._max_to_keep, self._keep_every = max_to_keep, keep_checkpoint_every_n_hours
         self._pad, self._relative = pad_step_number, save_relative_paths
         self._reshape, self._filename, self._sharded = reshape, filename, sharded
+        self._version = write_version
         self._kept: collections.OrderedDict[str, float] = collections.OrderedDict()
         self._next_preserved = time.time() + keep_checkpoint_every_n_hours * 3600
         if not defer_build:
@@ -94,6 +96,7 @@ class Saver:
             self._sharded = saver_def.sharded
             self._max_to_keep = saver_def.max_to_keep
             self._keep_every = saver_def.keep_checkpoint_every_n_hours
+            self._version = saver_def.version
 
     def build(self):
         """Finds the variables and, in a graph, makes the operations that save and restore them."""
@@ -126,9 +129,13 @@ class Saver:
         with name_scope(self._name or "save"):
             filename = placeholder_with_default(self._filename or "model", [], name="filename")
             path = placeholder_with_default(filename, [], name="Const")
-            save = save_node(path, names, [_read(v) for v in variables], None, specs)
+            values = [_read(v) for v in variables]
+            if self._version == 1:
+                save, saved_path = self._save_as_version_1(path, names, specs, values)
+            else:
+                save, saved_path = save_node(path, names, values, None, specs), path
             with control_dependencies([save]):
-                saved = identity(path, name="control_dependency")
+                saved = identity(saved_path, name="control_dependency")
             kinds = [(v.dtype.base_dtype, None if self._reshape else v.shape) for v in variables]
             assigns = []
             for variable, value in zip(variables, restore_node(path, names, kinds, None, specs)):
@@ -143,8 +150,15 @@ class Saver:
             max_to_keep=self._max_to_keep or 0,
             keep_checkpoint_every_n_hours=self._keep_every,
             sharded=self._sharded,
-            version=2,
+            version=self._version,
         )
+
+    def _save_as_version_1(self, path, names, specs, values):
+        """The operation that writes a file of version 1, and by which name it is read; sharded ones by a pattern."""
+        if not self._sharded:
+            return save_slices_node(path, names, specs, values, None), path
+        file = ShardedFilename(path, 0, 1)
+        return save_slices_node(file, names, specs, values, None), ShardedFilespec(path, 1)
 
     def as_saver_def(self):
         """The SaverDef: the names of the nodes, and how many checkpoints are kept."""
@@ -231,6 +245,8 @@ class Saver:
     ):
         """Writes `<save_path>` or `<save_path>-<global_step>`; returns the prefix."""
         path = file_system.text_path(save_path)
+        if self._version != 2:
+            _logger.warning("Checkpoints of version 1 are deprecated: tf.train.SaverDef.V2 is the default.")
         if global_step is not None:
             step = global_step
             if hasattr(step, "dtype") and not isinstance(step, (np.integer, np.ndarray)):
@@ -245,6 +261,7 @@ class Saver:
         folder = os.path.dirname(path)
         if folder and not os.path.isdir(folder):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
+        written = path
         if not context.executing_eagerly():
             if not hasattr(sess, "run"):
                 raise TypeError(f"'sess' must be a Session; {sess}")
@@ -252,24 +269,27 @@ class Saver:
                 raise RuntimeError("`build()` should be called before save if defer_build==True")
             if not self._empty:
                 names = self.saver_def
-                sess.run(names.save_tensor_name, {names.filename_tensor_name: path})
+                written = sess.run(names.save_tensor_name, {names.filename_tensor_name: path}).decode()
         else:
-            found: dict[str, Any] = {}
-            for item in items_of(self._given):
-                value = item.variable.numpy()
-                if item.spec:
-                    found.setdefault(item.name, []).append(Part(value, *slices.parse(item.spec)))
-                else:
-                    found[item.name] = value
-            write_bundle(path, found)
+            self._write_eagerly(path)
         if write_state:
-            self._record(path, latest_filename)
+            self._record(written, latest_filename)
         if write_meta_graph and not context.executing_eagerly():
             with sess.graph.as_default():
                 self.export_meta_graph(
                     f"{path}.{meta_graph_suffix}", strip_default_attrs=strip_default_attrs
                 )
-        return None if self._empty else path
+        return None if self._empty else written
+
+    def _write_eagerly(self, path: str):
+        values = [
+            (item.name, Part(item.variable.numpy(), *slices.parse(item.spec)) if item.spec else item.variable.numpy())
+            for item in items_of(self._given)
+        ]
+        if self._version == 1:
+            write_first(path, values)
+        else:
+            write_bundle(path, grouped(values))
 
     def _record(self, path: str, latest_filename):
         if self._max_to_keep:  # without a limit none is ever removed, and none remembered
@@ -286,7 +306,7 @@ class Saver:
             if stamp > self._next_preserved:
                 self._next_preserved += self._keep_every * 3600
             else:
-                remove_checkpoint(gone)
+                remove_checkpoint(gone, self._version)
 
     def restore(self, sess: Session, save_path: str):
         """Sets the variables from a checkpoint. Raises ValueError for no checkpoint, NotFoundError for no name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from tapeflow.checkpoint.first_format import reader_of
 from tapeflow.checkpoint.slices import Part
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build import building
@@ -39,7 +39,7 @@ def save_node(
     """
     graph = context.current_graph()
     slices = [""] * len(names) if slices is None else slices
-    inputs = [convert_to_tensor(x) for x in (prefix, _strings(names), _strings(slices), *tensors)]
+    inputs = [convert_to_tensor(x) for x in (prefix, strings(names), strings(slices), *tensors)]
     flat = tuple(building.as_symbolic(graph, x) for x in inputs)
     attrs = {"dtypes": [x.dtype.base_dtype for x in flat[3:]]}
     return graph.add("SaveV2", None, flat, (None, None, None, len(names)), attrs, name or "SaveV2")
@@ -55,7 +55,7 @@ def restore_node(
     """The tensors of those names in the checkpoint of a prefix; `kinds`: (dtype, shape) of each."""
     graph = context.current_graph()
     slices = [""] * len(names) if slices is None else slices
-    inputs = [convert_to_tensor(x) for x in (prefix, _strings(names), _strings(slices))]
+    inputs = [convert_to_tensor(x) for x in (prefix, strings(names), strings(slices))]
     flat = tuple(building.as_symbolic(graph, x) for x in inputs)
     attrs = {"dtypes": [dtype for dtype, _ in kinds]}
     op = graph.add("RestoreV2", None, flat, (None, None, None), attrs, name or "RestoreV2")
@@ -67,11 +67,9 @@ def restore_node(
 
 
 @raw_function("SaveV2")
-def save_v2(
-    prefix: str, tensor_names: Sequence[str], shape_and_slices: Sequence[str], tensors, name: str | None = None
-):
+def save_v2(prefix, tensor_names, shape_and_slices, tensors, name: str | None = None):
     """Writes tensors, or slices of tensors, to the checkpoint of a prefix."""
-    names, specs = _listed(tensor_names), _listed(shape_and_slices)
+    names, specs = listed(tensor_names), listed(shape_and_slices)
     if len(names) != len(tensors) or len(specs) != len(names):
         raise InvalidArgumentError(
             None, None, f"Got {len(names)} tensor names but {len(tensors)} tensors."
@@ -79,17 +77,14 @@ def save_v2(
     tensors = [convert_to_tensor(x) for x in tensors]
     if control.staged(prefix, *tensors):
         return save_node(prefix, names, tensors, name, specs)
-    _save(convert_to_tensor(prefix), convert_to_tensor(_strings(names)), convert_to_tensor(_strings(specs)), *tensors)
+    _save(convert_to_tensor(prefix), convert_to_tensor(strings(names)), convert_to_tensor(strings(specs)), *tensors)
     return None
 
 
 @raw_function("RestoreV2")
-def restore_v2(
-    prefix: str, tensor_names: Sequence[str], shape_and_slices: Sequence[str], dtypes: Sequence[DType],
-    name: str | None = None,
-):
+def restore_v2(prefix, tensor_names, shape_and_slices, dtypes, name: str | None = None):
     """The tensors of those names in the checkpoint of a prefix, or slices of them."""
-    names, specs = _listed(tensor_names), _listed(shape_and_slices)
+    names, specs = listed(tensor_names), listed(shape_and_slices)
     kinds = [as_dtype(each) for each in dtypes]
     if control.staged(prefix):
         if len(specs) != len(names):
@@ -104,14 +99,14 @@ def restore_v2(
             None, None, f"Got {len(names)} tensor names, but {len(kinds)} expected dtypes."
         )
     return _restore_as(kinds)(
-        convert_to_tensor(prefix), convert_to_tensor(_strings(names)), convert_to_tensor(_strings(specs))
+        convert_to_tensor(prefix), convert_to_tensor(strings(names)), convert_to_tensor(strings(specs))
     )
 
 
 @raw_function("MergeV2Checkpoints")
 def merge_v2_checkpoints(
-    checkpoint_prefixes: Sequence[str], destination_prefix: str, delete_old_dirs: bool = True,
-    allow_missing_files: bool = False, name: str | None = None,
+    checkpoint_prefixes, destination_prefix, delete_old_dirs: bool = True, allow_missing_files: bool = False,
+    name: str | None = None,
 ):
     """Joins the checkpoints of several prefixes under one."""
     inputs = [convert_to_tensor(checkpoint_prefixes), convert_to_tensor(destination_prefix)]
@@ -124,7 +119,7 @@ def merge_v2_checkpoints(
     return None
 
 
-def _listed(values: Any) -> list[str]:
+def listed(values: Any) -> list[str]:
     """The strings of a list or of a tensor whose value is known."""
     tensor = convert_to_tensor(values)
     known: Any = tensor.numpy() if hasattr(tensor, "numpy") else static_value(tensor)
@@ -133,30 +128,46 @@ def _listed(values: Any) -> list[str]:
     return [text.decode() for text in np.ravel(known)]
 
 
-def _strings(values: list[str]) -> np.ndarray:
+def strings(values: list[str]) -> np.ndarray:
+    """An array of texts."""
     return np.array([value.encode() for value in values], object)
 
 
-def _texts(tensor: Any) -> list[str]:
+def texts(tensor: Any) -> list[str]:
+    """The texts of an eager tensor."""
     return [text.decode() for text in np.ravel(tensor.numpy())]
 
 
-def _save(prefix: Any, names: Any, slices: Any, *tensors: Any) -> list[Any]:
-    found: dict[str, Any] = {}
-    for name, spec, tensor in zip(_texts(names), _texts(slices), tensors, strict=True):
+def parts_of(names: Any, slices: Any, tensors: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Names and arrays, or parts of arrays, of what is saved. Raises InvalidArgumentError for parts of other sizes."""
+    for name, spec, tensor in zip(texts(names), texts(slices), tensors, strict=True):
         if not spec:
-            found[name] = tensor.numpy()
+            yield name, tensor.numpy()
             continue
         shape, extents = slicing.parse(spec)
-        own = slicing.lengths(shape, extents)
-        if tuple(tensor.shape) != own:
+        if tuple(tensor.shape) != slicing.lengths(shape, extents):
             raise InvalidArgumentError(
                 None, None,
                 f"Slice in shape_and_slice spec {spec} does not match the shape of the tensor to save: "
                 f"{tensor.shape}",
             )  # fmt: skip
-        found.setdefault(name, []).append(Part(tensor.numpy(), shape, extents))
-    path = _texts(prefix)[0]
+        yield name, Part(tensor.numpy(), shape, extents)
+
+
+def grouped(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Arrays, or lists of the parts of one, by name."""
+    found: dict[str, Any] = {}
+    for name, value in values:
+        if isinstance(value, Part):
+            found.setdefault(name, []).append(value)
+        else:
+            found[name] = value
+    return found
+
+
+def _save(prefix: Any, names: Any, slices: Any, *tensors: Any) -> list[Any]:
+    found = grouped(parts_of(names, slices, tensors))
+    path = texts(prefix)[0]
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     write_bundle(path, found)
     return []
@@ -164,10 +175,10 @@ def _save(prefix: Any, names: Any, slices: Any, *tensors: Any) -> list[Any]:
 
 def _restore_as(kinds: list[Any]) -> Any:
     def restore(prefix: Any, names: Any, slices: Any) -> list[Any]:
-        path = _texts(prefix)[0]
+        path = texts(prefix)[0]
         reader = reader_of(path)
         found = []
-        for name, spec, dtype in zip(_texts(names), _texts(slices), kinds, strict=True):
+        for name, spec, dtype in zip(texts(names), texts(slices), kinds, strict=True):
             if name not in reader:
                 raise NotFoundError(None, None, f"Key {name} not found in checkpoint")
             if reader.dtype(name) != dtype:
@@ -189,33 +200,33 @@ def _restore_as(kinds: list[Any]) -> Any:
 
 def _merge_as(delete_old_dirs: bool, allow_missing_files: bool) -> Any:
     def merge(prefixes: Any, destination: Any) -> list[Any]:
-        merge_bundles(_texts(prefixes), _texts(destination)[0], delete_old_dirs, allow_missing_files)
+        merge_bundles(texts(prefixes), texts(destination)[0], delete_old_dirs, allow_missing_files)
         return []
 
     return merge
 
 
-def _function_of(op: Any) -> Any:
-    if op.type == "SaveV2":
-        return _save
-    if op.type == "RestoreV2":
-        return _restore_as(op.attrs["dtypes"])
-    if op.type == "MergeV2Checkpoints":
-        return _merge_as(op.attrs.get("delete_old_dirs", True), op.attrs.get("allow_missing_files", False))
-    return lambda resource: []
+def emits(kind: str, function_of: Callable[[Any], Callable[..., list[Any]]]) -> None:
+    """Let nodes of an op run the function of eager tensors that `function_of` returns for one of them."""
+
+    def emit(emitter: Any, op: Any) -> None:
+        function = function_of(op)
+
+        def run(*values: Any) -> Any:
+            with context.eager_mode(), context.pause_recording():
+                return function(*values)
+
+        inputs = [emitter.number(x) for x in op.inputs]
+        outputs = [emitter.output(y) for y in op.outputs]
+        emitter.program.instructions.append(Instruction("python", run, inputs, outputs, op, True))
+
+    planning.emits(kind)(emit)
 
 
-def _emit(emitter: Any, op: Any) -> None:
-    function = _function_of(op)
-
-    def run(*values: Any) -> Any:
-        with context.eager_mode(), context.pause_recording():
-            return function(*values)
-
-    inputs = [emitter.number(x) for x in op.inputs]
-    outputs = [emitter.output(y) for y in op.outputs]
-    emitter.program.instructions.append(Instruction("python", run, inputs, outputs, op, True))
-
-
-for _kind in ("SaveV2", "RestoreV2", "MergeV2Checkpoints", "DisableCopyOnRead"):
-    planning.emits(_kind)(_emit)
+emits("SaveV2", lambda op: _save)
+emits("RestoreV2", lambda op: _restore_as(op.attrs["dtypes"]))
+emits(
+    "MergeV2Checkpoints",
+    lambda op: _merge_as(op.attrs.get("delete_old_dirs", True), op.attrs.get("allow_missing_files", False)),
+)
+emits("DisableCopyOnRead", lambda op: lambda resource: [])

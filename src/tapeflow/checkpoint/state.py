@@ -57,6 +57,7 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+_SHARD = re.compile(r"-[\d?]+-of-\d+$")  # behind the prefix in the names of sharded checkpoints of version 1
 _LINE = re.compile(r'\s*(\w+)\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\w]+)\s*$')
 
 
@@ -235,9 +236,10 @@ def get_checkpoint_mtimes(checkpoint_prefixes: Any) -> list[float]:
 def remove_checkpoint(
     checkpoint_prefix: Any, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta"
 ) -> None:
-    """Removes all files of a checkpoint; of version 1 it is one file of the prefix's own name."""
+    """Removes all files of a checkpoint; of version 1 they have the prefix as their name, or as a pattern of it."""
     prefix = os.fspath(checkpoint_prefix)
-    for path in [*files_of(prefix, meta_graph_suffix), *([prefix] if checkpoint_format_version == 1 else [])]:
+    own = files_of_version_1(prefix) if checkpoint_format_version == 1 else []
+    for path in [*files_of(prefix, meta_graph_suffix), *own]:
         if os.path.exists(path):
             os.unlink(path)
 
@@ -247,7 +249,8 @@ def files_of(prefix: str, meta_graph_suffix: str = "meta") -> list[str]:
     folder, name = os.path.split(prefix)
     pattern = re.compile(re.escape(name) + r"\.data-\d{5}-of-\d{5}")
     entries = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
-    found = [index_path(prefix), f"{prefix}.{meta_graph_suffix}"]
+    whole = _SHARD.sub("", prefix)
+    found = [index_path(prefix), f"{whole}.{meta_graph_suffix}"]
     return found + [os.path.join(folder, entry) for entry in entries if pattern.fullmatch(entry)]
 
 

@@ -1,8 +1,8 @@
 """`tf.compat.v2`: the names of TensorFlow 2.x, which are those of the package itself."""
 
-import sys
 from typing import Any
 
+from tapeflow.api import providers
 from tapeflow.core.release import COMPILER_VERSION, GIT_VERSION, VERSION
 
 __version__ = VERSION
@@ -15,8 +15,8 @@ def __getattr__(name: str) -> Any:
         from tapeflow.compat.v1 import enable_v2_behavior
 
         return enable_v2_behavior
-    return getattr(sys.modules["tapeflow"], name)
+    return getattr(providers.load("names"), name)
 
 
 def __dir__() -> list[str]:
-    return [*dir(sys.modules["tapeflow"]), "enable_v2_behavior"]
+    return [*dir(providers.load("names")), "enable_v2_behavior"]

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.compat.v1.rnn.base import RNNCell
-from tapeflow.compat.v1.rnn.loops import dynamic_rnn
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -28,6 +26,8 @@ from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import where
 from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_max, reduce_sum
+from tapeflow.v1.rnn.base import RNNCell
+from tapeflow.v1.rnn.loops import dynamic_rnn
 from tapeflow.v1.variable_getting import get_variable
 
 __all__ = [

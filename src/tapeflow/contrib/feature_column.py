@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.compat import v1
-from tapeflow.compat.v1.feature_column import state
 from tapeflow.feature_column import (
     sequence_categorical_column_with_hash_bucket,
     sequence_categorical_column_with_identity,
@@ -16,6 +15,7 @@ from tapeflow.feature_column import (
 )
 from tapeflow.feature_column.column import SequenceDenseColumn
 from tapeflow.keras.layers.dense_features import require_same_batch
+from tapeflow.v1.feature_column import state
 
 __all__ = [
     "sequence_categorical_column_with_hash_bucket", "sequence_categorical_column_with_identity",

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.compat.v1.nn import embedding_lookup
-from tapeflow.compat.v1.rnn.loops import static_rnn
 from tapeflow.contrib.rnn.cells import EmbeddingWrapper, OutputProjectionWrapper
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
@@ -23,6 +22,7 @@ from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.nn.loss import sparse_softmax_cross_entropy_with_logits
+from tapeflow.v1.rnn.loops import static_rnn
 from tapeflow.v1.variable_getting import get_variable
 from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 

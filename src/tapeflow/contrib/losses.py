@@ -5,14 +5,6 @@ Weights have the first axes of the losses: one for each example, or for each ele
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.losses import (
-    add_loss as _add_loss,
-)
-from tapeflow.compat.v1.losses import (
-    get_losses,
-    get_regularization_losses,
-    get_total_loss,
-)
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import FloatLike, Tensor, TensorLike
@@ -33,6 +25,14 @@ from tapeflow.ops.nn.loss import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
+)
+from tapeflow.v1.losses import (
+    add_loss as _add_loss,
+)
+from tapeflow.v1.losses import (
+    get_losses,
+    get_regularization_losses,
+    get_total_loss,
 )
 
 __all__ = [

@@ -7,29 +7,36 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeflow.compat import v1
-from tapeflow.core.annotations import PathLike, Tensor, Variable
+from tapeflow import train as train_
+from tapeflow.core.annotations import Tensor, Variable
 from tapeflow.core.public import boundaries
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.heads import Classes, Numbers
 from tapeflow.estimator.spec import ModeKeys
+from tapeflow.graph.build.derivatives import gradients_v1 as gradients
+from tapeflow.graph.graph import get_default_graph
+from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.nn.activation import relu
+from tapeflow.v1 import feature_column, losses
+from tapeflow.v1.layers import functions as layers
+from tapeflow.v1.variable_scoping import variable_scope
 
 if TYPE_CHECKING:
     from tapeflow.estimator.run_config import RunConfig
     from tapeflow.keras.optimizers.rules import SGD
 
 _OPTIMIZERS = {
-    "Adagrad": v1.train.AdagradOptimizer,
-    "Adam": v1.train.AdamOptimizer,
-    "Ftrl": v1.train.FtrlOptimizer,
-    "RMSProp": v1.train.RMSPropOptimizer,
-    "SGD": v1.train.GradientDescentOptimizer,
+    "Adagrad": train_.AdagradOptimizer,
+    "Adam": train_.AdamOptimizer,
+    "Ftrl": train_.FtrlOptimizer,
+    "RMSProp": train_.RMSPropOptimizer,
+    "SGD": train_.GradientDescentOptimizer,
 }
 DEEP_RATE, LINEAR_RATE = 0.05, 0.005
-SUM, MEAN = v1.losses.Reduction.SUM, v1.losses.Reduction.SUM_OVER_BATCH_SIZE
+SUM, MEAN = losses.Reduction.SUM, losses.Reduction.SUM_OVER_BATCH_SIZE
 
 
-def _optimizer(given: Any, rate: float):
+def _optimizer(given, rate: float):
     """An optimizer: one, a function that makes one, or its name. Raises ValueError for unknown names."""
     if isinstance(given, str):
         if given not in _OPTIMIZERS:
@@ -37,36 +44,36 @@ def _optimizer(given: Any, rate: float):
                 f"Unsupported optimizer name: {given}. Supported names are: {sorted(_OPTIMIZERS)}"
             )
         return _OPTIMIZERS[given](learning_rate=rate)
-    if isinstance(given, v1.train.Optimizer) or hasattr(given, "apply_gradients"):
+    if isinstance(given, train_.Optimizer) or hasattr(given, "apply_gradients"):
         return given
     return given() if callable(given) else given
 
 
-def _step(optimizer: Any, loss: Tensor, variables: Sequence[Variable]):
+def _step(optimizer, loss: Tensor, variables: Sequence[Variable]):
     """What changes the variables; the optimizer may be Keras's too."""
-    if isinstance(optimizer, v1.train.Optimizer):
+    if isinstance(optimizer, train_.Optimizer):
         return optimizer.minimize(loss, var_list=variables)
-    pairs = zip(v1.gradients(loss, variables), variables, strict=True)
+    pairs = zip(gradients(loss, variables), variables, strict=True)
     return optimizer.apply_gradients([(g, v) for g, v in pairs if g is not None])
 
 
 def _trained(parts: Sequence[Any], loss: Tensor):
     """One operation for the steps of all (optimizer, scope), after the updates of normalizations; counts the step."""
-    graph = v1.get_default_graph()
-    with v1.control_dependencies(graph.get_collection("update_ops")):
+    graph = get_default_graph()
+    with control_dependencies(graph.get_collection("update_ops")):
         steps = [
             _step(optimizer, loss, graph.get_collection("trainable_variables", scope))
             for optimizer, scope in parts
         ]
-    with v1.control_dependencies(steps):
-        return v1.group(v1.train.get_global_step().assign_add(1))
+    with control_dependencies(steps):
+        return group(train_.get_global_step().assign_add(1))
 
 
 class Deep:
     """A network of dense layers."""
 
     def __init__(
-        self, units: Sequence[int], columns: Sequence[Any], activation: Callable[..., Any], rate: float | None,
+        self, units: Sequence[int], columns: Sequence[Any], activation: Callable[..., Any], rate,
         normalizes: bool,
     ):
         if not columns:
@@ -76,19 +83,19 @@ class Deep:
 
     def __call__(self, features: dict[str, Any], mode: str, count: int):
         training = mode == ModeKeys.TRAIN
-        with v1.variable_scope("dnn"):
-            with v1.variable_scope("input_from_feature_columns"):
-                net = v1.feature_column.input_layer(features, self._columns)
+        with variable_scope("dnn"):
+            with variable_scope("input_from_feature_columns"):
+                net = feature_column.input_layer(features, self._columns)
             for i, units in enumerate(self._units):
-                net = v1.layers.dense(net, units, self._activation, name=f"hiddenlayer_{i}")
+                net = layers.dense(net, units, self._activation, name=f"hiddenlayer_{i}")
                 if self._rate is not None and training:
-                    net = v1.layers.dropout(net, self._rate, training=True)
+                    net = layers.dropout(net, self._rate, training=True)
                 if self._normalizes:
-                    with v1.variable_scope(f"hiddenlayer_{i}"):
-                        net = v1.layers.batch_normalization(
+                    with variable_scope(f"hiddenlayer_{i}"):
+                        net = layers.batch_normalization(
                             net, momentum=0.999, training=training, name=f"batchnorm_{i}"
                         )
-            return v1.layers.dense(net, count, name="logits")
+            return layers.dense(net, count, name="logits")
 
 
 class Linear:
@@ -100,8 +107,8 @@ class Linear:
         self.columns, self._combiner = list(columns), combiner
 
     def __call__(self, features: dict[str, Any], mode: str, count: int):
-        with v1.variable_scope("linear"):
-            return v1.feature_column.linear_model(features, self.columns, count, self._combiner)
+        with variable_scope("linear"):
+            return feature_column.linear_model(features, self.columns, count, self._combiner)
 
     @property
     def rate(self):
@@ -114,7 +121,10 @@ class Canned(Estimator):
 
     _reduction = MEAN
 
-    def __init__(self, head: Any, parts: Sequence[Any], model_dir: Any, config: RunConfig | None, warm_start_from):
+    def __init__(
+        self, head: Classes | Numbers, parts: Sequence[Any], model_dir, config: RunConfig | None,
+        warm_start_from,
+    ):
         def model_fn(features: dict[str, Any], labels: Tensor | None, mode: str):
             if not isinstance(features, dict):
                 raise ValueError(
@@ -158,8 +168,8 @@ class DNNClassifier(Canned):
     def __init__(
         self, hidden_units: Sequence[int], feature_columns: Sequence[Any], model_dir=None, n_classes: int = 2,
         weight_column=None, label_vocabulary: Sequence[str] | None = None, optimizer: str | SGD = "Adagrad",
-        activation_fn: Callable[..., Any] = v1.nn.relu, dropout: float | None = None, config: RunConfig | None = None,
-        warm_start_from=None, loss_reduction: str | None = None, batch_norm: bool = False,
+        activation_fn: Callable[..., Any] = relu, dropout=None, config: RunConfig | None = None,
+        warm_start_from=None, loss_reduction=None, batch_norm: bool = False,
     ):  # fmt: skip
         network = Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
@@ -172,10 +182,9 @@ class DNNRegressor(Canned):
     """A deep network that estimates numbers; see `DNNClassifier`."""
 
     def __init__(
-        self, hidden_units: Sequence[Any], feature_columns: Sequence[Any], model_dir: PathLike | None = None,
-        label_dimension: int = 1, weight_column=None, optimizer: str = "Adagrad",
-        activation_fn: Callable[..., Any] = v1.nn.relu, dropout: float | None = None, config=None,
-        warm_start_from=None, loss_reduction: str | None = None, batch_norm: bool = False,
+        self, hidden_units, feature_columns, model_dir=None, label_dimension: int = 1, weight_column=None,
+        optimizer: str = "Adagrad", activation_fn=relu, dropout=None, config=None, warm_start_from=None,
+        loss_reduction=None, batch_norm: bool = False,
     ):  # fmt: skip
         network = Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         head = self._numbers(label_dimension, weight_column, loss_reduction)
@@ -190,7 +199,7 @@ class LinearClassifier(Canned):
     def __init__(
         self, feature_columns: Sequence[Any], model_dir=None, n_classes: int = 2, weight_column=None,
         label_vocabulary=None, optimizer: str = "Ftrl", config: RunConfig | None = None, warm_start_from=None,
-        loss_reduction: str | None = None, sparse_combiner: str = "sum",
+        loss_reduction=None, sparse_combiner: str = "sum",
     ):  # fmt: skip
         network = Linear(feature_columns, sparse_combiner)
         head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
@@ -202,9 +211,8 @@ class LinearRegressor(Canned):
     """A linear model that estimates numbers; see `LinearClassifier`."""
 
     def __init__(
-        self, feature_columns: Sequence[Any], model_dir=None, label_dimension: int = 1,
-        weight_column: str | None = None, optimizer="Ftrl", config: RunConfig | None = None, warm_start_from=None,
-        loss_reduction: str | None = None, sparse_combiner: str = "sum",
+        self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None,
+        warm_start_from=None, loss_reduction=None, sparse_combiner="sum",
     ):  # fmt: skip
         network = Linear(feature_columns, sparse_combiner)
         head = self._numbers(label_dimension, weight_column, loss_reduction)
@@ -236,12 +244,10 @@ class DNNLinearCombinedClassifier(Canned):
     """A linear model and a deep network side by side ("wide and deep") that tell classes apart."""
 
     def __init__(
-        self, model_dir=None, linear_feature_columns: Sequence[Any] | None = None, linear_optimizer="Ftrl",
-        dnn_feature_columns: Sequence[Any] | None = None, dnn_optimizer: str = "Adagrad",
-        dnn_hidden_units: Sequence[int] | None = None, dnn_activation_fn: Callable[..., Any] = v1.nn.relu,
-        dnn_dropout=None, n_classes: int = 2, weight_column=None, label_vocabulary=None,
-        config: RunConfig | None = None, warm_start_from=None, loss_reduction: str | None = None,
-        batch_norm: bool = False, linear_sparse_combiner: str = "sum",
+        self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
+        dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=relu, dnn_dropout=None, n_classes=2,
+        weight_column=None, label_vocabulary=None, config=None, warm_start_from=None, loss_reduction=None,
+        batch_norm=False, linear_sparse_combiner="sum",
     ):  # fmt: skip
         parts = combined(
             linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,
@@ -255,11 +261,11 @@ class DNNLinearCombinedRegressor(Canned):
     """A linear model and a deep network side by side that estimate numbers."""
 
     def __init__(
-        self, model_dir=None, linear_feature_columns: Sequence[Any] | None = None, linear_optimizer: str = "Ftrl",
-        dnn_feature_columns: Sequence[Any] | None = None, dnn_optimizer: str = "Adagrad",
-        dnn_hidden_units: Sequence[Any] | None = None, dnn_activation_fn: Callable[..., Any] = v1.nn.relu,
-        dnn_dropout=None, label_dimension: int = 1, weight_column=None, config=None, warm_start_from=None,
-        loss_reduction: str | None = None, batch_norm: bool = False, linear_sparse_combiner: str = "sum",
+        self, model_dir=None, linear_feature_columns=None, linear_optimizer: str = "Ftrl",
+        dnn_feature_columns=None, dnn_optimizer: str = "Adagrad", dnn_hidden_units=None,
+        dnn_activation_fn: Callable[..., Any] = relu, dnn_dropout=None, label_dimension: int = 1,
+        weight_column=None, config=None, warm_start_from=None, loss_reduction=None, batch_norm: bool = False,
+        linear_sparse_combiner: str = "sum",
     ):  # fmt: skip
         parts = combined(
             linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,

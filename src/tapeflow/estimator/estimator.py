@@ -16,11 +16,6 @@ import numpy as np
 
 from tapeflow import protos
 from tapeflow.checkpoint.warm_starting import warm_start
-from tapeflow.compat.v1.data import make_initializable_iterator
-from tapeflow.compat.v1.metrics import mean as mean_metric
-from tapeflow.compat.v1.random import set_random_seed
-from tapeflow.compat.v1.summary import FileWriterCache, scalar
-from tapeflow.contrib.training.evaluation import StopAfterNEvalsHook, evaluate_once
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
 from tapeflow.data import Dataset
@@ -30,6 +25,7 @@ from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.run.session import Session
 from tapeflow.ops.control.flow import group
+from tapeflow.ops.random.seed import set_seed as set_random_seed
 from tapeflow.saved_model.builder import SavedModelBuilder
 from tapeflow.train import Saver, create_global_step, latest_checkpoint, load_checkpoint
 from tapeflow.train.hooks import LoggingTensorHook, NanTensorHook, StopAtStepHook
@@ -41,6 +37,9 @@ from tapeflow.train.monitored_session import (
 from tapeflow.train.saving_hooks import CheckpointSaverHook
 from tapeflow.train.scaffold import Scaffold
 from tapeflow.train.session_run_hook import SessionRunHook
+from tapeflow.v1.evaluation import StopAfterNEvalsHook, evaluate_once
+from tapeflow.v1.metrics import mean as mean_metric
+from tapeflow.v1.summary import FileWriterCache, scalar
 
 if TYPE_CHECKING:
     from tapeflow.graph.operation import Operation
@@ -160,7 +159,7 @@ class Estimator:
         result = input_fn(**{name: value for name, value in offered.items() if name in wanted})
         hooks = []
         if isinstance(result, Dataset):
-            iterator = make_initializable_iterator(result)
+            iterator = result.make_initializable_iterator()
             hooks.append(_RunsAtStart(iterator.initializer))
             result = iterator.get_next()
         if isinstance(result, (list, tuple)) and not hasattr(result, "_fields"):

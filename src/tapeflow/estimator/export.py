@@ -5,11 +5,11 @@ from __future__ import annotations
 import collections
 from typing import Any
 
-from tapeflow.compat.v1 import placeholder
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.io import parse_example
 from tapeflow.saved_model.signature_defs import (
     classification_signature_def,

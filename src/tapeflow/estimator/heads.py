@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.compat import v1
-from tapeflow.contrib.lookup import index_table_from_tensor
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.convert import convert_to_tensor_v1 as convert_to_tensor
+from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.estimator.export import (
     DEFAULT,
     ClassificationOutput,
@@ -18,8 +18,29 @@ from tapeflow.estimator.export import (
     RegressionOutput,
 )
 from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
+from tapeflow.ops.array.broadcasting import tile
+from tapeflow.ops.array.gather import gather_v1 as gather
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims_v1 as expand_dims
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.rows import shape_v1 as shape
+from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.math.argmax import argmax_v1 as argmax
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.trigonometric import sigmoid
+from tapeflow.ops.nn.loss import sigmoid_cross_entropy_with_logits
+from tapeflow.ops.nn.loss import (
+    sparse_softmax_cross_entropy_with_logits_v1 as sparse_softmax_cross_entropy_with_logits,
+)
+from tapeflow.ops.nn.softmax import softmax_v1 as softmax
+from tapeflow.ops.string.numbers import as_string
+from tapeflow.v1 import losses as losses_
+from tapeflow.v1 import metrics as metrics_
+from tapeflow.v1.lookup import index_table_from_tensor
 
-losses, metrics = v1.losses, v1.metrics
+losses, metrics = losses_, metrics_
 
 
 class Head:
@@ -43,7 +64,7 @@ class Head:
         loss, unreduced, weights, labels = self.loss_of(features, logits, labels)
         found = {}
         if regularization_losses:
-            added = v1.add_n(list(regularization_losses))
+            added = add_n(list(regularization_losses))
             found["regularization_loss"] = metrics.mean(added)
             loss += added
         if mode == ModeKeys.EVAL:
@@ -56,8 +77,8 @@ class Head:
         """(the loss of a batch, of each example, the weights, the labels as they are compared)."""
         if labels is None:
             raise ValueError("You must provide a labels Tensor. Given: None.")
-        sparse = isinstance(labels, v1.SparseTensor)
-        labels = self.labels(labels if sparse else v1.convert_to_tensor(labels))
+        sparse = isinstance(labels, SparseTensor)
+        labels = self.labels(labels if sparse else convert_to_tensor(labels))
         weights = self._weights(features)
         unreduced = self.losses(labels, logits)
         loss = losses.compute_weighted_loss(unreduced, weights, reduction=self._reduction)
@@ -68,7 +89,7 @@ class Head:
             return 1.0
         column = self._weight_column
         weights = features[column if isinstance(column, str) else column.key]
-        return v1.reshape(v1.cast(weights, dtypes.float32), [-1, 1])
+        return reshape(cast(weights, dtypes.float32), [-1, 1])
 
 
 class Classes(Head):
@@ -99,35 +120,35 @@ class Classes(Head):
             labels = index_table_from_tensor(self._names).lookup(labels)
         elif labels.dtype == dtypes.string:
             raise ValueError("Labels are strings: label_vocabulary must be given.")
-        labels = labels if labels.shape.rank != 1 else v1.expand_dims(labels, 1)
-        return v1.cast(labels, dtypes.float32 if self._binary else dtypes.int64)
+        labels = labels if labels.shape.rank != 1 else expand_dims(labels, 1)
+        return cast(labels, dtypes.float32 if self._binary else dtypes.int64)
 
     def losses(self, labels: Tensor, logits: Tensor):
         """The loss of each example, (n, 1)."""
         if self._binary:
-            return v1.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-        found = v1.nn.sparse_softmax_cross_entropy_with_logits(
-            labels=v1.reshape(labels, [-1]), logits=logits
+            return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+        found = sparse_softmax_cross_entropy_with_logits(
+            labels=reshape(labels, [-1]), logits=logits
         )
-        return v1.expand_dims(found, 1)
+        return expand_dims(found, 1)
 
     def predictions(self, logits: Tensor):
         """What is said of each example."""
         made = {"logits": logits}
         both = logits
         if self._binary:
-            made["logistic"] = v1.nn.sigmoid(logits, name="logistic")
-            both = v1.concat([logits * 0, logits], 1)
-        made["probabilities"] = v1.nn.softmax(both, name="probabilities")
-        ids = v1.expand_dims(v1.argmax(both, axis=1), 1)
-        names = v1.convert_to_tensor(np.array(self._names or list(map(str, range(self._number)))))
-        count = v1.shape(logits)[0]
-        numbers = v1.convert_to_tensor(np.arange(self._number, dtype=np.int32))
+            made["logistic"] = sigmoid(logits, name="logistic")
+            both = concat([logits * 0, logits], 1)
+        made["probabilities"] = softmax(both, name="probabilities")
+        ids = expand_dims(argmax(both, axis=1), 1)
+        names = convert_to_tensor(np.array(self._names or list(map(str, range(self._number)))))
+        count = shape(logits)[0]
+        numbers = convert_to_tensor(np.arange(self._number, dtype=np.int32))
         return made | {
             "class_ids": ids,
-            "classes": v1.gather(names, ids) if self._names else v1.as_string(ids),
-            "all_class_ids": v1.tile(v1.expand_dims(numbers, 0), [count, 1]),
-            "all_classes": v1.tile(v1.expand_dims(names, 0), [count, 1]),
+            "classes": gather(names, ids) if self._names else as_string(ids),
+            "all_class_ids": tile(expand_dims(numbers, 0), [count, 1]),
+            "all_classes": tile(expand_dims(names, 0), [count, 1]),
         }
 
     def exports(self, predictions: dict[str, Any]):
@@ -141,7 +162,7 @@ class Classes(Head):
     def metrics(self, labels: Tensor, predictions: dict[str, Any], weights: float):
         """(value, update) by name."""
         ids = predictions["class_ids"]
-        found = {"accuracy": metrics.accuracy(labels, v1.cast(ids, labels.dtype), weights)}
+        found = {"accuracy": metrics.accuracy(labels, cast(ids, labels.dtype), weights)}
         if not self._binary:
             return found
         likely = predictions["logistic"]
@@ -155,7 +176,7 @@ class Classes(Head):
             ),
             "label/mean": of_labels,
             "prediction/mean": metrics.mean(likely, weights),
-            "accuracy_baseline": (v1.maximum(of_labels[0], 1 - of_labels[0]), of_labels[1]),
+            "accuracy_baseline": (maximum(of_labels[0], 1 - of_labels[0]), of_labels[1]),
         }
 
 
@@ -170,8 +191,8 @@ class Numbers(Head):
 
     def labels(self, labels: Tensor):
         """(n, dimension)."""
-        labels = v1.cast(labels, dtypes.float32)
-        labels = labels if labels.shape.rank != 1 else v1.expand_dims(labels, 1)
+        labels = cast(labels, dtypes.float32)
+        labels = labels if labels.shape.rank != 1 else expand_dims(labels, 1)
         if labels.shape[-1] not in (None, self.logits_dimension):
             raise ValueError(
                 "Mismatched label shape. Expected labels dimension="
@@ -186,7 +207,7 @@ class Numbers(Head):
 
     def predictions(self, logits: Tensor):
         """The numbers."""
-        return {"predictions": v1.identity(logits)}
+        return {"predictions": identity(logits)}
 
     def exports(self, predictions: dict[str, Any]):
         """What the model exports."""

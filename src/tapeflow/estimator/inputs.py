@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.compat.v1.data import make_one_shot_iterator
 from tapeflow.core.public import boundaries
 from tapeflow.data import Dataset
 
@@ -51,7 +50,7 @@ def numpy_input_fn(
         if shuffle:
             dataset = dataset.shuffle(min(queue_capacity, len(arrays[0])))
         batches = dataset.repeat(num_epochs).batch(batch_size)
-        return make_one_shot_iterator(batches).get_next()
+        return batches.make_one_shot_iterator().get_next()
 
     return input_fn
 

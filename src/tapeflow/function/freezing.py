@@ -25,7 +25,7 @@ from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.lookup.rows import Table
 from tapeflow.ops.state.resource_op import object_of
 
-__all__ = ["convert_variables_to_constants_v2"]
+__all__ = ["convert_variables_to_constants_v2", "convert_variables_to_constants_v2_as_graph"]
 
 
 def convert_variables_to_constants_v2(
@@ -91,6 +91,23 @@ def convert_variables_to_constants_v2(
     flat.structured_outputs = list(flat.outputs)
     specs = tuple(TensorSpec(x.shape, x.dtype, x.op.name) for x in arguments)
     return WrappedFunction(flat, graph.name, (specs, {}), [x.op.name for x in arguments])
+
+
+def convert_variables_to_constants_v2_as_graph(
+    func: Any, lower_control_flow: bool = True, aggressive_inlining: bool = False
+) -> tuple[WrappedFunction, Any]:
+    """Freeze a function as `convert_variables_to_constants_v2` does.
+
+    Args:
+      func: a `ConcreteFunction`.
+      lower_control_flow: as for `convert_variables_to_constants_v2`.
+      aggressive_inlining: not used: all calls are inlined.
+
+    Returns:
+      The function, and its graph as a GraphDef.
+    """
+    frozen = convert_variables_to_constants_v2(func, lower_control_flow, aggressive_inlining)
+    return frozen, frozen.graph.as_graph_def()
 
 
 # Operations that say how the numbers that they round are to be quantized.

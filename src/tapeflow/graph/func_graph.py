@@ -210,13 +210,13 @@ class FuncGraph(Graph):
         known = self.variables_by_handle
         for variable in [v for v, x in known.items() if id(x) in gone]:
             del known[variable]
-        self.version += 1
+        self.edited()
         return gone
 
     def replace_capture(self, tensor: Any, placeholder: SymbolicTensor) -> None:
         """Let `placeholder` stand for `tensor` from now on."""
         self._captured[id(tensor)] = (tensor, placeholder)
-        self.version += 1
+        self.edited()
 
     def deferred_external_captures(self) -> list[Any]:
         return []

@@ -94,10 +94,17 @@ class Graph(Scopes, Collections, Elements):
         self.mistyped: dict[Operation, str] = {}
         # Rises with each change, so that what was made of the graph can be seen to be old.
         self.version = 0
+        # Rises when operations that were there before change. Additions leave the plans of the others valid.
+        self.edits = 0
         self.seed: int | None = None
         self.variables_by_handle = VariableHandles()
         self.producer_version = 2474  # that of TensorFlow 2.21, whose ops these are
         self.min_consumer = 0
+
+    def edited(self) -> None:
+        """Notes that an operation that was there before has changed."""
+        self.version += 1
+        self.edits += 1
 
     @property
     def building_function(self) -> bool:

@@ -20,6 +20,7 @@ from tapeflow.graph.op_defs import messages
 from tapeflow.graph.services import services
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
+from tapeflow.ops.node_rows import acts
 from tapeflow.ops.state.resource_op import row_of
 from tapeflow.ops.table import REGISTRY
 
@@ -190,7 +191,9 @@ class Operation:
         row = REGISTRY.get(self.type)
         if row is not None:
             return row.stateful
-        return self.type in _STATEFUL or row_of(self.type) is not None or bool(self.attrs.get("stateful"))
+        if self.type in _STATEFUL or row_of(self.type) is not None or acts(self.type):
+            return True
+        return bool(self.attrs.get("stateful"))
 
     @property
     def forwards(self) -> bool:
@@ -303,11 +306,11 @@ class Operation:
                 self.control_inputs.append(op)
                 if op.index > self.index:
                     self.graph.reordered = True
-        self.graph.version += 1
+        self.graph.edited()
 
     def _remove_all_control_inputs(self) -> None:
         self.control_inputs = []
-        self.graph.version += 1
+        self.graph.edited()
 
     def _add_input(self, tensor: SymbolicTensor, dtype: Any = None) -> None:
         """Gives an operation that was described without its inputs the next of them."""
@@ -337,7 +340,7 @@ class Operation:
         self.inputs = tuple(inputs)
         if tensor.op.index >= self.index:
             self.graph.reordered = True
-        self.graph.version += 1
+        self.graph.edited()
 
     @property
     def _control_outputs(self) -> list[Operation]:

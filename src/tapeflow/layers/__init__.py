@@ -2,7 +2,7 @@
 
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.layers import experimental
-from tapeflow.layers.classes import (
+from tapeflow.v1.layers.classes import (
     AveragePooling1D,
     AveragePooling2D,
     AveragePooling3D,
@@ -22,7 +22,7 @@ from tapeflow.layers.classes import (
     SeparableConv1D,
     SeparableConv2D,
 )
-from tapeflow.layers.functions import (
+from tapeflow.v1.layers.functions import (
     average_pooling1d,
     average_pooling2d,
     average_pooling3d,

@@ -1,5 +1,5 @@
 """`tf.layers.experimental`."""
 
-from tapeflow.layers.style import keras_style_scope, set_keras_style
+from tapeflow.v1.layers.style import keras_style_scope, set_keras_style
 
 __all__ = ["keras_style_scope", "set_keras_style"]

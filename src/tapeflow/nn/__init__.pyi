@@ -1,6 +1,5 @@
 # Made by `make api-names`; do not edit.
 # ruff: noqa
-from tapeflow.contrib.eager.graph_callable import graph_callable as graph_callable
 from tapeflow.keras.layers.rnn.cell_wrappers import RNNCellDeviceWrapper as RNNCellDeviceWrapper
 from tapeflow.keras.layers.rnn.cell_wrappers import RNNCellDropoutWrapper as RNNCellDropoutWrapper
 from tapeflow.keras.layers.rnn.cell_wrappers import RNNCellResidualWrapper as RNNCellResidualWrapper
@@ -91,6 +90,7 @@ from tapeflow.ops.recurrent.ctc_decoding import ctc_beam_search_decoder as ctc_b
 from tapeflow.ops.recurrent.ctc_decoding import ctc_greedy_decoder as ctc_greedy_decoder
 from tapeflow.ops.state.loss_scaling import compute_average_loss as compute_average_loss
 from tapeflow.ops.state.loss_scaling import scale_regularization_loss as scale_regularization_loss
+from tapeflow.v1.graph_callable import graph_callable as graph_callable
 __all__ = [
     "RNNCellDeviceWrapper",
     "RNNCellDropoutWrapper",

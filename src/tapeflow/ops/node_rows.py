@@ -101,6 +101,12 @@ def has_kernel(name: str) -> bool:
     return type(NODES.get(name)) is NodeRow and NODES[name].kernel is not None
 
 
+def acts(name: str) -> bool:
+    """Whether the row of a node says that it has effects, for which alone it is there, as it has no outputs."""
+    row = NODES.get(name)
+    return type(row) is NodeRow and row.stateful and not row.outputs
+
+
 def find(name: str) -> NodeRow | None:
     """The row of a node, or None if there is no such op."""
     row = NODES.get(name)

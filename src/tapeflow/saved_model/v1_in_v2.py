@@ -14,10 +14,10 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.function.wrapping import WrappedFunction
 from tapeflow.graph.build import reference_variables
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.graph.interchange import trust
+from tapeflow.graph.interchange import lifted, trust
 from tapeflow.graph.interchange.importing import import_nodes
 from tapeflow.ops.lookup import nodes as lookup_nodes  # noqa: F401 (the tables that models have)
-from tapeflow.saved_model import constants, lifted, loader, reading
+from tapeflow.saved_model import constants, loader, reading
 from tapeflow.saved_model.signature_defs import get_tensor_from_tensor_info
 from tapeflow.saved_model.signatures import SignatureFunction, SignatureMap
 

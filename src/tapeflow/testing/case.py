@@ -146,7 +146,8 @@ class TestCase(unittest.TestCase):
         if context.executing_eagerly():
             yield _NoSession()
             return
-        with _graphs().Session(graph=graph, config=config) as session, _placed(use_gpu, force_gpu):
+        made = _graphs().session(graph, config, force_gpu)
+        with made as session, _placed(use_gpu, force_gpu):
             yield session
 
     @contextlib.contextmanager
@@ -158,7 +159,7 @@ class TestCase(unittest.TestCase):
             yield _EagerSession(self)
             return
         if self._cached is None or (graph is not None and self._cached.graph is not graph):
-            self._cached = _graphs().Session(graph=graph, config=config)
+            self._cached = _graphs().session(graph, config, force_gpu)
         with self._cached.graph.as_default(), self._cached.as_default(), _placed(use_gpu, force_gpu):
             yield self._cached
 

@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import tapeflow as tf
 from tapeflow import protos
 from tapeflow.autodiff.custom_gradient import custom_gradient
+from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, public_methods
 from tapeflow.function import function as tracing
 from tapeflow.graph.interchange.graph_util import copy_setting
+from tapeflow.graph.interchange.importing import import_graph_def
 from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops.control.flow import numpy_function, py_function
 
 __all__ = ["Part", "carve", "compile_with_xla", "in_python"]
 
@@ -129,7 +133,7 @@ class Part:
 
         def part(*inputs):
             given = dict(zip(names, inputs, strict=True))
-            return tf.graph_util.import_graph_def(definition, given, outputs, name="part")
+            return import_graph_def(definition, given, outputs, name="part")
 
         return part
 
@@ -156,7 +160,7 @@ class Part:
             if len(results) != len(self.outputs):
                 raise ValueError(f"The part has {len(self.outputs)} outputs, the function returned {len(results)}")
             types = [tensor.dtype for tensor in self.outputs]
-            results = [tf.convert_to_tensor(*each) for each in zip(results, types, strict=True)]
+            results = [convert_to_tensor(*each) for each in zip(results, types, strict=True)]
         for result, tensor in zip(results, self.outputs, strict=True):
             if not result.shape.is_compatible_with(tensor.shape):
                 raise ValueError(f"{tensor.name} has the shape {tensor.shape}, not {result.shape} as the result")
@@ -196,7 +200,7 @@ class Part:
 
 def _refuse_handles(part: Part) -> None:
     for tensor in (*part.inputs, *part.outputs):
-        if tensor.dtype in (tf.resource, tf.variant):
+        if tensor.dtype in (dtypes.resource, dtypes.variant):
             raise ValueError(f"{tensor.name} is a handle, which cannot leave its graph; leave out what reads it")
 
 
@@ -229,18 +233,18 @@ def compile_with_xla(part: Part) -> list[Any]:
     @tracing.function(jit_compile=True)
     def backward(*values):
         inputs, upstream = values[:count], values[count:]
-        with tf.GradientTape() as tape:
+        with GradientTape() as tape:
             tape.watch([x for x in inputs if x.dtype.is_floating or x.dtype.is_complex])
             outputs = function(*inputs)
-        return tape.gradient(outputs, list(inputs), list(upstream), tf.UnconnectedGradients.ZERO)
+        return tape.gradient(outputs, list(inputs), list(upstream), UnconnectedGradients.ZERO)
 
     @custom_gradient
     def compiled(*inputs):
         def gradient(*upstream):
-            found = tf.py_function(backward, [*inputs, *upstream], kinds)
+            found = py_function(backward, [*inputs, *upstream], kinds)
             return [x if x.dtype.is_floating or x.dtype.is_complex else None for x in found]
 
-        return tf.py_function(forward, list(inputs), types), gradient
+        return py_function(forward, list(inputs), types), gradient
 
     return part.replace(compiled)
 
@@ -262,4 +266,4 @@ def in_python(part: Part, compute: Callable[..., Any]) -> Callable[..., list[Any
     """
     _refuse_handles(part)
     types = [tensor.dtype for tensor in part.outputs]
-    return lambda *inputs: tf.numpy_function(compute, list(inputs), types)
+    return lambda *inputs: numpy_function(compute, list(inputs), types)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeflow.compat.v1.losses import Reduction
 from tapeflow.core import config, context, dtypes, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -25,6 +24,7 @@ from tapeflow.ops.control.cross_replica import CrossReplicaSum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import VariableAggregation
 from tapeflow.train import Optimizer
+from tapeflow.v1.losses import Reduction
 from tapeflow.v1.variable_scoping import variable_scope
 
 if TYPE_CHECKING:

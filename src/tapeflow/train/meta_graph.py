@@ -9,8 +9,7 @@ from tapeflow.checkpoint.saver import Saver
 from tapeflow.core.public import public
 from tapeflow.graph.build import reference_variables
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.graph.interchange import meta_graph, trust
-from tapeflow.saved_model import lifted
+from tapeflow.graph.interchange import lifted, meta_graph, trust
 from tapeflow.train import queue_runner  # noqa: F401 (graphs may have some)
 
 if TYPE_CHECKING:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tapeflow.api import api
-from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike
-from tapeflow.core.public import public
+from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, Tensor
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import names_itself, public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
-from tapeflow.core.tensor_shape import as_shape
-from tapeflow.graph.build.placeholders import placeholder
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph.build.placeholders import placeholder, placeholder_with_default
 from tapeflow.ops.sparse.functions import add_v1 as sparse_add
 from tapeflow.ops.sparse.functions import concat_v1 as sparse_concat
 from tapeflow.ops.sparse.functions import fill_empty_rows as sparse_fill_empty_rows
@@ -31,6 +34,7 @@ from tapeflow.ops.sparse.functions import split_v1 as sparse_split
 from tapeflow.ops.sparse.functions import to_dense as sparse_tensor_to_dense
 from tapeflow.ops.sparse.functions import to_indicator as sparse_to_indicator
 from tapeflow.ops.sparse.functions import transpose as sparse_transpose
+from tapeflow.ops.static import constant_value_as_shape
 
 __all__ = [
     "SparseTensor", "SparseTensorValue", "sparse_add", "sparse_concat", "sparse_fill_empty_rows", "sparse_mask",
@@ -44,21 +48,39 @@ __all__ = [
 
 @api(v1=("sparse.placeholder", "sparse_placeholder"))
 @public
-def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None):
+@names_itself
+def sparse_placeholder(
+    dtype: DTypeLike, shape: TensorShape | Tensor | Iterable[int | None] | None = None, name: str | None = None
+):
     """A sparse tensor of a graph that is fed when the graph runs.
 
     Args:
       dtype: the dtype of the values.
-      shape: what is known of the dense shape; None: nothing.
-      name: a name for the operation (optional).
+      shape: what is known of the dense shape, of which None and -1 are unknown sizes; or an int64 vector. The dense
+        shape need not be fed if it is known. None: nothing is known.
+      name: a prefix of the names of the placeholders (optional).
+
+    Raises RuntimeError when executing eagerly.
     """
-    known = as_shape(shape)
-    prefix = "" if name is None else f"{name}/"
-    rank = known.rank
+    if context.executing_eagerly():
+        raise RuntimeError("`sparse_placeholder` is not compatible with eager execution.")
+    names = {part: f"{name}/{part}" if name else None for part in ("shape", "values", "indices")}
+    if shape is None:
+        known, rank = TensorShape(None), None
+        dense_shape = placeholder(dtypes.int64, [None], names["shape"])
+    else:
+        if isinstance(shape, Tensor):
+            known, default = constant_value_as_shape(shape), shape
+        else:
+            sizes = shape.as_list() if isinstance(shape, TensorShape) else list(shape)
+            known = TensorShape([None if n == -1 else n for n in sizes])
+            default = convert_to_tensor([-1 if n is None else n for n in sizes], dtypes.int64)
+        rank = known.rank
+        dense_shape = placeholder_with_default(default, default.shape, names["shape"])
     made = SparseTensor(
-        placeholder(dtypes.int64, [None, rank], f"{prefix}indices"),
-        placeholder(dtype, [None], f"{prefix}values"),
-        placeholder(dtypes.int64, [rank], f"{prefix}shape"),
+        values=placeholder(dtype, [None], names["values"]),
+        indices=placeholder(dtypes.int64, [None, rank], names["indices"]),
+        dense_shape=dense_shape,
     )
     if rank is not None:
         made.set_shape(known)

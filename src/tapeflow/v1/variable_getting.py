@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.api import api
-from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, Variable
 from tapeflow.core.context import name_scope
@@ -25,6 +24,7 @@ from tapeflow.function import template
 from tapeflow.function.template import make_template  # noqa: F401 (which finds its scopes here)
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
 from tapeflow.v1 import initializers
+from tapeflow.v1.losses import REGULARIZATION_LOSSES
 from tapeflow.v1.partitioned import partitioned_variable
 from tapeflow.v1.variable_scoping import scopes, variable_scope, wrapped
 

@@ -24,7 +24,6 @@ from tapeflow.autodiff.custom_gradient import custom_gradient as custom_gradient
 from tapeflow.autodiff.custom_gradient import grad_pass_through as grad_pass_through
 from tapeflow.autodiff.custom_gradient import recompute_grad as recompute_grad
 from tapeflow.autodiff.tape import GradientTape as GradientTape
-from tapeflow.autodiff.tape import UnconnectedGradients as UnconnectedGradients
 from tapeflow.autodiff.vectorized_map import vectorized_map as vectorized_map
 from tapeflow.compat.v1 import app as app
 from tapeflow.compat.v1 import autograph as autograph
@@ -301,6 +300,7 @@ from tapeflow.ops.control.timestamp import timestamp as timestamp
 from tapeflow.ops.convolution.any_rank import conv as conv
 from tapeflow.ops.convolution.any_rank import conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2
 from tapeflow.ops.convolution.any_rank import conv2d_backprop_input_v2 as conv2d_backprop_input_v2
+from tapeflow.ops.gradient_arguments import UnconnectedGradients as UnconnectedGradients
 from tapeflow.ops.image.crop import extract_image_patches_v1 as extract_image_patches
 from tapeflow.ops.io.csv import decode_csv_v1 as decode_csv
 from tapeflow.ops.io.file import matching_files as matching_files

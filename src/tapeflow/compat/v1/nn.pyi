@@ -1,13 +1,6 @@
 # Made by `make api-names`; do not edit.
 # ruff: noqa
 from tapeflow.compat.v1 import rnn_cell as rnn_cell
-from tapeflow.compat.v1.rnn.loops import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
-from tapeflow.compat.v1.rnn.loops import dynamic_rnn as dynamic_rnn
-from tapeflow.compat.v1.rnn.loops import raw_rnn as raw_rnn
-from tapeflow.compat.v1.rnn.loops import static_bidirectional_rnn as static_bidirectional_rnn
-from tapeflow.compat.v1.rnn.loops import static_rnn as static_rnn
-from tapeflow.compat.v1.rnn.loops import static_state_saving_rnn as static_state_saving_rnn
-from tapeflow.contrib.eager.graph_callable import graph_callable as graph_callable
 from tapeflow.nn import experimental as experimental
 from tapeflow.ops.array.selection import in_top_k_v1 as in_top_k
 from tapeflow.ops.array.selection import top_k as top_k
@@ -114,6 +107,13 @@ from tapeflow.ops.recurrent.ctc_decoding import ctc_beam_search_decoder_v1 as ct
 from tapeflow.ops.recurrent.ctc_decoding import ctc_greedy_decoder as ctc_greedy_decoder
 from tapeflow.ops.state.loss_scaling import compute_average_loss as compute_average_loss
 from tapeflow.ops.state.loss_scaling import scale_regularization_loss as scale_regularization_loss
+from tapeflow.v1.graph_callable import graph_callable as graph_callable
+from tapeflow.v1.rnn.loops import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
+from tapeflow.v1.rnn.loops import dynamic_rnn as dynamic_rnn
+from tapeflow.v1.rnn.loops import raw_rnn as raw_rnn
+from tapeflow.v1.rnn.loops import static_bidirectional_rnn as static_bidirectional_rnn
+from tapeflow.v1.rnn.loops import static_rnn as static_rnn
+from tapeflow.v1.rnn.loops import static_state_saving_rnn as static_state_saving_rnn
 __all__ = [
     "all_candidate_sampler",
     "approx_max_k",

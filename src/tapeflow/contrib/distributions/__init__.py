@@ -1,9 +1,5 @@
 """`tf.contrib.distributions`: those of `tf.distributions`, more families, combinations of others, and bijectors."""
 
-from tapeflow.compat.v1.distributions import *  # noqa: F403
-from tapeflow.compat.v1.distributions import __all__ as _of_tf
-from tapeflow.compat.v1.distributions.softplus import *  # noqa: F403
-from tapeflow.compat.v1.distributions.softplus import __all__ as _by_softplus
 from tapeflow.contrib.distributions import bijectors
 from tapeflow.contrib.distributions.combined import (
     Independent,
@@ -34,6 +30,10 @@ from tapeflow.contrib.distributions.scalar import (
     Logistic,
     softplus_inverse,
 )
+from tapeflow.v1.distributions import *  # noqa: F403
+from tapeflow.v1.distributions import __all__ as _of_tf
+from tapeflow.v1.distributions.softplus import *  # noqa: F403
+from tapeflow.v1.distributions.softplus import __all__ as _by_softplus
 
 __all__ = [
     *_of_tf, *_by_softplus, "Binomial", "Cauchy", "Chi2", "Deterministic", "ExpRelaxedOneHotCategorical",

@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tapeflow.compat.v1.distributions.base import checked
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -35,6 +34,7 @@ from tapeflow.ops.math.trigonometric import sigmoid
 from tapeflow.ops.nn.activation import softplus
 from tapeflow.ops.nn.softmax import softmax
 from tapeflow.ops.static import get_static_value
+from tapeflow.v1.distributions.base import checked
 
 __all__ = [
     "Affine", "AffineScalar", "Bijector", "Chain", "Exp", "Identity", "Inline", "Invert", "Permute",

@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from tapeflow.compat.v1.distributions.base import (
-    NOT_REPARAMETERIZED,
-    Distribution,
-)
-from tapeflow.compat.v1.distributions.continuous import mixed_seed
-from tapeflow.compat.v1.distributions.discrete import Categorical
-from tapeflow.compat.v1.distributions.divergence import RegisterKL, kl_divergence
 from tapeflow.contrib.distributions.bijectors import Identity
-from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.broadcasting import broadcast_to
@@ -24,14 +13,18 @@ from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.math.elementwise import square
 from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_sum
 from tapeflow.ops.nn.softmax import log_softmax, softmax
-
-if TYPE_CHECKING:
-    from tapeflow.contrib.distributions.bijectors import Affine, Exp, Sigmoid
+from tapeflow.v1.distributions.base import (
+    NOT_REPARAMETERIZED,
+    Distribution,
+)
+from tapeflow.v1.distributions.continuous import mixed_seed
+from tapeflow.v1.distributions.discrete import Categorical
+from tapeflow.v1.distributions.divergence import RegisterKL, kl_divergence
 
 __all__ = ["Independent", "Mixture", "MixtureSameFamily", "TransformedDistribution"]
 
 
-def _beside_events(x: Tensor, rank: int):
+def _beside_events(x, rank):
     """`x` with so many more axes of size 1 behind it."""
     for _ in range(rank):
         x = x[..., None]
@@ -47,7 +40,7 @@ class Independent(Distribution):
     """
 
     def __init__(
-        self, distribution, reinterpreted_batch_ndims: int | None = None, validate_args: bool = False,
+        self, distribution, reinterpreted_batch_ndims=None, validate_args: bool = False,
         name: str | None = None,
     ):
         given = dict(locals())
@@ -85,13 +78,13 @@ class Independent(Distribution):
         own = self._inner.batch_shape_tensor()[self._rank :]
         return concat([own, self._inner.event_shape_tensor()], 0)
 
-    def _sample_n(self, n: Tensor, seed: int | None = None):
+    def _sample_n(self, n, seed: int | None = None):
         return self._inner.sample(n, seed=seed)
 
-    def _sum(self, x: Tensor):
+    def _sum(self, x):
         return reduce_sum(x, list(range(-self._count, 0))) if self._count else x
 
-    def _log_prob(self, x: Tensor):
+    def _log_prob(self, x):
         return self._sum(self._inner.log_prob(x))
 
     def _entropy(self):
@@ -184,19 +177,19 @@ class MixtureSameFamily(_Mixed):
     def _mixing(self):
         return self._mixture
 
-    def _samples(self, n: Tensor, seed: int | None):
+    def _samples(self, n, seed: int):
         return self._components.sample(n, seed=seed)
 
-    def _of_components(self, statistic: str):
+    def _of_components(self, statistic):
         return getattr(self._components, statistic)()
 
-    def _log_probs(self, x: Tensor):
+    def _log_probs(self, x):
         at = -self._rank or None
         shape = shape_of(x)
         wide = reshape(x, concat([shape[:at], [1], shape[at:] if at else shape[:0]], 0))
         return self._components.log_prob(wide)
 
-    def _cdf(self, x: Tensor):
+    def _cdf(self, x):
         return reduce_sum(self._components.cdf(x[..., None]) * self._mixing_probs(), -1)
 
 
@@ -209,7 +202,7 @@ class Mixture(_Mixed):
     """
 
     def __init__(
-        self, cat, components: Sequence[Any], validate_args: bool = False, allow_nan_stats: bool = True,
+        self, cat, components, validate_args: bool = False, allow_nan_stats: bool = True,
         use_static_graph: bool = False, name: str = "Mixture",
     ):  # fmt: skip
         given = dict(locals())
@@ -245,18 +238,18 @@ class Mixture(_Mixed):
     def _mixing(self):
         return self._cat
 
-    def _samples(self, n: Tensor, seed: int | None):
+    def _samples(self, n, seed: int):
         made = [d.sample(n, mixed_seed(seed, i)) for i, d in enumerate(self._components)]
         return stack(made, -1 - self._rank)
 
-    def _of_components(self, statistic: str):
+    def _of_components(self, statistic):
         found = [getattr(d, statistic)() for d in self._components]
         return stack(found, len(self._cat.logits.shape) - 1)
 
-    def _log_probs(self, x: Tensor):
+    def _log_probs(self, x):
         return stack([d.log_prob(x) for d in self._components], -1)
 
-    def _cdf(self, x: Tensor):
+    def _cdf(self, x):
         return reduce_sum(stack([d.cdf(x) for d in self._components], -1) * self._mixing_probs(), -1)
 
     def entropy_lower_bound(self, name: str = "entropy_lower_bound"):
@@ -275,8 +268,8 @@ class TransformedDistribution(Distribution):
     """
 
     def __init__(
-        self, distribution: Any, bijector: Affine | Exp | Sigmoid | None = None, batch_shape=None,
-        event_shape: Sequence[int] | None = None, validate_args: bool = False, name: str | None = None,
+        self, distribution, bijector=None, batch_shape=None, event_shape=None, validate_args: bool = False,
+        name: str | None = None,
     ):  # fmt: skip
         given = dict(locals())
         if batch_shape is not None or event_shape is not None:
@@ -301,18 +294,18 @@ class TransformedDistribution(Distribution):
     def _event_shape_tensor(self):
         return convert_to_tensor(self.event_shape.as_list())
 
-    def _sample_n(self, n: Tensor, seed: int | None = None):
+    def _sample_n(self, n, seed: int | None = None):
         return self._bijector.forward(self._inner.sample(n, seed=seed))
 
-    def _log_prob(self, y: Tensor):
+    def _log_prob(self, y):
         x = self._bijector.inverse(y)
         volume = self._bijector.inverse_log_det_jacobian(y, self.event_shape.rank)
         return self._inner.log_prob(x) + volume
 
-    def _cdf(self, y: Tensor):
+    def _cdf(self, y):
         return self._inner.cdf(self._bijector.inverse(y))
 
-    def _survival_function(self, y: Tensor):
+    def _survival_function(self, y):
         return self._inner.survival_function(self._bijector.inverse(y))
 
     def _quantile(self, p):
@@ -332,7 +325,7 @@ class TransformedDistribution(Distribution):
         )
 
 
-def _repeated(distribution, batch_shape, event_shape: Sequence[int] | None):
+def _repeated(distribution, batch_shape, event_shape):
     """A scalar distribution as independent ones of these shapes."""
     if distribution.batch_shape.rank or distribution.event_shape.rank:
         raise ValueError("Only a distribution of one scalar can be repeated to other shapes")
@@ -346,7 +339,7 @@ def _repeated(distribution, batch_shape, event_shape: Sequence[int] | None):
 
 
 @RegisterKL(Independent, Independent)
-def _(a: Independent, b: Independent, name: str | None = None):
+def _(a, b, name: str | None = None):
     if a.event_shape.rank != b.event_shape.rank or a._count != b._count:
         raise NotImplementedError("KL between Independents with different event ranks is not supported")
     return a._sum(kl_divergence(a.distribution, b.distribution))

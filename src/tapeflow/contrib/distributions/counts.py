@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.distributions.base import NOT_REPARAMETERIZED, Distribution
-from tapeflow.compat.v1.distributions.continuous import mixed_seed, numbers
-from tapeflow.compat.v1.distributions.discrete import Multinomial, logits_and_probs
 from tapeflow.contrib.distributions.scalar import open_uniform
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
@@ -17,6 +14,9 @@ from tapeflow.ops.math.elementwise import exp, floor, log, log1p
 from tapeflow.ops.math.special import betainc, igammac, lgamma
 from tapeflow.ops.random.distributions import gamma as random_gamma
 from tapeflow.ops.random.distributions import poisson as random_poisson
+from tapeflow.v1.distributions.base import NOT_REPARAMETERIZED, Distribution
+from tapeflow.v1.distributions.continuous import mixed_seed, numbers
+from tapeflow.v1.distributions.discrete import Multinomial, logits_and_probs
 
 __all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
 

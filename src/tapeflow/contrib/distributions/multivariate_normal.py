@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
-from tapeflow.compat.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
-from tapeflow.compat.v1.distributions.continuous import numbers
-from tapeflow.compat.v1.distributions.divergence import RegisterKL
-from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.linalg import LinearOperatorDiag, LinearOperatorLowerTriangular
 from tapeflow.ops.array.construction import ones_like, zeros_like
@@ -25,6 +19,9 @@ from tapeflow.ops.math.elementwise import log, square
 from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.nn.activation import softplus
 from tapeflow.ops.random.distributions import normal as random_normal
+from tapeflow.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
+from tapeflow.v1.distributions.continuous import numbers
+from tapeflow.v1.distributions.divergence import RegisterKL
 
 __all__ = [
     "MultivariateNormalDiag", "MultivariateNormalDiagWithSoftplusScale", "MultivariateNormalFullCovariance",
@@ -41,8 +38,8 @@ class MultivariateNormalTriL(Distribution):
     """
 
     def __init__(
-        self, loc: TensorLike | None = None, scale_tril: TensorLike | None = None, validate_args: bool = False,
-        allow_nan_stats: bool = True, name: str = "MultivariateNormalTriL",
+        self, loc=None, scale_tril=None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalTriL",
     ):  # fmt: skip
         given = dict(locals())
         if scale_tril is None:
@@ -52,9 +49,7 @@ class MultivariateNormalTriL(Distribution):
             scale_tril = diag(ones_like(loc))
         self._prepare(loc, scale_tril, validate_args, allow_nan_stats, given, name)
 
-    def _prepare(
-        self, loc: Any, scale_tril: TensorLike, validate_args: bool, allow_nan_stats: bool, given: Any, name: str
-    ):
+    def _prepare(self, loc, scale_tril, validate_args: bool, allow_nan_stats: bool, given, name: str):
         if loc is None:
             (tril,) = numbers(scale_tril)
             loc = zeros_like(tril[..., 0])
@@ -84,7 +79,7 @@ class MultivariateNormalTriL(Distribution):
     def _event_shape_tensor(self):
         return shape_of(self._wide_loc)[-1:]
 
-    def _sample_n(self, n: Tensor, seed: int | None = None):
+    def _sample_n(self, n, seed=None):
         shape = concat([[n], shape_of(self._wide_loc)], 0)
         normal = random_normal(shape, dtype=self.dtype, seed=seed)
         return self._loc + matmul(self._tril, normal[..., None])[..., 0]
@@ -96,7 +91,7 @@ class MultivariateNormalTriL(Distribution):
     def _half_dimensions(self):
         return 0.5 * cast(shape_of(self._wide_loc)[-1], self.dtype)
 
-    def _log_prob(self, x: Tensor):
+    def _log_prob(self, x):
         shift = x - self._loc
         tril = self._tril + zeros_like(shift)[..., None]
         z = triangular_solve(tril, (shift + zeros_like(tril[..., 0]))[..., None])[..., 0]
@@ -129,8 +124,8 @@ class MultivariateNormalDiag(MultivariateNormalTriL):
     """
 
     def __init__(
-        self, loc: TensorLike | None = None, scale_diag=None, scale_identity_multiplier=None,
-        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "MultivariateNormalDiag",
+        self, loc=None, scale_diag=None, scale_identity_multiplier=None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "MultivariateNormalDiag",
     ):  # fmt: skip
         given = dict(locals())
         if loc is None and scale_diag is None:
@@ -152,14 +147,14 @@ class MultivariateNormalDiag(MultivariateNormalTriL):
 
     # Without the matrix.
 
-    def _sample_n(self, n: Tensor, seed: int | None = None):
+    def _sample_n(self, n, seed=None):
         shape = concat([[n], shape_of(self._wide_loc)], 0)
         return self._loc + self._stddevs * random_normal(shape, dtype=self.dtype, seed=seed)
 
     def _log_volume(self):
         return reduce_sum(log(abs_(self._stddevs)), -1)
 
-    def _log_prob(self, x: Tensor):
+    def _log_prob(self, x):
         z = (x - self._loc) / self._stddevs
         normal = self._half_dimensions() * math.log(2.0 * math.pi) + self._log_volume()
         return -0.5 * reduce_sum(square(z), -1) - normal
@@ -175,7 +170,7 @@ class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
     """`MultivariateNormalDiag` with the softplus of `scale_diag` as standard deviations."""
 
     def __init__(
-        self, loc: TensorLike, scale_diag: Sequence[float], validate_args: bool = False, allow_nan_stats: bool = True,
+        self, loc, scale_diag, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "MultivariateNormalDiagWithSoftplusScale",
     ):  # fmt: skip
         given = dict(locals())
@@ -193,8 +188,8 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
     """
 
     def __init__(
-        self, loc: Sequence[float] | None = None, covariance_matrix: TensorLike | None = None,
-        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "MultivariateNormalFullCovariance",
+        self, loc=None, covariance_matrix=None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalFullCovariance",
     ):  # fmt: skip
         given = dict(locals())
         tril = None
@@ -206,7 +201,7 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
 
 
 @RegisterKL(MultivariateNormalTriL, MultivariateNormalTriL)
-def _(a: MultivariateNormalTriL, b: MultivariateNormalDiag | MultivariateNormalTriL, name: str | None = None):
+def _(a, b, name: str | None = None):
     wide = zeros_like(a._wide_loc + b._wide_loc)
     ours, theirs = a._tril + wide[..., None], b._tril + wide[..., None]
     between = triangular_solve(theirs, ours)

@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-from tapeflow.compat.v1.distributions.base import (
-    FULLY_REPARAMETERIZED,
-    NOT_REPARAMETERIZED,
-    Distribution,
-)
-from tapeflow.compat.v1.distributions.continuous import numbers
-from tapeflow.compat.v1.distributions.discrete import logits_and_probs
-from tapeflow.compat.v1.distributions.divergence import RegisterKL
 from tapeflow.contrib.distributions.scalar import open_uniform
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
@@ -28,6 +20,14 @@ from tapeflow.ops.math.trigonometric import sigmoid
 from tapeflow.ops.nn.activation import softplus
 from tapeflow.ops.nn.softmax import log_softmax, softmax
 from tapeflow.ops.random.distributions import categorical
+from tapeflow.v1.distributions.base import (
+    FULLY_REPARAMETERIZED,
+    NOT_REPARAMETERIZED,
+    Distribution,
+)
+from tapeflow.v1.distributions.continuous import numbers
+from tapeflow.v1.distributions.discrete import logits_and_probs
+from tapeflow.v1.distributions.divergence import RegisterKL
 
 __all__ = [
     "ExpRelaxedOneHotCategorical", "OneHotCategorical", "RelaxedBernoulli", "RelaxedOneHotCategorical",

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math as _math
-from collections.abc import Sequence
 
 import numpy as np
 
-from tapeflow.compat.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
-from tapeflow.compat.v1.distributions.continuous import Gamma, LocScale, numbers
-from tapeflow.compat.v1.distributions.divergence import RegisterKL
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
@@ -27,6 +23,9 @@ from tapeflow.ops.nn.activation import softplus
 from tapeflow.ops.random.distributions import gamma as random_gamma
 from tapeflow.ops.random.distributions import normal as random_normal
 from tapeflow.ops.random.distributions import uniform as random_uniform
+from tapeflow.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
+from tapeflow.v1.distributions.continuous import Gamma, LocScale, numbers
+from tapeflow.v1.distributions.divergence import RegisterKL
 
 __all__ = [
     "Cauchy", "Chi2", "Deterministic", "HalfNormal", "InverseGamma", "Kumaraswamy", "Logistic",
@@ -56,20 +55,20 @@ class _OfQuantiles(Distribution):
 class Logistic(_OfQuantiles, LocScale):
     """The logistic distribution."""
 
-    def _log_prob(self, x: Tensor):
+    def _log_prob(self, x):
         z = self._z(x)
         return -z - 2.0 * softplus(-z) - log(self.scale)
 
-    def _cdf(self, x: Tensor):
+    def _cdf(self, x):
         return sigmoid(self._z(x))
 
-    def _log_cdf(self, x: Tensor):
+    def _log_cdf(self, x):
         return -softplus(-self._z(x))
 
-    def _log_survival_function(self, x: Tensor):
+    def _log_survival_function(self, x):
         return -softplus(self._z(x))
 
-    def _quantile(self, p: Tensor):
+    def _quantile(self, p):
         return self.loc + self.scale * (log(p) - log1p(-p))
 
     def _entropy(self):
@@ -87,13 +86,13 @@ class Logistic(_OfQuantiles, LocScale):
 class Cauchy(_OfQuantiles, LocScale):
     """The Cauchy distribution, which has neither mean nor variance."""
 
-    def _log_prob(self, x: Tensor):
+    def _log_prob(self, x):
         return -log1p(square(self._z(x))) - _math.log(_math.pi) - log(self.scale)
 
-    def _cdf(self, x: Tensor):
+    def _cdf(self, x):
         return atan(self._z(x)) / _math.pi + 0.5
 
-    def _quantile(self, p: Tensor):
+    def _quantile(self, p):
         return self.loc + self.scale * tan(_math.pi * (p - 0.5))
 
     def _entropy(self):
@@ -128,14 +127,14 @@ class HalfNormal(Distribution):
 
     scale = property(lambda self: self._scale)
 
-    def _sample_n(self, n: Tensor, seed: int | None = None):
+    def _sample_n(self, n, seed: int | None = None):
         return abs_(random_normal(self._wide(n), dtype=self.dtype, seed=seed) * self.scale)
 
-    def _log_prob(self, x: Tensor):
+    def _log_prob(self, x):
         inside = 0.5 * _math.log(2.0 / _math.pi) - log(self.scale) - 0.5 * square(x / self.scale)
         return where(x + zeros_like(inside) >= 0, inside, -np.inf * ones_like(inside))
 
-    def _cdf(self, x: Tensor):
+    def _cdf(self, x):
         found = erf(x / self.scale / _math.sqrt(2.0))
         return where(found > 0, found, zeros_like(found))
 
@@ -170,7 +169,7 @@ class InverseGamma(Distribution):
     """One over a gamma variable."""
 
     def __init__(
-        self, concentration: Sequence[float] | float, rate, validate_args: bool = False, allow_nan_stats: bool = True,
+        self, concentration, rate, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "InverseGamma",
     ):
         given = dict(locals())
@@ -186,14 +185,14 @@ class InverseGamma(Distribution):
     concentration = property(lambda self: self._concentration)
     rate = property(lambda self: self._rate)
 
-    def _sample_n(self, n: Tensor, seed: int | None = None):
+    def _sample_n(self, n, seed: int | None = None):
         return 1.0 / random_gamma([n], self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
 
-    def _log_prob(self, x: Tensor):
+    def _log_prob(self, x):
         a, b = self.concentration, self.rate
         return a * log(b) - lgamma(a) - (a + 1.0) * log(x) - b / x
 
-    def _cdf(self, x: Tensor):
+    def _cdf(self, x):
         wide = zeros_like(x + self.concentration + self.rate)
         return igammac(self.concentration + wide, self.rate / x + wide)
 
@@ -220,7 +219,7 @@ class Kumaraswamy(_OfQuantiles):
     """The distribution over (0, 1) whose cdf is 1 - (1 - x^a)^b."""
 
     def __init__(
-        self, concentration1: float | None = None, concentration0: float | None = None, validate_args: bool = False,
+        self, concentration1=None, concentration0=None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Kumaraswamy",
     ):  # fmt: skip
         given = dict(locals())
@@ -236,17 +235,17 @@ class Kumaraswamy(_OfQuantiles):
     concentration1 = property(lambda self: self._one)
     concentration0 = property(lambda self: self._zero)
 
-    def _quantile(self, p: Tensor):
+    def _quantile(self, p):
         return (-expm1(log1p(-p) / self._zero)) ** (1.0 / self._one)
 
-    def _log_prob(self, x: Tensor):
+    def _log_prob(self, x):
         inside = xlogy(self._one - 1.0, x) + xlog1py(self._zero - 1.0, -(x**self._one))
         return log(self._one) + log(self._zero) + inside
 
-    def _cdf(self, x: Tensor):
+    def _cdf(self, x):
         return 1.0 - (1.0 - x**self._one) ** self._zero
 
-    def _moment(self, n: int):
+    def _moment(self, n):
         b = self._zero + zeros_like(self._one)
         a = 1.0 + n / self._one + zeros_like(b)
         return b * exp(lgamma(a) + lgamma(b) - lgamma(a + b))
@@ -277,8 +276,8 @@ class Deterministic(Distribution):
     """
 
     def __init__(
-        self, loc: Sequence[float] | float, atol: float | None = None, rtol: float | None = None,
-        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Deterministic",
+        self, loc, atol=None, rtol=None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "Deterministic",
     ):  # fmt: skip
         given = dict(locals())
         self._validate_args = validate_args
@@ -292,18 +291,18 @@ class Deterministic(Distribution):
 
     loc = property(lambda self: self._loc)
 
-    def _tolerance_of(self, name: str, given: float | None):
+    def _tolerance_of(self, name: str, given):
         found = cast(0 if given is None else given, self._loc.dtype)
         message = f'Argument "{name}" must be non-negative'
         return self._checked(found, lambda: assert_non_negative(found, message=message))
 
-    def _sample_n(self, n: Tensor, seed: int | None = None):
+    def _sample_n(self, n, seed: int | None = None):
         return self._loc + zeros(self._wide(n), self.dtype)
 
-    def _prob(self, x: Tensor):
+    def _prob(self, x):
         return cast(abs_(x - self._loc) <= self._tolerance, self.dtype)
 
-    def _cdf(self, x: Tensor):
+    def _cdf(self, x):
         return cast(x >= self._loc - self._tolerance, self.dtype)
 
     def _entropy(self):
@@ -319,7 +318,7 @@ class Deterministic(Distribution):
 
 
 @RegisterKL(HalfNormal, HalfNormal)
-def _(a: HalfNormal, b: HalfNormal, name: str | None = None):
+def _(a, b, name: str | None = None):
     return log(b.scale / a.scale) + (square(a.scale / b.scale) - 1.0) * 0.5
 
 

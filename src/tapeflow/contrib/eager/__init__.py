@@ -24,7 +24,6 @@ from tapeflow.contrib.eager.callbacks import (
 )
 from tapeflow.contrib.eager.devices import list_devices, num_gpus
 from tapeflow.contrib.eager.evaluator import Evaluator, SparseSoftmaxEvaluator
-from tapeflow.contrib.eager.graph_callable import graph_callable
 from tapeflow.contrib.eager.mode import (
     connect_to_remote_host,
     enable_eager_execution,
@@ -67,6 +66,7 @@ from tapeflow.function.function import function
 from tapeflow.ops.control.flow import py_function as py_func
 from tapeflow.ops.state.variable import Variable
 from tapeflow.train.global_step import get_or_create_global_step
+from tapeflow.v1.graph_callable import graph_callable
 from tapeflow.v1.variable_getting import EagerVariableStore, make_template
 
 enable = enable_eager_execution

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.compat.v1 import logging
 from tapeflow.graph.run import call_watching
+from tapeflow.v1 import logging
 
 __all__ = [
     "ExecutionCallback", "InfOrNanError", "add_execution_callback", "clear_execution_callbacks", "errstate",

@@ -18,14 +18,6 @@ from tapeflow.contrib.estimator.extending import (
     clip_gradients_by_norm,
     forward_features,
 )
-from tapeflow.contrib.estimator.heads import (
-    binary_classification_head,
-    logistic_regression_head,
-    multi_class_head,
-    multi_label_head,
-    poisson_regression_head,
-    regression_head,
-)
 from tapeflow.contrib.estimator.hooks import (
     InMemoryEvaluatorHook,
     make_stop_at_checkpoint_step_hook,
@@ -37,6 +29,14 @@ from tapeflow.contrib.estimator.receivers import (
     build_supervised_input_receiver_fn_from_input_fn,
 )
 from tapeflow.contrib.estimator.towers import TowerOptimizer, replicate_model_fn
+from tapeflow.estimator.public_heads import (
+    binary_classification_head,
+    logistic_regression_head,
+    multi_class_head,
+    multi_label_head,
+    poisson_regression_head,
+    regression_head,
+)
 
 __all__ = [
     "DNNEstimator", "DNNLinearCombinedEstimator", "InMemoryEvaluatorHook", "LinearEstimator",

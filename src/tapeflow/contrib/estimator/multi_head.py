@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from tapeflow.compat import v1
-from tapeflow.contrib.estimator.heads import train_op_of
-from tapeflow.core.annotations import TensorLike
 from tapeflow.estimator import EstimatorSpec, ModeKeys
+from tapeflow.estimator.public_heads import train_op_of
 
 
 class _MultiHead:
-    def __init__(self, heads: Sequence[Any], weights: Sequence[float]):
+    def __init__(self, heads, weights):
         self._heads, self._weights = heads, weights
 
     @property
@@ -25,7 +21,7 @@ class _MultiHead:
         """How many logits all heads have."""
         return sum(head.logits_dimension for head in self._heads)
 
-    def _parts(self, logits: TensorLike):
+    def _parts(self, logits):
         if isinstance(logits, dict):
             return [logits[head.name] for head in self._heads]
         return v1.split(logits, [head.logits_dimension for head in self._heads], axis=-1)
@@ -63,7 +59,7 @@ class _MultiHead:
             return EstimatorSpec(mode, predictions, loss, eval_metric_ops=metrics)
         return EstimatorSpec(mode, predictions, loss, train_op_of(loss, optimizer, train_op_fn))
 
-    def _exports(self, specs: Sequence[Any]):
+    def _exports(self, specs):
         """The outputs of each head under its name; the first head's is the default."""
         made = {"serving_default": specs[0].export_outputs["serving_default"]}
         for head, spec in zip(self._heads, specs, strict=True):
@@ -72,7 +68,7 @@ class _MultiHead:
         return made
 
 
-def multi_head(heads: Sequence[Any], head_weights: Sequence[float] | None = None):
+def multi_head(heads, head_weights=None):
     """A head of several heads.
 
     Args:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tapeflow import train
 from tapeflow.checkpoint.reading import list_variables, load_checkpoint, load_variable
-from tapeflow.compat.v1.metrics.weighting import squeezed as remove_squeezable_dimensions
 from tapeflow.contrib.framework import audio_ops, nest
 from tapeflow.contrib.framework.checks import (
     assert_scalar_int,
@@ -68,6 +67,7 @@ from tapeflow.ops.control.flow import py_func
 from tapeflow.ops.math.comparison import is_non_decreasing, is_strictly_increasing
 from tapeflow.ops.math.sorting import argsort, sort
 from tapeflow.ops.static import get_static_value as smart_constant_value
+from tapeflow.v1.metrics.weighting import squeezed as remove_squeezable_dimensions
 
 if TYPE_CHECKING:
     from tapeflow.graph.graph import Graph

@@ -20,7 +20,6 @@ from tapeflow.contrib.layers.weights import xavier_initializer
 from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.layers import classes
 from tapeflow.ops.array.broadcasting import tile
 from tapeflow.ops.array.layout import reshape, transpose
 from tapeflow.ops.array.rows import shape as shape_of
@@ -28,6 +27,7 @@ from tapeflow.ops.convolution.dilated import with_space_to_batch
 from tapeflow.ops.nn.activation import relu
 from tapeflow.ops.nn.bias import bias_add
 from tapeflow.v1 import initializers
+from tapeflow.v1.layers import classes
 
 __all__ = [
     "avg_pool2d", "avg_pool3d", "conv1d", "conv2d", "conv2d_in_plane", "conv2d_transpose", "conv3d",

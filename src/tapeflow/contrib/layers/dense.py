@@ -20,7 +20,6 @@ from tapeflow.core.annotations import Collections, TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.layers import classes
 from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.gather import gather_nd
 from tapeflow.ops.array.layout import reshape
@@ -35,6 +34,7 @@ from tapeflow.ops.nn.activation import relu6 as relu6_op
 from tapeflow.ops.nn.bias import bias_add as add_bias
 from tapeflow.ops.nn.softmax import softmax as softmax_op
 from tapeflow.v1 import initializers
+from tapeflow.v1.layers import classes
 from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [

@@ -21,7 +21,6 @@ from tapeflow.core.annotations import Collections, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.graph.build.collections import add_to_collections
-from tapeflow.layers import classes
 from tapeflow.nn import batch_normalization, moments
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
@@ -34,6 +33,7 @@ from tapeflow.ops.math.comparison import where
 from tapeflow.ops.static import get_static_value
 from tapeflow.train.moving_averages import assign_moving_average
 from tapeflow.v1 import initializers
+from tapeflow.v1.layers import classes
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
 import numpy as np
 
 from tapeflow import train
-from tapeflow.compat.v1 import summary
-from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build.collections import GraphKeys, get_collection
@@ -24,6 +19,7 @@ from tapeflow.ops.random.distributions import truncated_normal
 from tapeflow.ops.state.variable import Variable
 from tapeflow.train.global_step import assert_global_step, get_global_step
 from tapeflow.train.moving_averages import assign_moving_average
+from tapeflow.v1 import summary
 from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = ["OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "adaptive_clipping_fn", "optimize_loss"]
@@ -68,11 +64,9 @@ def _optimizer(optimizer, learning_rate):
 
 
 def optimize_loss(
-    loss: TensorLike, global_step: TensorLike | None, learning_rate: float | None, optimizer: Any,
-    gradient_noise_scale=None, gradient_multipliers: Mapping[Any, Any] | None = None,
-    clip_gradients: float | None = None, learning_rate_decay_fn: Callable[..., Any] | None = None,
-    update_ops: Sequence[Any] | None = None, variables=None, name: str | None = None,
-    summaries: Sequence[Any] | None = None, colocate_gradients_with_ops: bool = False,
+    loss, global_step, learning_rate, optimizer, gradient_noise_scale=None, gradient_multipliers=None,
+    clip_gradients=None, learning_rate_decay_fn=None, update_ops=None, variables=None,
+    name: str | None = None, summaries=None, colocate_gradients_with_ops: bool = False,
     increment_global_step: bool = True,
 ):  # fmt: skip
     """An operation that moves the variables against the gradients of `loss`, and gives the loss.
@@ -127,7 +121,7 @@ def optimize_loss(
             return identity(loss)
 
 
-def _rate(learning_rate, decay, global_step: TensorLike):
+def _rate(learning_rate, decay, global_step):
     """The learning rate of the step: a variable for a number; None if none is given."""
     if learning_rate is None:
         return None
@@ -143,7 +137,7 @@ def _rate(learning_rate, decay, global_step: TensorLike):
     return decay(rate, global_step)
 
 
-def _checked_summaries(summaries: Sequence[Any] | None):
+def _checked_summaries(summaries):
     if summaries is None:
         return ["loss", "learning_rate", "global_gradient_norm"]
     unknown = [each for each in summaries if each not in OPTIMIZER_SUMMARIES]
@@ -152,7 +146,7 @@ def _checked_summaries(summaries: Sequence[Any] | None):
     return summaries
 
 
-def _clipped(pairs: Sequence[Any], clip_gradients: float | None):
+def _clipped(pairs, clip_gradients):
     if isinstance(clip_gradients, float):
         clipped, _ = clip_by_global_norm([g for g, _ in pairs], clip_gradients)
         return list(zip(clipped, [v for _, v in pairs]))
@@ -163,7 +157,7 @@ def _clipped(pairs: Sequence[Any], clip_gradients: float | None):
     return pairs
 
 
-def _summarize(pairs: Sequence[Any], summaries: Sequence[str]):
+def _summarize(pairs, summaries):
     for g, v in pairs:
         values = g.values if isinstance(g, IndexedSlices) else g
         if values is not None and "gradients" in summaries:
@@ -172,7 +166,7 @@ def _summarize(pairs: Sequence[Any], summaries: Sequence[str]):
             summary.scalar(f"gradient_norm/{v.op.name}", global_norm([values]))
 
 
-def _multiplied(pairs: Sequence[Any], multipliers):
+def _multiplied(pairs, multipliers):
     found = []
     for g, v in pairs:
         factor = next((m for key, m in multipliers.items() if key is v or key == getattr(v, "name", None)), None)
@@ -186,7 +180,7 @@ def _multiplied(pairs: Sequence[Any], multipliers):
 
 
 def adaptive_clipping_fn(
-    std_factor: float = 2.0, decay: float = 0.95, static_max_norm=None, global_step: TensorLike | None = None,
+    std_factor: float = 2.0, decay: float = 0.95, static_max_norm=None, global_step=None,
     report_summary: bool = False, epsilon: float = 1e-8, name: str | None = None,
 ):  # fmt: skip
     """A function that clips gradients to a norm that follows their own, some deviations of its logarithm above."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tapeflow.compat.v1 import summary
-from tapeflow.core.annotations import Collections
 from tapeflow.graph.build.collections import GraphKeys, get_collection
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.reduction import reduce_mean
 from tapeflow.ops.nn.activation import Relu, Relu6, Softplus
+from tapeflow.v1 import summary
 
 __all__ = [
     "summarize_activation", "summarize_activations", "summarize_collection", "summarize_tensor",
@@ -18,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def summarize_tensor(tensor: Any, tag: str | None = None):
+def summarize_tensor(tensor, tag=None):
     """A scalar's value, anything else's histogram, as a summary."""
     tag = tag or tensor.op.name
     if tensor.shape.rank == 0:
@@ -35,12 +32,12 @@ def summarize_activation(op):
     return summary.histogram(f"{op.op.name}/activation", op)
 
 
-def summarize_tensors(tensors: Any, summarizer=summarize_tensor):
+def summarize_tensors(tensors, summarizer=summarize_tensor):
     """A summary of each."""
     return [summarizer(tensor) for tensor in tensors]
 
 
-def summarize_collection(collection: Collections, name_filter=None, summarizer=summarize_tensor):
+def summarize_collection(collection, name_filter=None, summarizer=summarize_tensor):
     """A summary of each tensor of a collection whose name matches."""
     import re
 

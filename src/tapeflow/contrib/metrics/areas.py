@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any
 
-from tapeflow.compat.v1.metrics.streaming import collected
-from tapeflow.compat.v1.metrics.weighting import fitted, squeezed
 from tapeflow.contrib.metrics.moments import streaming_concat
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Collections, Tensor, TensorLike
@@ -31,6 +29,8 @@ from tapeflow.ops.math.elementwise import exp, log, sqrt, square
 from tapeflow.ops.math.histogram import histogram_fixed_width
 from tapeflow.ops.math.reduction import reduce_max, reduce_min, reduce_sum
 from tapeflow.ops.math.segment import segment_sum
+from tapeflow.v1.metrics.streaming import collected
+from tapeflow.v1.metrics.weighting import fitted, squeezed
 from tapeflow.v1.variable_getting import get_variable
 from tapeflow.v1.variable_scoping import variable_scope
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tapeflow.compat.v1.metrics.streaming import added, collected, graph_only, metric_variable
-from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.diagonal import diag_part
@@ -24,12 +19,13 @@ from tapeflow.ops.math.elementwise import sqrt
 from tapeflow.ops.math.histogram import confusion_matrix_v1
 from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.state.assignment import assign
+from tapeflow.v1.metrics.streaming import added, collected, graph_only, metric_variable
+from tapeflow.v1.metrics.weighting import broadcast_weights, fitted
 from tapeflow.v1.variable_scoping import variable_scope
 
 
 def streaming_concat(
-    values: TensorLike, axis: int = 0, max_size=None, metrics_collections: Collections | None = None,
-    updates_collections: Collections | None = None, name: str | None = None,
+    values, axis=0, max_size=None, metrics_collections=None, updates_collections=None, name: str | None = None
 ):
     """All values so far, side by side along an axis, or the first `max_size` of them.
 
@@ -66,10 +62,7 @@ def streaming_concat(
         return collected(value, update, metrics_collections, updates_collections)
 
 
-def count(
-    values: TensorLike, weights: TensorLike | None = None, metrics_collections: Collections | None = None,
-    updates_collections: Collections | None = None, name: str | None = None,
-):
+def count(values, weights=None, metrics_collections=None, updates_collections=None, name: str | None = None):
     """The number of values, or the sum of their weights. Raises RuntimeError eagerly."""
     graph_only("count")
     with variable_scope(name, "count", (values, weights)):
@@ -85,13 +78,13 @@ def count(
         return collected(convert_to_tensor(held), update, metrics_collections, updates_collections)
 
 
-def _weighted_like(weights, values: TensorLike):
+def _weighted_like(weights, values):
     return None if weights is None else broadcast_weights(cast(weights, dtypes.float32), values)
 
 
 def streaming_covariance(
-    predictions: Any, labels: Any, weights: TensorLike | None = None, metrics_collections: Collections | None = None,
-    updates_collections: Collections | None = None, name: str | None = None,
+    predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):
     """The covariance of predictions and labels, not biased; NaN for a single one.
 
@@ -123,13 +116,12 @@ def streaming_covariance(
         return collected(value, update, metrics_collections, updates_collections)
 
 
-def _unbiased(comoment: Tensor, number: Tensor, name: str):
+def _unbiased(comoment, number, name: str):
     return where(number <= 1.0, fill([], float("nan")), comoment / (number - 1.0), name=name)
 
 
 def streaming_pearson_correlation(
-    predictions: TensorLike, labels: TensorLike, weights: TensorLike | None = None,
-    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
     name: str | None = None,
 ):
     """The correlation of predictions and labels."""
@@ -173,7 +165,7 @@ def cohen_kappa(
         return collected(value, _kappa(*updates, "update_op"), metrics_collections, updates_collections)
 
 
-def _kappa(agreed: Any, rows: Tensor, columns: Tensor, name: str):
+def _kappa(agreed, rows, columns, name: str):
     total = cast(reduce_sum(rows), dtypes.float64)
     chance = reduce_sum(divide_no_nan(cast(rows * columns, dtypes.float64), total))
     return divide_no_nan(cast(reduce_sum(agreed), dtypes.float64) - chance, total - chance, name=name)

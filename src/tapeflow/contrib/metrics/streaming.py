@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from tapeflow.compat.v1 import metrics as _metrics
-from tapeflow.compat.v1.metrics.ranking import average_precision
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.ops.array.selection import in_top_k_v1 as in_top_k
 from tapeflow.ops.math.casting import cast
+from tapeflow.v1 import metrics as _metrics
+from tapeflow.v1.metrics.ranking import average_precision
 
 # Those of tf.metrics, by their names here; the arguments labels and predictions are the other way round.
 _STREAMING = {
@@ -41,8 +37,8 @@ streaming_mean_tensor = _metrics.mean_tensor
 streaming_percentage_less = _metrics.percentage_below
 
 
-def _predictions_first(name: str, metric: Callable[..., Any]):
-    def streaming(predictions: Tensor, labels: Tensor, *args, **kwargs):
+def _predictions_first(name: str, metric):
+    def streaming(predictions, labels, *args, **kwargs):
         return metric(labels, predictions, *args, **kwargs)
 
     streaming.__name__ = streaming.__qualname__ = name
@@ -61,8 +57,8 @@ __all__ = [
 
 
 def streaming_recall_at_k(
-    predictions: TensorLike, labels: TensorLike, k, weights: Tensor | None = None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    predictions, labels, k, weights=None, metrics_collections=None, updates_collections=None,
+    name: str | None = None,
 ):
     """The share of examples whose label, of [batch], is among the k classes of the highest scores."""
     hits = cast(in_top_k(predictions, labels, k), dtypes.float32)
@@ -70,9 +66,8 @@ def streaming_recall_at_k(
 
 
 def streaming_sparse_precision_at_top_k(
-    top_k_predictions: TensorLike, labels: TensorLike, class_id: int | None = None, weights: TensorLike | None = None,
-    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
-    name: str | None = None,
+    top_k_predictions, labels, class_id=None, weights=None, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """`tf.metrics.precision_at_top_k`, with the predictions first. Raises ValueError for ones of rank 1."""
     return _metrics.precision_at_top_k(
@@ -81,9 +76,8 @@ def streaming_sparse_precision_at_top_k(
 
 
 def sparse_recall_at_top_k(
-    labels: TensorLike, top_k_predictions: TensorLike, class_id: int | None = None, weights: TensorLike | None = None,
-    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
-    name: str | None = None,
+    labels, top_k_predictions, class_id=None, weights=None, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """`tf.metrics.recall_at_top_k`. Raises ValueError for predictions of rank 1."""
     return _metrics.recall_at_top_k(
@@ -92,8 +86,7 @@ def sparse_recall_at_top_k(
 
 
 def streaming_sparse_average_precision_at_top_k(
-    top_k_predictions: TensorLike, labels: TensorLike, weights: TensorLike | None = None,
-    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    top_k_predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
     name: str | None = None,
 ):
     """The average precision of classes that are given, the best one first. Raises ValueError for ones of rank 1."""
@@ -102,7 +95,7 @@ def streaming_sparse_average_precision_at_top_k(
     return average_precision(labels, top, weights, collections, name, "average_precision_at_top_k")
 
 
-def _ranked(top_k_predictions: TensorLike):
+def _ranked(top_k_predictions):
     top = cast(top_k_predictions, dtypes.int64)
     top.shape.with_rank_at_least(2)
     return top

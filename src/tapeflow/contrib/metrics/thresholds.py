@@ -6,10 +6,6 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeflow.compat.v1 import metrics as _metrics
-from tapeflow.compat.v1.metrics.counting import counts_at_thresholds, levels, shares_checked
-from tapeflow.compat.v1.metrics.streaming import collected, graph_only, metric_variable, ratio
-from tapeflow.compat.v1.metrics.weighting import fitted
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.context import name_scope
@@ -29,6 +25,10 @@ from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import floor
 from tapeflow.ops.math.reduction import reduce_max, reduce_sum
 from tapeflow.ops.state.variable_scatter import scatter_add
+from tapeflow.v1 import metrics as _metrics
+from tapeflow.v1.metrics.counting import counts_at_thresholds, levels, shares_checked
+from tapeflow.v1.metrics.streaming import collected, graph_only, metric_variable, ratio
+from tapeflow.v1.metrics.weighting import fitted
 from tapeflow.v1.variable_scoping import variable_scope
 
 _EPSILON = 1e-7

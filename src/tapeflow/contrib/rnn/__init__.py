@@ -1,11 +1,5 @@
 """`tf.contrib.rnn`: cells and loops."""
 
-from tapeflow.compat.v1.rnn.base import LayerRNNCell
-from tapeflow.compat.v1.rnn.loops import (
-    static_bidirectional_rnn,
-    static_rnn,
-    static_state_saving_rnn,
-)
 from tapeflow.compat.v1.rnn_cell import (
     BasicLSTMCell,
     BasicRNNCell,
@@ -41,4 +35,10 @@ from tapeflow.contrib.rnn.loops import (
     stack_bidirectional_dynamic_rnn,
     stack_bidirectional_rnn,
     transpose_batch_time,
+)
+from tapeflow.v1.rnn.base import LayerRNNCell
+from tapeflow.v1.rnn.loops import (
+    static_bidirectional_rnn,
+    static_rnn,
+    static_state_saving_rnn,
 )

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from tapeflow.compat.v1.nn import embedding_lookup
-from tapeflow.compat.v1.rnn.base import RNNCell
-from tapeflow.compat.v1.rnn.cells import GRUCell, LSTMCell, LSTMStateTuple
-from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.joining import concat, split
@@ -22,6 +17,8 @@ from tapeflow.ops.nn.dropout import dropout_v1 as dropout
 from tapeflow.ops.nn.normalization import batch_normalization, moments
 from tapeflow.ops.nn.softmax import softmax
 from tapeflow.v1 import initializers
+from tapeflow.v1.rnn.base import RNNCell
+from tapeflow.v1.rnn.cells import GRUCell, LSTMCell, LSTMStateTuple
 from tapeflow.v1.variable_getting import get_variable
 from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 
@@ -82,9 +79,9 @@ class LayerNormBasicLSTMCell(_Scoped):
     _default_scope = "layer_norm_basic_lstm_cell"
 
     def __init__(
-        self, num_units: int, forget_bias: float = 1.0, input_size: int | None = None,
-        activation: Callable[..., Any] = tanh, layer_norm: bool = True, norm_gain: float = 1.0,
-        norm_shift: float = 0.0, dropout_keep_prob: float = 1.0, dropout_prob_seed=None, reuse: bool | None = None,
+        self, num_units, forget_bias: float = 1.0, input_size=None, activation=tanh, layer_norm: bool = True,
+        norm_gain: float = 1.0, norm_shift: float = 0.0, dropout_keep_prob: float = 1.0,
+        dropout_prob_seed=None, reuse=None,
     ):  # fmt: skip
         super().__init__(_reuse=reuse)
         self._num_units, self._forget_bias, self._activation = num_units, forget_bias, activation
@@ -94,10 +91,10 @@ class LayerNormBasicLSTMCell(_Scoped):
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
     output_size = property(lambda self: self._num_units)
 
-    def _norm(self, x: Tensor, scope):
+    def _norm(self, x, scope):
         return _normed(x, scope, self._norm_gain, self._norm_shift)
 
-    def step(self, inputs: TensorLike, state):
+    def step(self, inputs, state):
         c, h = state
         gates = _linear([inputs, h], 4 * self._num_units, bias=not self._layer_norm)
         i, j, f, o = split(gates, 4, 1)
@@ -128,10 +125,10 @@ class CoupledInputForgetGateLSTMCell(_Scoped):
     _default_scope = "coupled_input_forget_gate_lstm_cell"
 
     def __init__(
-        self, num_units: int, use_peepholes: bool = False, initializer=None, num_proj=None,
-        proj_clip: float | None = None, num_unit_shards: int = 1, num_proj_shards: int = 1, forget_bias: float = 1.0,
-        state_is_tuple: bool = True, activation: Callable[..., Any] = tanh, reuse: bool | None = None,
-        layer_norm: bool = False, norm_gain: float = 1.0, norm_shift: float = 0.0,
+        self, num_units, use_peepholes: bool = False, initializer=None, num_proj=None, proj_clip=None,
+        num_unit_shards: int = 1, num_proj_shards: int = 1, forget_bias: float = 1.0,
+        state_is_tuple: bool = True, activation=tanh, reuse=None, layer_norm: bool = False,
+        norm_gain: float = 1.0, norm_shift: float = 0.0,
     ):  # fmt: skip
         super().__init__(_reuse=reuse)
         self._num_units, self._forget_bias, self._activation = num_units, forget_bias, activation
@@ -146,7 +143,7 @@ class CoupledInputForgetGateLSTMCell(_Scoped):
         sizes = LSTMStateTuple(self._num_units, self.output_size)
         return sizes if self._tuple else sum(sizes)
 
-    def step(self, inputs: TensorLike, state):
+    def step(self, inputs, state):
         c, h = state if self._tuple else split(state, [self._num_units, self.output_size], 1)
         with variable_scope(get_variable_scope(), initializer=self._initializer):
             gates = _linear([inputs, h], 3 * self._num_units, bias=not self._layer_norm)
@@ -166,7 +163,7 @@ class CoupledInputForgetGateLSTMCell(_Scoped):
                 h = clip_by_value(h, -self._proj_clip, self._proj_clip)
         return h, LSTMStateTuple(c, h) if self._tuple else concat([c, h], 1)
 
-    def _norm(self, x: Tensor, scope):
+    def _norm(self, x, scope):
         return _normed(x, scope, self._norm_gain, self._norm_shift) if self._layer_norm else x
 
 
@@ -175,17 +172,14 @@ class UGRNNCell(_Scoped):
 
     _default_scope = "ugrnn_cell"
 
-    def __init__(
-        self, num_units: int, initializer=None, forget_bias: float = 1.0, activation: Callable[..., Any] = tanh,
-        reuse: bool | None = None,
-    ):
+    def __init__(self, num_units, initializer=None, forget_bias: float = 1.0, activation=tanh, reuse=None):
         super().__init__(_reuse=reuse)
         self._num_units, self._forget_bias, self._activation = num_units, forget_bias, activation
         self._initializer = initializer
 
     state_size = output_size = property(lambda self: self._num_units)
 
-    def step(self, inputs: TensorLike, state):
+    def step(self, inputs, state):
         with variable_scope(get_variable_scope(), initializer=self._initializer):
             g, c = split(_linear([inputs, state], 2 * self._num_units), 2, 1)
         gate = sigmoid(g + self._forget_bias)
@@ -199,15 +193,14 @@ class IndRNNCell(_Scoped):
     _default_scope = "ind_rnn_cell"
 
     def __init__(
-        self, num_units: int, activation: Callable[..., Any] | None = None, reuse: bool | None = None,
-        name: str | None = None, dtype: DTypeLike | None = None,
+        self, num_units, activation=None, reuse=None, name: str | None = None, dtype: DTypeLike | None = None
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
         self._num_units, self._activation = num_units, activation or tanh
 
     state_size = output_size = property(lambda self: self._num_units)
 
-    def step(self, inputs: Tensor, state):
+    def step(self, inputs, state):
         size = self._num_units
         depth = inputs.shape.as_list()[-1]
         w = get_variable("kernel_w", [depth, size], dtype=inputs.dtype)
@@ -227,14 +220,14 @@ class NASCell(_Scoped):
 
     _default_scope = "nas_cell"
 
-    def __init__(self, num_units: int, num_proj=None, use_bias: bool = False, reuse: bool | None = None, **kwargs):
+    def __init__(self, num_units, num_proj=None, use_bias: bool = False, reuse=None, **kwargs):
         super().__init__(_reuse=reuse)
         self._num_units, self._num_proj, self._use_bias = num_units, num_proj, use_bias
 
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_proj or self._num_units))
     output_size = property(lambda self: self._num_proj or self._num_units)
 
-    def step(self, inputs: Tensor, state):
+    def step(self, inputs, state):
         c, h = state
         size, depth = self._num_units, inputs.shape.as_list()[-1]
         width = self._num_proj or size
@@ -259,14 +252,14 @@ class NASCell(_Scoped):
 class _Around(_Scoped):
     """A cell around another."""
 
-    def __init__(self, cell, reuse: bool | None = None):
+    def __init__(self, cell, reuse=None):
         super().__init__(_reuse=reuse)
         self._cell = cell
 
     state_size = property(lambda self: self._cell.state_size)
     output_size = property(lambda self: self._cell.output_size)
 
-    def zero_state(self, batch_size: int, dtype: DTypeLike):
+    def zero_state(self, batch_size, dtype: DTypeLike):
         return self._cell.zero_state(batch_size, dtype)
 
 
@@ -275,14 +268,11 @@ class InputProjectionWrapper(_Around):
 
     _default_scope = "input_projection_wrapper"
 
-    def __init__(
-        self, cell, num_proj, activation: Callable[..., Any] | None = None, input_size: int | None = None,
-        reuse: bool | None = None,
-    ):
+    def __init__(self, cell, num_proj, activation=None, input_size=None, reuse=None):
         super().__init__(cell, reuse)
         self._num_proj, self._activation = num_proj, activation
 
-    def step(self, inputs: TensorLike, state):
+    def step(self, inputs, state):
         projected = _linear([inputs], self._num_proj)
         return self._cell(self._activation(projected) if self._activation else projected, state)
 
@@ -292,15 +282,13 @@ class OutputProjectionWrapper(_Around):
 
     _default_scope = "output_projection_wrapper"
 
-    def __init__(
-        self, cell, output_size: int, activation: Callable[..., Any] | None = None, reuse: bool | None = None
-    ):
+    def __init__(self, cell, output_size, activation=None, reuse=None):
         super().__init__(cell, reuse)
         self._size, self._activation = output_size, activation
 
     output_size = property(lambda self: self._size)
 
-    def step(self, inputs: TensorLike, state: TensorLike):
+    def step(self, inputs, state):
         output, state = self._cell(inputs, state)
         projected = _linear([output], self._size)
         return (self._activation(projected) if self._activation else projected), state
@@ -311,9 +299,7 @@ class EmbeddingWrapper(_Around):
 
     _default_scope = "embedding_wrapper"
 
-    def __init__(
-        self, cell, embedding_classes: int, embedding_size: int, initializer=None, reuse: bool | None = None
-    ):
+    def __init__(self, cell, embedding_classes, embedding_size, initializer=None, reuse=None):
         super().__init__(cell, reuse)
         if embedding_classes <= 0 or embedding_size <= 0:
             raise ValueError(
@@ -321,7 +307,7 @@ class EmbeddingWrapper(_Around):
             )
         self._classes, self._size, self._initializer = embedding_classes, embedding_size, initializer
 
-    def step(self, inputs: TensorLike, state: TensorLike):
+    def step(self, inputs, state):
         start = self._initializer or initializers.random_uniform_initializer(-(3**0.5), 3**0.5)
         dtype = nest.flatten(state)[0].dtype
         table = get_variable("embedding", [self._classes, self._size], initializer=start, dtype=dtype)
@@ -337,7 +323,7 @@ class HighwayWrapper(_Around):
         super().__init__(cell)
         self._couple, self._bias = couple_carry_transform_gates, carry_bias_init
 
-    def step(self, inputs: Tensor, state):
+    def step(self, inputs, state):
         output, state = self._cell(inputs, state)
         depth = inputs.shape.as_list()[-1]
         if output.shape.as_list()[-1] != depth:
@@ -358,8 +344,8 @@ class AttentionCellWrapper(_Around):
     _default_scope = "attention_cell_wrapper"
 
     def __init__(
-        self, cell, attn_length, attn_size=None, attn_vec_size=None, input_size: int | None = None,
-        state_is_tuple: bool = True, reuse: bool | None = None,
+        self, cell, attn_length, attn_size=None, attn_vec_size=None, input_size=None,
+        state_is_tuple: bool = True, reuse=None,
     ):  # fmt: skip
         if attn_length <= 0:
             raise ValueError(f"attn_length should be greater than zero, got {attn_length}")
@@ -376,10 +362,10 @@ class AttentionCellWrapper(_Around):
     )
     output_size = property(lambda self: self._attn_size)
 
-    def zero_state(self, batch_size: int, dtype: DTypeLike):
+    def zero_state(self, batch_size, dtype: DTypeLike):
         return RNNCell.zero_state(self, batch_size, dtype)
 
-    def step(self, inputs: Tensor, state):
+    def step(self, inputs, state):
         inner, attention, past = state
         depth = self._input_size or inputs.shape.as_list()[1]
         with variable_scope("input"):
@@ -408,8 +394,8 @@ class LSTMBlockCell(LSTMCell):
     """LSTMCell under the name of its fused kernel."""
 
     def __init__(
-        self, num_units: int, forget_bias: float = 1.0, cell_clip: float | None = None, use_peephole: bool = False,
-        dtype: DTypeLike | None = None, reuse: bool | None = None, name: str = "lstm_cell",
+        self, num_units: int, forget_bias: float = 1.0, cell_clip=None, use_peephole: bool = False,
+        dtype: DTypeLike | None = None, reuse=None, name: str = "lstm_cell",
     ):  # fmt: skip
         super().__init__(
             num_units, use_peepholes=use_peephole, cell_clip=cell_clip, forget_bias=forget_bias,
@@ -420,7 +406,7 @@ class LSTMBlockCell(LSTMCell):
 class GRUBlockCellV2(GRUCell):
     """GRUCell under the name of its fused kernel."""
 
-    def __init__(self, num_units=None, cell_size=None, reuse: bool | None = None, name: str = "gru_cell"):
+    def __init__(self, num_units=None, cell_size=None, reuse=None, name: str = "gru_cell"):
         super().__init__(num_units if cell_size is None else cell_size, reuse=reuse, name=name)
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tapeflow.compat.v1.rnn.loops import (
+from tapeflow.contrib.rnn.cells import LSTMBlockCell
+from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.structures import nest
+from tapeflow.ops.array.joining import concat, stack, unstack
+from tapeflow.ops.array.layout import transpose
+from tapeflow.ops.array.reorder import reverse, reverse_sequence
+from tapeflow.v1.rnn.loops import (
     bidirectional_dynamic_rnn,
     dynamic_rnn,
     static_bidirectional_rnn,
     static_rnn,
 )
-from tapeflow.contrib.rnn.cells import LSTMBlockCell
-from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
-from tapeflow.core.structures import nest
-from tapeflow.ops.array.joining import concat, stack, unstack
-from tapeflow.ops.array.layout import transpose
-from tapeflow.ops.array.reorder import reverse, reverse_sequence
 from tapeflow.v1.variable_scoping import variable_scope
 
 __all__ = [
@@ -24,7 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def transpose_batch_time(x: Tensor):
+def transpose_batch_time(x):
     """The first two axes exchanged."""
     rank = x.shape.rank
     if rank is None or rank < 2:
@@ -43,8 +41,8 @@ def _checked(cells_fw, cells_bw):
 
 
 def stack_bidirectional_rnn(
-    cells_fw, cells_bw, inputs: TensorLike, initial_states_fw=None, initial_states_bw=None,
-    dtype: DTypeLike | None = None, sequence_length: TensorLike | None = None, scope=None,
+    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None,
+    dtype: DTypeLike | None = None, sequence_length=None, scope=None,
 ):  # fmt: skip
     """Bidirectional layers, each seeing both directions of the one before: (outputs, states fw, states bw)."""
     _checked(cells_fw, cells_bw)
@@ -65,9 +63,9 @@ def stack_bidirectional_rnn(
 
 
 def stack_bidirectional_dynamic_rnn(
-    cells_fw, cells_bw, inputs: TensorLike, initial_states_fw=None, initial_states_bw=None,
-    dtype: DTypeLike | None = None, sequence_length: TensorLike | None = None, parallel_iterations=None,
-    time_major: bool = False, scope=None, swap_memory: bool = False,
+    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None,
+    dtype: DTypeLike | None = None, sequence_length=None, parallel_iterations=None, time_major: bool = False,
+    scope=None, swap_memory: bool = False,
 ):  # fmt: skip
     """The same over a tensor [batch, time, depth]."""
     _checked(cells_fw, cells_bw)
@@ -104,7 +102,7 @@ class FusedRNNCellAdaptor(FusedRNNCell):
         self._cell, self._dynamic = cell, use_dynamic_rnn
 
     def __call__(
-        self, inputs: Any, initial_state=None, dtype: DTypeLike | None = None, sequence_length: Any = None, scope=None
+        self, inputs, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None, scope=None
     ):
         if self._dynamic:
             return dynamic_rnn(
@@ -124,14 +122,13 @@ class TimeReversedFusedRNN(FusedRNNCell):
     def __init__(self, cell):
         self._cell = cell
 
-    def _reversed(self, x: TensorLike, lengths: TensorLike | None):
+    def _reversed(self, x, lengths):
         if lengths is None:
             return reverse(x, [0])
         return reverse_sequence(x, lengths, seq_axis=0, batch_axis=1)
 
     def __call__(
-        self, inputs: TensorLike, initial_state=None, dtype: DTypeLike | None = None,
-        sequence_length: TensorLike | None = None, scope=None,
+        self, inputs, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None, scope=None
     ):
         inputs = self._reversed(inputs, sequence_length)
         outputs, state = self._cell(inputs, initial_state, dtype, sequence_length, scope)
@@ -142,15 +139,13 @@ class LSTMBlockFusedCell(FusedRNNCell):
     """An LSTM over a whole sequence [time, batch, depth]."""
 
     def __init__(
-        self, num_units: int, forget_bias: float = 1.0, cell_clip: float | None = None, use_peephole: bool = False,
-        reuse: bool | None = None, dtype: DTypeLike | None = None, name: str = "lstm_fused_cell",
+        self, num_units: int, forget_bias: float = 1.0, cell_clip=None, use_peephole: bool = False,
+        reuse=None, dtype: DTypeLike | None = None, name: str = "lstm_fused_cell",
     ):  # fmt: skip
         self._cell = LSTMBlockCell(num_units, forget_bias, cell_clip, use_peephole, dtype, reuse, name)
         self.num_units = num_units
 
-    def __call__(
-        self, inputs: Any, initial_state=None, dtype=None, sequence_length: TensorLike | None = None, scope=None
-    ):
+    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
         return dynamic_rnn(
             self._cell, inputs, sequence_length, initial_state, dtype or inputs.dtype, time_major=True,
             scope=scope,

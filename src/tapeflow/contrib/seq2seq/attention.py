@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 
-from tapeflow.compat.v1.rnn.base import RNNCell
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -30,6 +29,7 @@ from tapeflow.ops.math.trigonometric import sigmoid, tanh
 from tapeflow.ops.nn.softmax import softmax
 from tapeflow.ops.random.distributions import normal
 from tapeflow.v1 import initializers
+from tapeflow.v1.rnn.base import RNNCell
 from tapeflow.v1.variable_getting import get_variable
 from tapeflow.v1.variable_scoping import variable_scope
 

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-
 from tapeflow import train as _train
 from tapeflow.compat import v1
 from tapeflow.contrib.framework.variables import get_variables_to_restore
-from tapeflow.contrib.training.evaluation import (
+from tapeflow.train.global_step import get_or_create_global_step
+from tapeflow.v1.evaluation import (
     SummaryAtEndHook,
     checkpoints_iterator,
     wait_for_new_checkpoint,
 )
-from tapeflow.core.annotations import PathLike, Variable
-from tapeflow.train.global_step import get_or_create_global_step
-
-if TYPE_CHECKING:
-    from tapeflow.checkpoint.saver import Saver
-    from tapeflow.graph.build.variables import UnreadVariable
-    from tapeflow.graph.run.session import Session
 
 __all__ = ["checkpoints_iterator", "evaluate_once", "evaluation_loop", "wait_for_new_checkpoint"]
 _USE_DEFAULT = 0
@@ -28,7 +19,7 @@ _USE_DEFAULT = 0
 class _Restored(_train.SessionCreator):
     """Makes the session of an evaluation: with the values of a checkpoint, and what comes before the first run."""
 
-    def __init__(self, master: str, config, begin: Sequence[Any], saver: Saver, path: str, after: Callable[..., Any]):
+    def __init__(self, master, config, begin, saver, path, after):
         self._master, self._config, self._begin = master, config, begin
         self._saver, self._path, self._after = saver, path, after
 
@@ -41,17 +32,16 @@ class _Restored(_train.SessionCreator):
 
 
 def evaluate_once(
-    master: str, checkpoint_path: str, logdir: PathLike | None, num_evals: int = 1, initial_op=None,
-    initial_op_feed_dict=None, eval_op: UnreadVariable | None = None, eval_op_feed_dict=None,
-    final_op: Sequence[Variable] | None = None, final_op_feed_dict=None, summary_op: int = _USE_DEFAULT,
-    summary_op_feed_dict=None, variables_to_restore=None, session_config=None, hooks: Sequence[Any] | None = None,
+    master, checkpoint_path, logdir, num_evals: int = 1, initial_op=None, initial_op_feed_dict=None,
+    eval_op=None, eval_op_feed_dict=None, final_op=None, final_op_feed_dict=None, summary_op=_USE_DEFAULT,
+    summary_op_feed_dict=None, variables_to_restore=None, session_config=None, hooks=None,
 ):  # fmt: skip
     """Restores a checkpoint, runs `eval_op` num_evals times, writes a summary; returns `final_op`'s value.
 
     `hooks` are SessionRunHooks that see these runs, and may stop them.
     """
 
-    def begin(session: Session):
+    def begin(session):
         if initial_op is not None:
             session.run(initial_op, initial_op_feed_dict)
 
@@ -62,8 +52,8 @@ def evaluate_once(
 
 
 def _evaluated(
-    master: str, path, logdir, num_evals: int, begin, eval_op: UnreadVariable | None, eval_feed, final_op: Any,
-    final_feed, summary_op: int, summary_feed, variables_to_restore, config, hooks: Sequence[Any] | None,
+    master, path, logdir, num_evals, begin, eval_op, eval_feed, final_op, final_feed, summary_op, summary_feed,
+    variables_to_restore, config, hooks,
 ):  # fmt: skip
 
     saver = _train.Saver(variables_to_restore or get_variables_to_restore())
@@ -84,19 +74,18 @@ def _evaluated(
 
 
 def evaluation_loop(
-    master: str, checkpoint_dir: str, logdir: str, num_evals: int = 1, initial_op: UnreadVariable | None = None,
-    initial_op_feed_dict=None, init_fn: Callable[..., Any] | None = None, eval_op=None, eval_op_feed_dict=None,
-    final_op: Variable | None = None, final_op_feed_dict=None, summary_op: int = _USE_DEFAULT,
-    summary_op_feed_dict=None, variables_to_restore=None, eval_interval_secs: int = 60,
-    max_number_of_evaluations: int | None = None, session_config=None, timeout: int | None = None, timeout_fn=None,
-    hooks: Sequence[Any] | None = None,
+    master, checkpoint_dir, logdir, num_evals: int = 1, initial_op=None, initial_op_feed_dict=None,
+    init_fn=None, eval_op=None, eval_op_feed_dict=None, final_op=None, final_op_feed_dict=None,
+    summary_op=_USE_DEFAULT, summary_op_feed_dict=None, variables_to_restore=None,
+    eval_interval_secs: int = 60, max_number_of_evaluations=None, session_config=None, timeout=None,
+    timeout_fn=None, hooks=None,
 ):  # fmt: skip
     """`evaluate_once` of every checkpoint that appears; returns the value of the last.
 
     `init_fn(session)` is called after `initial_op`, each time.
     """
 
-    def begin(session: Session):
+    def begin(session):
         if initial_op is not None:
             session.run(initial_op, initial_op_feed_dict)
         if init_fn is not None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow import train as _train
 from tapeflow.compat import v1
-from tapeflow.compat.v1 import logging
 from tapeflow.contrib.training.training import (
     add_gradients_summaries,
     clip_gradient_norms,
@@ -20,6 +19,7 @@ from tapeflow.core.annotations import IntLike, TensorLike, Variable
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.graph.run.timeline import Timeline
 from tapeflow.train.global_step import get_or_create_global_step
+from tapeflow.v1 import logging
 
 if TYPE_CHECKING:
     from tapeflow.graph.run.session import Session

@@ -1,6 +1,7 @@
 """`tf.contrib.summary`: summaries of eager programs of 1.x; recorded only where one asks for it."""
 
-from tapeflow.contrib.summary.recording import (
+from tapeflow.summary.recording import SummaryWriter
+from tapeflow.v1.summary_recording import (
     all_summary_ops,
     always_record_summaries,
     audio,
@@ -20,7 +21,6 @@ from tapeflow.contrib.summary.recording import (
     should_record_summaries,
     summary_writer_initializer_op,
 )
-from tapeflow.summary.recording import SummaryWriter
 
 __all__ = [
     "SummaryWriter",

@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from tapeflow import protos
 from tapeflow.contrib.training.bucketing import bucket, bucket_by_sequence_length
-from tapeflow.contrib.training.evaluation import (
-    StopAfterNEvalsHook,
-    SummaryAtEndHook,
-    checkpoints_iterator,
-    evaluate_once,
-    evaluate_repeatedly,
-    get_or_create_eval_step,
-    wait_for_new_checkpoint,
-)
 from tapeflow.contrib.training.hparams import HParams, parse_values
 from tapeflow.contrib.training.placing import (
     GreedyLoadBalancingStrategy,
@@ -27,6 +18,15 @@ from tapeflow.contrib.training.training import (
     create_train_op,
     multiply_gradients,
     train,
+)
+from tapeflow.v1.evaluation import (
+    StopAfterNEvalsHook,
+    SummaryAtEndHook,
+    checkpoints_iterator,
+    evaluate_once,
+    evaluate_repeatedly,
+    get_or_create_eval_step,
+    wait_for_new_checkpoint,
 )
 
 

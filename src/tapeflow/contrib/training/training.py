@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
 from tapeflow import train as _train
-from tapeflow.compat.v1 import summary
-from tapeflow.core.annotations import TensorLike, Variable
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build.collections import GraphKeys, get_collection
 from tapeflow.graph.graph import get_default_graph
@@ -16,11 +11,7 @@ from tapeflow.ops.control.flow import control_dependencies, group
 from tapeflow.ops.math.check import check_numerics
 from tapeflow.ops.math.clip import clip_by_norm, global_norm
 from tapeflow.train.global_step import get_or_create_global_step
-
-if TYPE_CHECKING:
-    from tapeflow.graph.build.variables import UnreadVariable
-    from tapeflow.train.adaptive import AdamOptimizer
-    from tapeflow.train.gradient_descent import GradientDescentOptimizer
+from tapeflow.v1 import summary
 
 __all__ = [
     "add_gradients_summaries", "clip_gradient_norms", "clip_gradient_norms_fn", "create_train_op",
@@ -29,7 +20,7 @@ __all__ = [
 _USE_GLOBAL_STEP = 0
 
 
-def add_gradients_summaries(grads_and_vars: Sequence[Any]):
+def add_gradients_summaries(grads_and_vars):
     """A histogram and the norm of each gradient, as summaries."""
     found = []
     for grad, var in grads_and_vars:
@@ -40,7 +31,7 @@ def add_gradients_summaries(grads_and_vars: Sequence[Any]):
     return found
 
 
-def clip_gradient_norms(gradients_to_variables: Sequence[Any], max_norm: float):
+def clip_gradient_norms(gradients_to_variables, max_norm):
     """Pairs whose gradients have at most that norm, each."""
     found = []
     for grad, var in gradients_to_variables:
@@ -53,12 +44,12 @@ def clip_gradient_norms(gradients_to_variables: Sequence[Any], max_norm: float):
     return found
 
 
-def clip_gradient_norms_fn(max_norm: float):
+def clip_gradient_norms_fn(max_norm):
     """`clip_gradient_norms` to that norm, as a function of the pairs."""
     return lambda pairs: clip_gradient_norms(pairs, max_norm)
 
 
-def multiply_gradients(grads_and_vars: Sequence[Any], gradient_multipliers: Mapping[Any, Any]):
+def multiply_gradients(grads_and_vars, gradient_multipliers):
     """Pairs with the gradients of some variables multiplied: {variable or its name: factor}.
 
     Raises ValueError for no factors, and for a variable without a gradient.
@@ -87,11 +78,9 @@ def multiply_gradients(grads_and_vars: Sequence[Any], gradient_multipliers: Mapp
 
 
 def create_train_op(
-    total_loss: TensorLike, optimizer: AdamOptimizer | GradientDescentOptimizer,
-    global_step: TensorLike | None = _USE_GLOBAL_STEP, update_ops: Sequence[Any] | None = None,
-    variables_to_train: Sequence[Variable] | None = None, transform_grads_fn=None, summarize_gradients: bool = False,
-    gate_gradients: int = 1, aggregation_method=None, colocate_gradients_with_ops: bool = False,
-    check_numerics: bool = True,
+    total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_ops=None, variables_to_train=None,
+    transform_grads_fn=None, summarize_gradients: bool = False, gate_gradients=1, aggregation_method=None,
+    colocate_gradients_with_ops: bool = False, check_numerics: bool = True,
 ):  # fmt: skip
     """An operation that moves the variables against the gradients of the loss, and gives the loss.
 
@@ -128,15 +117,14 @@ def create_train_op(
     return train_op
 
 
-def _checked(loss: TensorLike):
+def _checked(loss):
     return check_numerics(loss, "LossTensor is inf or nan")
 
 
 def train(
-    train_op: UnreadVariable, logdir: str, master: str = "", is_chief: bool = True, scaffold=None,
-    hooks: Sequence[Any] | None = None, chief_only_hooks: Sequence[Any] | None = None,
-    save_checkpoint_secs: int = 600, save_summaries_steps: int = 100, config=None, max_wait_secs: int = 7200,
-    run_metadata=None,
+    train_op, logdir, master: str = "", is_chief: bool = True, scaffold=None, hooks=None,
+    chief_only_hooks=None, save_checkpoint_secs: int = 600, save_summaries_steps: int = 100, config=None,
+    max_wait_secs: int = 7200, run_metadata=None,
 ):  # fmt: skip
     """Runs the operation until a hook wants to stop; returns the loss of the last step.
 

@@ -35,7 +35,7 @@ _FIELDS = {
         dtypes.float8_e5m2fnuz,
     ),
 }  # fmt: skip
-_FIELD = {kind: field for field, kinds in _FIELDS.items() for kind in kinds}
+FIELD = {kind: field for field, kinds in _FIELDS.items() for kind in kinds}
 # Types whose elements TensorFlow writes one by one even where there are several.
 _ONE_BY_ONE = {
     dtypes.string, dtypes.bool, dtypes.complex64, dtypes.complex128, dtypes.uint16, dtypes.int4, dtypes.uint4,
@@ -213,7 +213,7 @@ def _flat(values: Any) -> list[Any]:
 def put_elements(proto: Any, kind: DType, array: np.ndarray) -> None:
     """The elements into the field of their type, one by one."""
     flat = np.ascontiguousarray(array).ravel()
-    name = _FIELD.get(kind)
+    name = FIELD.get(kind)
     if name is None:
         raise TypeError(f"Element type {kind.name} cannot be written to a TensorProto.")
     if name == "float8_val":
@@ -240,7 +240,7 @@ def make_ndarray(tensor: Any) -> np.ndarray:
     Raises TypeError for a type without elements, ValueError where elements and shape do not fit.
     """
     kind = as_dtype(tensor.dtype)
-    if kind._is_ref_dtype or (kind not in _FIELD and kind.is_numpy_compatible):
+    if kind._is_ref_dtype or (kind not in FIELD and kind.is_numpy_compatible):
         raise TypeError(f"Unsupported tensor type: {tensor.dtype}. {_TYPES_PAGE}")
     numpy_type = np.dtype(kind.as_numpy_dtype)
     shape = [d.size for d in tensor.tensor_shape.dim]
@@ -268,7 +268,7 @@ def make_ndarray(tensor: Any) -> np.ndarray:
 
 def _get(tensor: Any, kind: DType, numpy_type: np.dtype) -> np.ndarray:
     """The elements that are there, in one dimension."""
-    name = _FIELD[kind]
+    name = FIELD[kind]
     values = getattr(tensor, name)
     if name == "float8_val":
         return np.frombuffer(values, numpy_type)

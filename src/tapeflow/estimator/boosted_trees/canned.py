@@ -18,7 +18,7 @@ from tapeflow.estimator.heads import Classes, Numbers
 from tapeflow.estimator.spec import ModeKeys
 
 if TYPE_CHECKING:
-    from tapeflow.contrib.estimator.heads import PublicHead
+    from tapeflow.estimator.public_heads import PublicHead
 
 _PRUNING = ("none", "pre", "post")
 

@@ -6,11 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.compat import v1
+from tapeflow.core import dtypes
 from tapeflow.feature_column.bucketized import BucketizedColumn
 from tapeflow.feature_column.cache import FeatureTransformationCache
 from tapeflow.feature_column.indicator import IndicatorColumn
 from tapeflow.feature_column.numeric import NumericColumn
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape_v1 as shape
+from tapeflow.ops.math.casting import cast
+from tapeflow.v1 import feature_column
 
 
 class Inputs:
@@ -29,22 +35,22 @@ class Inputs:
         for column in columns:
             if isinstance(column, BucketizedColumn):
                 size = math.prod(column.source_column.shape)
-                ids.append(v1.reshape(v1.cast(cache.get(column, None), v1.int32), [-1, size]))
+                ids.append(reshape(cast(cache.get(column, None), dtypes.int32), [-1, size]))
                 self.buckets = max(self.buckets, len(column.boundaries) + 1)
             elif isinstance(column, IndicatorColumn):
                 dense = column.get_dense_tensor(cache, None)
                 size = dense.shape[-1]
-                ids.append(v1.cast(v1.reshape(dense, [-1, size]) > 0, v1.int32))
+                ids.append(cast(reshape(dense, [-1, size]) > 0, dtypes.int32))
             elif isinstance(column, NumericColumn):
                 size = math.prod(column.shape)
-                numbers.append(v1.reshape(v1.cast(cache.get(column, None), v1.float32), [-1, size]))
+                numbers.append(reshape(cast(cache.get(column, None), dtypes.float32), [-1, size]))
             else:
                 raise ValueError(
                     "For now, only bucketized_column, indicator_column and numeric_column are supported, but got: "
                     f"{column}"
                 )
-        self.numbers = v1.concat(numbers, 1) if numbers else None
-        self.ids = v1.concat(ids, 1) if ids else v1.zeros([v1.shape(self.numbers)[0], 0], v1.int32)
+        self.numbers = concat(numbers, 1) if numbers else None
+        self.ids = concat(ids, 1) if ids else zeros([shape(self.numbers)[0], 0], dtypes.int32)
         self.number_count = sum(x.shape[1] for x in numbers)
         self.count = self.ids.shape[1] + self.number_count
 
@@ -69,6 +75,6 @@ def _names(column: BucketizedColumn | NumericColumn):
 def plain_numbers(features: dict[str, Any]):
     """Numeric columns of all features, for models without columns."""
     return [
-        v1.feature_column.numeric_column(key, [math.prod(value.shape.as_list()[1:])])
+        feature_column.numeric_column(key, [math.prod(value.shape.as_list()[1:])])
         for key, value in sorted(features.items())
     ]

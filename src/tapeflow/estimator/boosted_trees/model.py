@@ -7,10 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeflow.compat import v1
+from tapeflow import train as train_
+from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
 from tapeflow.estimator.boosted_trees import growing, quantiles
+from tapeflow.graph.build.derivatives import gradients_v1 as gradients_
+from tapeflow.ops.array.broadcasting import tile
+from tapeflow.ops.array.construction import ones_like_v1 as ones_like
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.construction import sequence_mask
+from tapeflow.ops.array.construction import zeros_like_v1 as zeros_like
+from tapeflow.ops.array.gather import gather_nd_v1 as gather_nd
+from tapeflow.ops.array.gather import gather_v1 as gather
+from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.layout import transpose_v1 as transpose
+from tapeflow.ops.array.rows import shape_v1 as shape
+from tapeflow.ops.array.selection import searchsorted
+from tapeflow.ops.control.flow import control_dependencies, group, py_func
+from tapeflow.ops.control.flow import while_loop_v1 as while_loop
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import not_equal
+from tapeflow.ops.math.comparison import where_v1 as where
+from tapeflow.ops.math.reduction import reduce_any_v1 as reduce_any
+from tapeflow.ops.math.reduction import reduce_sum_v1 as reduce_sum
+from tapeflow.ops.state.assignment import assign, assign_add
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+from tapeflow.v1.variable_getting import get_variable
 
 if TYPE_CHECKING:
     from tapeflow.estimator.boosted_trees.columns import Inputs
@@ -25,7 +49,7 @@ _KEPT_PER_BUCKET = 8
 def _variables(scope: str, named: Ensemble | Summary):
     """Variables that change their shapes."""
     return [
-        v1.get_variable(
+        get_variable(
             f"{scope}/{name}", initializer=value, validate_shape=False, trainable=False, use_resource=True
         )
         for name, value in named._asdict().items()
@@ -56,41 +80,41 @@ class Trees:
         if inputs.number_count:
             self._summary = _variables("quantiles", quantiles.new_summary(inputs.number_count))
             none = np.zeros((inputs.number_count, 0), np.float32)
-            self._boundaries = v1.get_variable(
+            self._boundaries = get_variable(
                 "quantiles/boundaries", initializer=none, validate_shape=False, trainable=False, use_resource=True
             )  # fmt: skip
-            self._known = v1.reshape(self._boundaries.read_value(), [inputs.number_count, -1])
-            numbers = v1.transpose(inputs.numbers)
-            self.ids = v1.concat([self.ids, v1.transpose(v1.searchsorted(self._known, numbers))], 1)
+            self._known = reshape(self._boundaries.read_value(), [inputs.number_count, -1])
+            numbers = transpose(inputs.numbers)
+            self.ids = concat([self.ids, transpose(searchsorted(self._known, numbers))], 1)
         self.leaves = self._leaves()
-        values = v1.gather(v1.reshape(self.state.values, [-1, self.settings.outputs]), self.leaves)
-        self.logits = v1.reduce_sum(values, 1) + self.state.bias
-        self.logits = v1.reshape(self.logits, [-1, self.settings.outputs])
+        values = gather(reshape(self.state.values, [-1, self.settings.outputs]), self.leaves)
+        self.logits = reduce_sum(values, 1) + self.state.bias
+        self.logits = reshape(self.logits, [-1, self.settings.outputs])
         self._growing = None if self.settings.by_layer else self.logits - self._values_of_growing(values)
 
     def _values_of_growing(self, values: Tensor):
         """The part of the logits that the tree makes which is not finished."""
-        counted = v1.sequence_mask(self.state.counts[growing.TREES], v1.shape(self.state.roots)[0])
-        return v1.reduce_sum(v1.where(counted, v1.zeros_like(values[0]), v1.ones_like(values[0])) * values, 1)
+        counted = sequence_mask(self.state.counts[growing.TREES], shape(self.state.roots)[0])
+        return reduce_sum(where(counted, zeros_like(values[0]), ones_like(values[0])) * values, 1)
 
     def _leaves(self):
         """The node where each example ends in each tree: int32 (examples, trees)."""
-        nodes = v1.reshape(self.state.nodes, [-1, 4])
+        nodes = reshape(self.state.nodes, [-1, 4])
         features, thresholds = nodes[:, growing.FEATURE], nodes[:, growing.BUCKET]
         children = nodes[:, growing.LEFT : growing.RIGHT + 1]
-        size, trees = v1.shape(self.ids)[0], v1.shape(self.state.roots)[0]
-        rows = v1.tile(v1.range(size)[:, None], [1, trees])
+        size, trees = shape(self.ids)[0], shape(self.state.roots)[0]
+        rows = tile(range_(size)[:, None], [1, trees])
 
         def down(at: Tensor):
-            chosen = v1.gather(features, at)
-            ids = v1.gather_nd(self.ids, v1.stack([rows, v1.maximum(chosen, 0)], 2))
-            side = 1 - v1.cast(ids <= v1.gather(thresholds, at), v1.int32)
-            below = v1.gather_nd(children, v1.stack([at, side], 2))
-            return v1.where(v1.not_equal(chosen, growing.NO_FEATURE), below, at)
+            chosen = gather(features, at)
+            ids = gather_nd(self.ids, stack([rows, maximum(chosen, 0)], 2))
+            side = 1 - cast(ids <= gather(thresholds, at), dtypes.int32)
+            below = gather_nd(children, stack([at, side], 2))
+            return where(not_equal(chosen, growing.NO_FEATURE), below, at)
 
-        start = v1.tile(v1.reshape(self.state.roots, [1, -1]), [size, 1])
-        return v1.while_loop(
-            lambda at: v1.reduce_any(v1.not_equal(v1.gather(features, at), growing.NO_FEATURE)), down, [start]
+        start = tile(reshape(self.state.roots, [1, -1]), [size, 1])
+        return while_loop(
+            lambda at: reduce_any(not_equal(gather(features, at), growing.NO_FEATURE)), down, [start]
         )
 
     def train(self, loss_of_logits, loss):
@@ -104,13 +128,13 @@ class Trees:
             logits = self._growing
             loss = loss_of_logits(logits)
         gradients, hessians = second_order(loss, logits)
-        made = v1.py_func(self._step, [*self._given(), gradients, hessians, *self.state], self._types())
+        made = py_func(self._step, [*self._given(), gradients, hessians, *self.state], self._types())
         variables = [*self._numbers_variables(), *self._variables]
-        steps = [v1.assign(x, y, validate_shape=False) for x, y in zip(variables, made, strict=True)]
-        with v1.control_dependencies(steps):
+        steps = [assign(x, y, validate_shape=False) for x, y in zip(variables, made, strict=True)]
+        with control_dependencies(steps):
             counts = self._variables[growing.Ensemble._fields.index("counts")].read_value()
             self.finished = counts[growing.TREES] >= self.settings.trees
-            return v1.group(v1.assign_add(v1.train.get_global_step(), 1))
+            return group(assign_add(train_.get_global_step(), 1))
 
     def _numbers_variables(self):
         return [*self._summary, self._boundaries] if self._inputs.number_count else []
@@ -140,12 +164,12 @@ class Trees:
 
 def second_order(loss: Tensor, logits: Tensor):
     """The gradients, and the diagonal of the Hessian, of a loss with respect to the logits of each example."""
-    (gradients,) = v1.gradients(loss, [logits])
+    (gradients,) = gradients_(loss, [logits])
     columns = []
     for k in range(logits.shape[1]):
-        (of_one,) = v1.gradients(gradients[:, k], [logits])
-        columns.append(v1.zeros_like(logits[:, k]) if of_one is None else of_one[:, k])
-    return gradients, v1.stack(columns, 1)
+        (of_one,) = gradients_(gradients[:, k], [logits])
+        columns.append(zeros_like(logits[:, k]) if of_one is None else of_one[:, k])
+    return gradients, stack(columns, 1)
 
 
 class StopsWhenGrown(SessionRunHook):

@@ -6,10 +6,20 @@ from typing import Any
 
 import numpy as np
 
-import tapeflow as tf
-from tapeflow.core import promotion
+from tapeflow.core import dtypes, promotion
 from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.binding import Tensor
+from tapeflow.core.convert import constant, is_tensor
+from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.public import public
+from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import identity, rank
+from tapeflow.ops.array.rows import shape as shape_
+from tapeflow.ops.array.rows import size as size_
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.state.variable import Variable
 
 # What NumPy calls the types of elements.
 bool_ = np.bool_
@@ -20,7 +30,7 @@ complex64, complex128 = np.complex64, np.complex128
 int_, float_, complex_ = np.int64, np.float64, np.complex128
 inexact, object_, string_, unicode_ = np.inexact, np.object_, np.bytes_, np.str_
 
-ndarray = tf.Tensor
+ndarray = Tensor
 newaxis = None
 pi, e, inf = np.pi, np.e, np.inf
 
@@ -28,26 +38,26 @@ pi, e, inf = np.pi, np.e, np.inf
 def _holds_tensors(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(_holds_tensors, value))
-    return tf.is_tensor(value)
+    return is_tensor(value)
 
 
 def tensor(value: Any, dtype: Any = None) -> Any:
     """A tensor of something like an array; of `dtype`, or of the dtype that NumPy would give it."""
-    if dtype is None and promotion.automatic() and not tf.is_tensor(value):
+    if dtype is None and promotion.automatic() and not is_tensor(value):
         target, weak = promotion.result_type(value)
-        x = tf.constant(value, target) if not _holds_tensors(value) else tensor(value, target)
+        x = constant(value, target) if not _holds_tensors(value) else tensor(value, target)
         if weak:
             x._weak = True
         return x
-    target = promotion.numpy_type(value) if dtype is None else tf.as_dtype(dtype)
+    target = promotion.numpy_type(value) if dtype is None else as_dtype(dtype)
     if isinstance(value, (list, tuple)) and _holds_tensors(value):
-        return tf.stack([tensor(each, target) for each in value])
+        return stack([tensor(each, target) for each in value])
     if isinstance(value, np.ndarray) and value.dtype != target.as_numpy_dtype:
         value = value.astype(target.as_numpy_dtype)
-    if isinstance(value, (tf.Tensor, tf.Variable)):
-        return tf.cast(value, target)
+    if isinstance(value, (Tensor, Variable)):
+        return cast(value, target)
     if dtype is not None:
-        return tf.cast(tensor(value), target) if target != tf.string else tf.constant(value, target)
+        return cast(tensor(value), target) if target != dtypes.string else constant(value, target)
     return promotion.as_dtype(value, target)
 
 
@@ -62,24 +72,24 @@ def floating(value: Any) -> Any:
     x = tensor(value)
     if x.dtype.is_floating or x.dtype.is_complex:
         return x
-    out = tf.cast(x, default_float())
+    out = cast(x, default_float())
     if promotion.is_weak(x):
         out._weak = True
     return out
 
 
-def default_float() -> tf.DType:
+def default_float() -> DType:
     """The dtype of a Python float."""
     return promotion.numpy_type(1.0)
 
 
-def dtype_of(dtype: Any) -> tf.DType:
+def dtype_of(dtype: Any) -> DType:
     """A dtype argument; Python's types are those of its numbers."""
     if dtype is float:
         return default_float()
     if dtype is int:
         return promotion.numpy_type(1)
-    return tf.as_dtype(dtype)
+    return as_dtype(dtype)
 
 
 @public
@@ -94,9 +104,9 @@ def array(val, dtype: DTypeLike | None = None, copy: bool = True, ndmin: int = 0
     """
     x = tensor(val, None if dtype is None else dtype_of(dtype))
     if copy and x is val:
-        x = tf.identity(x)
+        x = identity(x)
     missing = ndmin - len(x.shape)
-    return tf.reshape(x, tf.concat([[1] * missing, tf.shape(x)], 0)) if missing > 0 else x
+    return reshape(x, concat([[1] * missing, shape_(x)], 0)) if missing > 0 else x
 
 
 @public
@@ -151,19 +161,19 @@ def promote_types(type1, type2):
     Args:
       type1, type2: dtypes, or what makes some.
     """
-    return np.promote_types(tf.as_dtype(type1).as_numpy_dtype, tf.as_dtype(type2).as_numpy_dtype)
+    return np.promote_types(as_dtype(type1).as_numpy_dtype, as_dtype(type2).as_numpy_dtype)
 
 
 @public
 def finfo(dtype: DTypeLike):
     """The limits of a floating dtype: `numpy.finfo`."""
-    return np.finfo(dtype.as_numpy_dtype if isinstance(dtype, tf.DType) else dtype)
+    return np.finfo(dtype.as_numpy_dtype if isinstance(dtype, DType) else dtype)
 
 
 @public
 def iinfo(int_type):
     """The limits of an integer dtype: `numpy.iinfo`."""
-    return np.iinfo(int_type.as_numpy_dtype if isinstance(int_type, tf.DType) else int_type)
+    return np.iinfo(int_type.as_numpy_dtype if isinstance(int_type, DType) else int_type)
 
 
 @public
@@ -174,7 +184,7 @@ def issubdtype(arg1, arg2: Any):
       arg1, arg2: dtypes, or what makes some.
     """
     return np.issubdtype(
-        *(d.as_numpy_dtype if isinstance(d, tf.DType) else d for d in (arg1, arg2))
+        *(d.as_numpy_dtype if isinstance(d, DType) else d for d in (arg1, arg2))
     )
 
 
@@ -205,15 +215,15 @@ def size(x: Any, axis=None):
     x = tensor(x)
     if axis is not None:
         known = x.shape[axis]
-        return tf.shape(x)[axis] if known is None else known
+        return shape_(x)[axis] if known is None else known
     if x.shape.is_fully_defined():
         return np.int64(x.shape.num_elements())
-    return tf.size(x)
+    return size_(x)
 
 
 @public
 def isscalar(num):
     """Whether `num` is a number, string or tensor without axes."""
-    if tf.is_tensor(num):
-        return len(num.shape) == 0 if num.shape.rank is not None else tf.equal(tf.rank(num), 0)
+    if is_tensor(num):
+        return len(num.shape) == 0 if num.shape.rank is not None else equal(rank(num), 0)
     return np.isscalar(num)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import tapeflow as tf
+from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import promoted, tensor
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_to
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.joining import concat, unstack
+from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.rows import shape
+from tapeflow.ops.math.arithmetic import floormod
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.clip import clip_by_value
+from tapeflow.ops.math.comparison import where as where_
+from tapeflow.ops.math.sorting import argsort as argsort_
+from tapeflow.ops.math.sorting import sort as sort_
 
 
 @public
-def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None):
+def where(condition: TensorLike, x=None, y=None):
     """Return elements of `x` where a condition holds, else of `y`.
 
     Args:
@@ -19,13 +29,13 @@ def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | No
       x, y: arrays, which broadcast with it; without both, the indices where the condition holds are returned, one
         tensor for each axis.
     """
-    condition = tf.cast(tensor(condition), tf.bool)
+    condition = cast(tensor(condition), dtypes.bool)
     if x is None and y is None:
         return nonzero(condition)
     if x is None or y is None:
         raise ValueError("Both x and y must be ndarrays, or both must be None.")
     x, y = promoted(x, y)
-    return tf.where(condition, x, y)
+    return where_(condition, x, y)
 
 
 @public
@@ -33,12 +43,12 @@ def nonzero(a: TensorLike):
     """The indices of the elements that are not zero: a list with a tensor for each axis."""
     x = tensor(a)
     if not len(x.shape):
-        x = tf.reshape(x, [1])
-    return tf.unstack(tf.where(tf.cast(x, tf.bool)), num=len(x.shape), axis=1)
+        x = reshape(x, [1])
+    return unstack(where_(cast(x, dtypes.bool)), num=len(x.shape), axis=1)
 
 
 @public
-def select(condlist, choicelist, default: int = 0):
+def select(condlist, choicelist, default=0):
     """Return elements of the first choice whose condition holds.
 
     Args:
@@ -54,12 +64,12 @@ def select(condlist, choicelist, default: int = 0):
         raise ValueError("condlist must be non-empty")
     *choices, out = promoted(*choicelist, default)
     for condition, choice in zip(reversed(condlist), reversed(choices)):
-        out = tf.where(tensor(condition), choice, out)
+        out = where_(tensor(condition), choice, out)
     return out
 
 
 @public
-def take(a: TensorLike, indices: Any, axis=None, out=None, mode: str = "clip"):
+def take(a: TensorLike, indices, axis=None, out=None, mode: str = "clip"):
     """Return elements at indices.
 
     Args:
@@ -77,17 +87,17 @@ def take(a: TensorLike, indices: Any, axis=None, out=None, mode: str = "clip"):
         raise ValueError("The mode 'raise' is not supported: use 'clip' or 'wrap'.")
     x, indices = tensor(a), tensor(indices)
     if axis is None:
-        x, axis = tf.reshape(x, [-1]), 0
-    size = tf.cast(tf.shape(x)[axis], indices.dtype)
+        x, axis = reshape(x, [-1]), 0
+    size = cast(shape(x)[axis], indices.dtype)
     if mode == "clip":
-        indices = tf.clip_by_value(indices, tf.zeros_like(size), size - 1)
+        indices = clip_by_value(indices, zeros_like(size), size - 1)
     else:
-        indices = tf.math.floormod(indices, size)
-    return tf.gather(x, indices, axis=axis)
+        indices = floormod(indices, size)
+    return gather(x, indices, axis=axis)
 
 
 @public
-def take_along_axis(arr: TensorLike, indices: Any, axis):
+def take_along_axis(arr, indices, axis):
     """Return, for each place along the other axes, the elements at its own indices along an axis.
 
     Args:
@@ -97,23 +107,23 @@ def take_along_axis(arr: TensorLike, indices: Any, axis):
     """
     x, indices = tensor(arr), tensor(indices)
     if axis is None:
-        return take_along_axis(tf.reshape(x, [-1]), indices, 0)
+        return take_along_axis(reshape(x, [-1]), indices, 0)
     rank = len(x.shape)
     if len(indices.shape) != rank:
         raise ValueError("`arr` and `indices` must have the same number of axes.")
     axis %= rank
     order = [i for i in range(rank) if i != axis] + [axis]
     back = sorted(range(rank), key=order.__getitem__)
-    x, indices = tf.transpose(x, order), tf.transpose(indices, order)
-    lead = tf.broadcast_dynamic_shape(tf.shape(x)[:-1], tf.shape(indices)[:-1])
-    x = tf.broadcast_to(x, tf.concat([lead, tf.shape(x)[-1:]], 0))
-    indices = tf.broadcast_to(indices, tf.concat([lead, tf.shape(indices)[-1:]], 0))
-    indices = tf.where(indices < 0, indices + tf.cast(tf.shape(x)[-1], indices.dtype), indices)
-    return tf.transpose(tf.gather(x, indices, axis=-1, batch_dims=rank - 1), back)
+    x, indices = transpose(x, order), transpose(indices, order)
+    lead = broadcast_dynamic_shape(shape(x)[:-1], shape(indices)[:-1])
+    x = broadcast_to(x, concat([lead, shape(x)[-1:]], 0))
+    indices = broadcast_to(indices, concat([lead, shape(indices)[-1:]], 0))
+    indices = where_(indices < 0, indices + cast(shape(x)[-1], indices.dtype), indices)
+    return transpose(gather(x, indices, axis=-1, batch_dims=rank - 1), back)
 
 
 @public
-def compress(condition: Any, a: TensorLike, axis: AxisLike | None = None):
+def compress(condition, a: TensorLike, axis: AxisLike | None = None):
     """Return the slices along an axis where a condition holds.
 
     Args:
@@ -121,15 +131,15 @@ def compress(condition: Any, a: TensorLike, axis: AxisLike | None = None):
       a: an array, or what makes one.
       axis: the axis; None: all elements in a row.
     """
-    x, condition = tensor(a), tf.cast(tensor(condition), tf.bool)
+    x, condition = tensor(a), cast(tensor(condition), dtypes.bool)
     if len(condition.shape) != 1:
         raise ValueError("condition must be a 1-d array.")
     if axis is None:
-        x, axis = tf.reshape(x, [-1]), 0
-    return tf.gather(x, tf.reshape(tf.where(condition), [-1]), axis=axis)
+        x, axis = reshape(x, [-1]), 0
+    return gather(x, reshape(where_(condition), [-1]), axis=axis)
 
 
-def _quick(kind: str, order: int | None):
+def _quick(kind, order):
     if kind not in ("quicksort", "stable"):
         raise ValueError(
             'Invalid value for argument `kind`. Only kind="quicksort" and kind="stable" are supported. '
@@ -140,7 +150,7 @@ def _quick(kind: str, order: int | None):
 
 
 @public
-def sort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order: int | None = None):
+def sort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order=None):
     """Return elements in ascending order.
 
     Args:
@@ -151,11 +161,11 @@ def sort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order: int
     """
     _quick(kind, order)
     x = tensor(a)
-    return tf.sort(tf.reshape(x, [-1]) if axis is None else x, -1 if axis is None else axis)
+    return sort_(reshape(x, [-1]) if axis is None else x, -1 if axis is None else axis)
 
 
 @public
-def argsort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order: int | None = None):
+def argsort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order=None):
     """Return the int64 indices that sort an array.
 
     Args:
@@ -167,6 +177,6 @@ def argsort(a: TensorLike, axis: AxisLike = -1, kind: str = "quicksort", order: 
     _quick(kind, order)
     x = tensor(a)
     stable = kind == "stable"
-    x, axis = (tf.reshape(x, [-1]), -1) if axis is None or x.shape.rank == 0 else (x, axis)
-    x = tf.cast(x, tf.int8) if x.dtype == tf.bool else x
-    return tf.cast(tf.argsort(x, axis, stable=stable), tf.int64)
+    x, axis = (reshape(x, [-1]), -1) if axis is None or x.shape.rank == 0 else (x, axis)
+    x = cast(x, dtypes.int8) if x.dtype == dtypes.bool else x
+    return cast(argsort_(x, axis, stable=stable), dtypes.int64)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-import tapeflow as tf
+from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
+from tapeflow.core.convert import constant, is_tensor
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import (
     array,
@@ -18,6 +19,27 @@ from tapeflow.experimental.numpy.arrays import (
     promoted,
     tensor,
 )
+from tapeflow.experimental.numpy.shaping import moveaxis
+from tapeflow.ops.array.broadcasting import broadcast_to
+from tapeflow.ops.array.construction import fill
+from tapeflow.ops.array.construction import linspace as linspace_
+from tapeflow.ops.array.construction import meshgrid as meshgrid_
+from tapeflow.ops.array.construction import ones as ones_
+from tapeflow.ops.array.construction import ones_like as ones_like_
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.construction import zeros as zeros_
+from tapeflow.ops.array.construction import zeros_like as zeros_like_
+from tapeflow.ops.array.diagonal import diag as diag_
+from tapeflow.ops.array.diagonal import diag_part
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.reorder import reverse
+from tapeflow.ops.array.rows import shape as shape_
+from tapeflow.ops.math.arithmetic import pow as pow_
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import equal, where
+from tapeflow.ops.math.elementwise import exp, log
+from tapeflow.ops.math.elementwise import sign as sign_
 
 
 def _like(dtype: DTypeLike | None, a):
@@ -32,7 +54,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = float):
       shape: the shape, an int or a tuple of ints.
       dtype: the dtype; a Python float means float64, or float32 where that is preferred.
     """
-    return tf.zeros(shape, dtype_of(dtype))
+    return zeros_(shape, dtype_of(dtype))
 
 
 @public
@@ -44,7 +66,7 @@ def zeros_like(a: TensorLike, dtype: DTypeLike | None = None):
       dtype: the dtype; None: that of `a`.
     """
     a = tensor(a)
-    return tf.zeros_like(a, _like(dtype, a))
+    return zeros_like_(a, _like(dtype, a))
 
 
 @public
@@ -55,7 +77,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = float):
       shape: the shape, an int or a tuple of ints.
       dtype: the dtype; a Python float means float64, or float32 where that is preferred.
     """
-    return tf.ones(shape, dtype_of(dtype))
+    return ones_(shape, dtype_of(dtype))
 
 
 @public
@@ -67,7 +89,7 @@ def ones_like(a: TensorLike, dtype: DTypeLike | None = None):
       dtype: the dtype; None: that of `a`.
     """
     a = tensor(a)
-    return tf.ones_like(a, _like(dtype, a))
+    return ones_like_(a, _like(dtype, a))
 
 
 @public
@@ -101,7 +123,7 @@ def full(shape: Sequence[Any], fill_value, dtype=None):
       fill_value: the value, which broadcasts to the shape.
       dtype: the dtype; None: that of the value.
     """
-    return tf.broadcast_to(array(fill_value, dtype, copy=False), shape)
+    return broadcast_to(array(fill_value, dtype, copy=False), shape)
 
 
 @public
@@ -126,7 +148,7 @@ def full_like(
     if shape:
         raise ValueError("Overriding the shape is not supported.")
     a = tensor(a)
-    return tf.broadcast_to(tensor(fill_value, _like(dtype, a)), tf.shape(a))
+    return broadcast_to(tensor(fill_value, _like(dtype, a)), shape_(a))
 
 
 @public
@@ -140,8 +162,8 @@ def eye(N, M=None, k: int = 0, dtype: DTypeLike = float):
       dtype: the dtype; a Python float means float64, or float32 where that is preferred.
     """
     columns = N if M is None else M
-    on = tf.equal(tf.range(columns)[None, :], tf.range(N)[:, None] + k)
-    return tf.cast(on, dtype_of(dtype))
+    on = equal(range_(columns)[None, :], range_(N)[:, None] + k)
+    return cast(on, dtype_of(dtype))
 
 
 @public
@@ -166,8 +188,8 @@ def tri(N, M=None, k: int = 0, dtype: DTypeLike | None = None):
       dtype: the dtype; None: float64, or float32 where that is preferred.
     """
     columns = N if M is None else M
-    on = tf.range(columns)[None, :] <= tf.range(N)[:, None] + k
-    return tf.cast(on, default_float() if dtype is None else dtype_of(dtype))
+    on = range_(columns)[None, :] <= range_(N)[:, None] + k
+    return cast(on, default_float() if dtype is None else dtype_of(dtype))
 
 
 @public
@@ -180,13 +202,13 @@ def arange(start, stop=None, step: int = 1, dtype: DTypeLike | None = None):
       step: how far they are apart; ValueError for 0.
       dtype: the dtype; None: that of the arguments.
     """
-    if not tf.is_tensor(step) and not step:
+    if not is_tensor(step) and not step:
         raise ValueError("step must be non-zero.")
     if stop is None:
         start, stop = 0, start
     start, stop, step = promoted(start, stop, step)
-    numbers = tf.range(start, stop, step)
-    return numbers if dtype is None else tf.cast(numbers, dtype_of(dtype))
+    numbers = range_(start, stop, step)
+    return numbers if dtype is None else cast(numbers, dtype_of(dtype))
 
 
 @public
@@ -208,22 +230,22 @@ def linspace(
     target = None if dtype is None else dtype_of(dtype)
     start, stop = (floating(x) for x in promoted(start, stop))
     if target is not None and (target.is_floating or target.is_complex):
-        start, stop = tf.cast(start, target), tf.cast(stop, target)
+        start, stop = cast(start, target), cast(stop, target)
     gaps = num - 1 if endpoint else num
     step = (
         (stop - start) / max(gaps, 1)
         if gaps
-        else tf.fill(tf.shape(stop - start), tf.constant(np.nan, start.dtype))
+        else fill(shape_(stop - start), constant(np.nan, start.dtype))
     )
-    start, stop = tf.broadcast_to(start, tf.shape(step)), tf.broadcast_to(stop, tf.shape(step))
+    start, stop = broadcast_to(start, shape_(step)), broadcast_to(stop, shape_(step))
     last = stop if endpoint else stop - step
     if num <= 0:
-        out = tf.zeros(tf.concat([[0], tf.shape(start)], 0), start.dtype)
+        out = zeros_(concat([[0], shape_(start)], 0), start.dtype)
     else:
-        out = tf.linspace(start, last, num, axis=0)
+        out = linspace_(start, last, num, axis=0)
     if axis:
-        out = tf.experimental.numpy.moveaxis(out, 0, axis)
-    out = out if target is None else tf.cast(out, target)
+        out = moveaxis(out, 0, axis)
+    out = out if target is None else cast(out, target)
     return (out, step) if retstep else out
 
 
@@ -244,8 +266,8 @@ def logspace(
       axis: the axis of the numbers.
     """
     exponents = linspace(start, stop, num, endpoint, axis=axis)
-    out = tf.pow(tf.cast(base, exponents.dtype), exponents)
-    return out if dtype is None else tf.cast(out, dtype_of(dtype))
+    out = pow_(cast(base, exponents.dtype), exponents)
+    return out if dtype is None else cast(out, dtype_of(dtype))
 
 
 @public
@@ -261,17 +283,17 @@ def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype: DTypeLik
       axis: the axis of the numbers.
     """
     start, stop = (floating(x) for x in promoted(start, stop))
-    sign = tf.sign(start)
+    sign = sign_(start)
     exponents = linspace(
-        tf.math.log(start * sign),
-        tf.math.log(stop * sign),
+        log(start * sign),
+        log(stop * sign),
         num,
         endpoint,
         dtype=start.dtype,
         axis=axis,
     )
-    out = tf.exp(exponents) * (sign if not axis else tf.expand_dims(sign, axis))
-    return out if dtype is None else tf.cast(out, dtype_of(dtype))
+    out = exp(exponents) * (sign if not axis else expand_dims(sign, axis))
+    return out if dtype is None else cast(out, dtype_of(dtype))
 
 
 @public
@@ -284,13 +306,13 @@ def diag(v, k: int = 0):
     """
     v = tensor(v)
     if len(v.shape) == 1:
-        return tf.linalg.diag(v, k=k)
+        return diag_(v, k=k)
     if len(v.shape) != 2:
         raise ValueError("Input array must be 1-D or 2-D.")
     rows, columns = v.shape
     if k >= columns or k <= -rows:
-        return tf.zeros([0], v.dtype)
-    return tf.linalg.diag_part(v, k=k)
+        return zeros_([0], v.dtype)
+    return diag_part(v, k=k)
 
 
 @public
@@ -301,7 +323,7 @@ def diagflat(v, k: int = 0):
       v: an array, or what makes one.
       k: which diagonal: 0 is the main one, positive numbers are above it.
     """
-    return diag(tf.reshape(tensor(v), [-1]), k)
+    return diag(reshape(tensor(v), [-1]), k)
 
 
 @public
@@ -312,7 +334,7 @@ def diag_indices(n: int, ndim: int = 2):
       n: the size of each axis.
       ndim: the number of axes.
     """
-    return (tf.range(n),) * ndim
+    return (range_(n),) * ndim
 
 
 @public
@@ -326,9 +348,9 @@ def vander(x: Any, N=None, increasing: bool = False):
     """
     x = tensor(x)
     columns = x.shape[0] if N is None else N
-    powers = tf.range(columns)
-    powers = tf.cast(powers if increasing else tf.reverse(powers, [0]), x.dtype)
-    return tf.pow(x[:, None], powers[None, :])
+    powers = range_(columns)
+    powers = cast(powers if increasing else reverse(powers, [0]), x.dtype)
+    return pow_(x[:, None], powers[None, :])
 
 
 @public
@@ -343,7 +365,7 @@ def meshgrid(*xi, **kwargs):
         raise ValueError("Function `meshgrid` does not support returning sparse arrays yet.")
     if not kwargs.pop("copy", True):
         raise ValueError("Function `meshgrid` only supports copy=True.")
-    return tf.meshgrid(*(tensor(x) for x in xi), **kwargs)
+    return meshgrid_(*(tensor(x) for x in xi), **kwargs)
 
 
 @public
@@ -354,9 +376,9 @@ def ix_(*args):
         x = tensor(each)
         if len(x.shape) != 1:
             raise ValueError(f"Arguments must be 1-d, got arg {i} of rank {len(x.shape)}")
-        if x.dtype == tf.bool:
-            x = tf.reshape(tf.where(x), [-1])
+        if x.dtype == dtypes.bool:
+            x = reshape(where(x), [-1])
         sides = [1] * len(args)
         sides[i] = -1
-        out.append(tf.reshape(x, sides))
+        out.append(reshape(x, sides))
     return out

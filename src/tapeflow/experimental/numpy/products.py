@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import tapeflow as tf
-from tapeflow.core.annotations import AxisLike, DTypeLike, Tensor, TensorLike
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import dtype_of, promoted, tensor
 from tapeflow.experimental.numpy.shaping import diagonal, moveaxis
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_to
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.joining import unstack
+from tapeflow.ops.array.layout import reshape, squeeze
+from tapeflow.ops.array.padding import pad
+from tapeflow.ops.array.rows import shape as shape_
+from tapeflow.ops.linalg.cross import cross as cross_
+from tapeflow.ops.linalg.einsum import einsum as einsum_
+from tapeflow.ops.linalg.matmul import matmul as matmul_
+from tapeflow.ops.linalg.matmul import tensordot as tensordot_
+from tapeflow.ops.math.arithmetic import multiply
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import logical_and, not_equal
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.math.reduction import reduce_sum
 
 
-def _counted(function: Callable[..., Any], *values):
+def _counted(function, *values):
     """Matrix products have no booleans: a product of such says whether one of the terms is true."""
-    if values[0].dtype == tf.bool:
-        return tf.cast(function(*(tf.cast(v, tf.int32) for v in values)), tf.bool)
+    if values[0].dtype == dtypes.bool:
+        return cast(function(*(cast(v, dtypes.int32) for v in values)), dtypes.bool)
     return function(*values)
 
 
-def _matmul(a: Tensor, b: Tensor):
+def _matmul(a, b):
     if len(a.shape) == 1 and len(b.shape) == 1:
-        return tf.tensordot(a, b, 1)
+        return tensordot_(a, b, 1)
     if len(a.shape) == 1:
-        return tf.squeeze(tf.matmul(a[None, :], b), -2)
+        return squeeze(matmul_(a[None, :], b), -2)
     if len(b.shape) == 1:
-        return tf.squeeze(tf.matmul(a, b[:, None]), -1)
-    return tf.matmul(a, b)
+        return squeeze(matmul_(a, b[:, None]), -1)
+    return matmul_(a, b)
 
 
 @public
-def matmul(x1: Any, x2: Any):
+def matmul(x1, x2):
     """Return the product of matrices, or of a matrix and a vector; ValueError for scalars.
 
     Args:
@@ -51,10 +65,10 @@ def dot(a, b):
     """
     a, b = promoted(a, b)
     if not len(a.shape) or not len(b.shape):
-        return tf.multiply(a, b) if a.dtype != tf.bool else tf.logical_and(a, b)
+        return multiply(a, b) if a.dtype != dtypes.bool else logical_and(a, b)
     axis = -1 if len(b.shape) == 1 else -2
     return _counted(
-        lambda x, y: tf.tensordot(x, y, [[-1 % len(a.shape)], [axis % len(b.shape)]]), a, b
+        lambda x, y: tensordot_(x, y, [[-1 % len(a.shape)], [axis % len(b.shape)]]), a, b
     )
 
 
@@ -67,8 +81,8 @@ def inner(a, b):
     """
     a, b = promoted(a, b)
     if not len(a.shape) or not len(b.shape):
-        return tf.multiply(a, b)
-    return _counted(lambda x, y: tf.tensordot(x, y, [[len(a.shape) - 1], [len(b.shape) - 1]]), a, b)
+        return multiply(a, b)
+    return _counted(lambda x, y: tensordot_(x, y, [[len(a.shape) - 1], [len(b.shape) - 1]]), a, b)
 
 
 @public
@@ -79,11 +93,11 @@ def outer(a: TensorLike, b: TensorLike):
       a, b: arrays, or what makes some, taken as vectors.
     """
     a, b = promoted(a, b)
-    return tf.reshape(a, [-1, 1]) * tf.reshape(b, [1, -1])
+    return reshape(a, [-1, 1]) * reshape(b, [1, -1])
 
 
 @public
-def vdot(a: Any, b: Any):
+def vdot(a, b):
     """Return the sum of the products of elements, those of `a` conjugated.
 
     Args:
@@ -91,8 +105,8 @@ def vdot(a: Any, b: Any):
     """
     a, b = promoted(a, b)
     return dot(
-        tf.math.conj(tf.reshape(a, [-1])) if a.dtype.is_complex else tf.reshape(a, [-1]),
-        tf.reshape(b, [-1]),
+        conj(reshape(a, [-1])) if a.dtype.is_complex else reshape(a, [-1]),
+        reshape(b, [-1]),
     )
 
 
@@ -104,11 +118,11 @@ def tensordot(a: TensorLike, b: TensorLike, axes: AxisLike = 2):
       a, b: arrays, or what makes some.
       axes: how many last axes of `a` go with as many first ones of `b`, or a pair of lists of axes.
     """
-    return _counted(lambda x, y: tf.tensordot(x, y, axes), *promoted(a, b))
+    return _counted(lambda x, y: tensordot_(x, y, axes), *promoted(a, b))
 
 
 @public
-def kron(a: Any, b: Any):
+def kron(a, b):
     """Return the Kronecker product.
 
     Args:
@@ -116,12 +130,12 @@ def kron(a: Any, b: Any):
     """
     a, b = promoted(a, b)
     rank = max(len(a.shape), len(b.shape))
-    a = tf.reshape(a, [1] * (rank - len(a.shape)) + list(a.shape))
-    b = tf.reshape(b, [1] * (rank - len(b.shape)) + list(b.shape))
-    pairs = tf.reshape(a, [s for n in a.shape for s in (n, 1)]) * tf.reshape(
+    a = reshape(a, [1] * (rank - len(a.shape)) + list(a.shape))
+    b = reshape(b, [1] * (rank - len(b.shape)) + list(b.shape))
+    pairs = reshape(a, [s for n in a.shape for s in (n, 1)]) * reshape(
         b, [s for n in b.shape for s in (1, n)]
     )
-    return tf.reshape(pairs, [m * n for m, n in zip(a.shape, b.shape)])
+    return reshape(pairs, [m * n for m, n in zip(a.shape, b.shape)])
 
 
 @public
@@ -140,11 +154,11 @@ def einsum(subscripts, *operands, **kwargs):
         raise ValueError("order is not supported.")
     optimize = kwargs.pop("optimize", False)
     how = "greedy" if optimize is True else "optimal" if optimize is False else optimize
-    return _counted(lambda *xs: tf.einsum(subscripts, *xs, optimize=how), *promoted(*operands))
+    return _counted(lambda *xs: einsum_(subscripts, *xs, optimize=how), *promoted(*operands))
 
 
 @public
-def cross(a: Any, b: Any, axisa=-1, axisb=-1, axisc=-1, axis: AxisLike | None = None):
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis: AxisLike | None = None):
     """Return the cross product of vectors of two or three elements.
 
     Args:
@@ -161,14 +175,14 @@ def cross(a: Any, b: Any, axisa=-1, axisb=-1, axisc=-1, axis: AxisLike | None = 
     if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
         raise ValueError("incompatible dimensions for cross product (dimension must be 2 or 3)")
     flat = a.shape[-1] == b.shape[-1] == 2
-    a, b = (tf.pad(x, [[0, 0]] * (len(x.shape) - 1) + [[0, 3 - x.shape[-1]]]) for x in (a, b))
-    shape = tf.broadcast_dynamic_shape(tf.shape(a), tf.shape(b))
-    out = tf.linalg.cross(tf.broadcast_to(a, shape), tf.broadcast_to(b, shape))
+    a, b = (pad(x, [[0, 0]] * (len(x.shape) - 1) + [[0, 3 - x.shape[-1]]]) for x in (a, b))
+    shape = broadcast_dynamic_shape(shape_(a), shape_(b))
+    out = cross_(broadcast_to(a, shape), broadcast_to(b, shape))
     return out[..., 2] if flat else moveaxis(out, -1, axisc)
 
 
 @public
-def trace(a: TensorLike, offset: TensorLike = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None):
+def trace(a: TensorLike, offset=0, axis1=0, axis2=1, dtype: DTypeLike | None = None):
     """Return the sum of the diagonal of the matrices in two axes.
 
     Args:
@@ -180,10 +194,10 @@ def trace(a: TensorLike, offset: TensorLike = 0, axis1: int = 0, axis2: int = 1,
     """
     x = diagonal(a, offset, axis1, axis2)
     if dtype is not None:
-        x = tf.cast(x, dtype_of(dtype))
-    elif x.dtype == tf.bool:
-        x = tf.cast(x, tf.int64)
-    return tf.reduce_sum(x, -1)
+        x = cast(x, dtype_of(dtype))
+    elif x.dtype == dtypes.bool:
+        x = cast(x, dtypes.int64)
+    return reduce_sum(x, -1)
 
 
 @public
@@ -195,14 +209,14 @@ def polyval(p, x: TensorLike):
       x: where to evaluate it.
     """
     p, x = promoted(p, x)
-    out = tf.zeros_like(x)
-    for coefficient in tf.unstack(tf.reshape(p, [-1]) if p.shape.rank == 0 else p):
+    out = zeros_like(x)
+    for coefficient in unstack(reshape(p, [-1]) if p.shape.rank == 0 else p):
         out = out * x + coefficient
     return out
 
 
 @public
-def diff(a: TensorLike, n: int = 1, axis=-1):
+def diff(a: TensorLike, n=1, axis=-1):
     """Return differences of neighbours along an axis.
 
     Args:
@@ -214,7 +228,7 @@ def diff(a: TensorLike, n: int = 1, axis=-1):
     axis %= len(x.shape)
     for _ in range(n):
         size = x.shape[axis]
-        later = tf.gather(x, tf.range(1, size), axis=axis)
-        earlier = tf.gather(x, tf.range(0, size - 1), axis=axis)
-        x = tf.not_equal(later, earlier) if x.dtype == tf.bool else later - earlier
+        later = gather(x, range_(1, size), axis=axis)
+        earlier = gather(x, range_(0, size - 1), axis=axis)
+        x = not_equal(later, earlier) if x.dtype == dtypes.bool else later - earlier
     return x

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-import tapeflow as tf
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, promoted
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
+from tapeflow.ops.array.rows import shape
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.random.distributions import normal
+from tapeflow.ops.random.distributions import poisson as poisson_
+from tapeflow.ops.random.distributions import uniform as uniform_
+from tapeflow.ops.random.seed import set_seed
 
 
 def _shape(size):
@@ -23,7 +31,7 @@ def seed(s):
         raise ValueError(
             f"Argument `s` got an invalid value {s}. Only integers are supported."
         ) from None
-    tf.random.set_seed(s)
+    set_seed(s)
 
 
 @public
@@ -33,9 +41,9 @@ def randn(*args):
 
 
 @public
-def standard_normal(size: TensorLike | None = None):
+def standard_normal(size=None):
     """Numbers of the standard normal distribution."""
-    return tf.random.normal(_shape(size), dtype=default_float())
+    return normal(_shape(size), dtype=default_float())
 
 
 @public
@@ -45,13 +53,13 @@ def rand(*size):
 
 
 @public
-def random(size: TensorLike | None = None):
+def random(size=None):
     """Numbers between 0 and 1."""
     return uniform(0.0, 1.0, size)
 
 
 @public
-def uniform(low: TensorLike = 0.0, high: TensorLike = 1.0, size: TensorLike | None = None):
+def uniform(low=0.0, high=1.0, size=None):
     """Return numbers between two ends.
 
     Args:
@@ -60,14 +68,14 @@ def uniform(low: TensorLike = 0.0, high: TensorLike = 1.0, size: TensorLike | No
       size: the shape; None: that of the two ends broadcast.
     """
     dtype = default_float()
-    low, high = tf.cast(low, dtype), tf.cast(high, dtype)
+    low, high = cast(low, dtype), cast(high, dtype)
     if size is None:
-        size = tf.broadcast_dynamic_shape(tf.shape(low), tf.shape(high))
-    return tf.random.uniform(_shape(size), low, high, dtype)
+        size = broadcast_dynamic_shape(shape(low), shape(high))
+    return uniform_(_shape(size), low, high, dtype)
 
 
 @public
-def poisson(lam: TensorLike = 1.0, size: TensorLike | None = None):
+def poisson(lam=1.0, size=None):
     """Return numbers of the Poisson distribution.
 
     Args:
@@ -75,14 +83,12 @@ def poisson(lam: TensorLike = 1.0, size: TensorLike | None = None):
       size: the shape; None: that of `lam`.
     """
     if size is None:
-        size = tf.shape(promoted(lam)[0])
-    return tf.random.poisson(_shape(size), lam, tf.int64)
+        size = shape(promoted(lam)[0])
+    return poisson_(_shape(size), lam, dtypes.int64)
 
 
 @public
-def randint(
-    low: TensorLike, high: TensorLike | None = None, size: TensorLike | None = None, dtype: DTypeLike = np.int64
-):
+def randint(low, high=None, size=None, dtype: DTypeLike = np.int64):
     """Return integers from `low` up to but without `high`.
 
     Args:
@@ -92,9 +98,9 @@ def randint(
       dtype: int32 or int64; ValueError for others.
     """
     low, high = (0, low) if high is None else (low, high)
-    target = tf.as_dtype(dtype)
-    if target not in (tf.int32, tf.int64):
+    target = as_dtype(dtype)
+    if target not in (dtypes.int32, dtypes.int64):
         raise ValueError(
             f"Argument `dtype` got an invalid value {dtype}. Only those convertible to int32 or int64 are supported."
         )
-    return tf.random.uniform(_shape(size), low, high, target)
+    return uniform_(_shape(size), low, high, target)

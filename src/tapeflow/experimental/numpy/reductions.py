@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import tapeflow as tf
-from tapeflow.core.annotations import AxisLike, DTypeLike, Tensor, TensorLike
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
+from tapeflow.core.convert import constant
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, dtype_of, floating, tensor
+from tapeflow.ops.array.broadcasting import broadcast_to
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import shape, size
+from tapeflow.ops.math.argmax import argmax as argmax_
+from tapeflow.ops.math.argmax import argmin as argmin_
+from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import is_nan, logical_not, where
+from tapeflow.ops.math.complex_numbers import real
+from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.math.cumulative import cumprod as cumprod_
+from tapeflow.ops.math.cumulative import cumsum as cumsum_
+from tapeflow.ops.math.elementwise import sqrt, square
+from tapeflow.ops.math.reduction import count_nonzero as count_nonzero_
+from tapeflow.ops.math.reduction import (
+    reduce_all,
+    reduce_any,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+)
 
-_NARROW = (tf.int8, tf.int16, tf.int32)
-_NARROW_UNSIGNED = (tf.uint8, tf.uint16, tf.uint32)
+_NARROW = (dtypes.int8, dtypes.int16, dtypes.int32)
+_NARROW_UNSIGNED = (dtypes.uint8, dtypes.uint16, dtypes.uint32)
 
 
-def _widened(x: Tensor):
+def _widened(x):
     """What NumPy sums: integers narrower than 64 bits, and booleans, as 64 bits."""
-    if x.dtype == tf.bool or x.dtype in _NARROW:
-        return tf.cast(x, tf.int64)
-    return tf.cast(x, tf.uint64) if x.dtype in _NARROW_UNSIGNED else x
+    if x.dtype == dtypes.bool or x.dtype in _NARROW:
+        return cast(x, dtypes.int64)
+    return cast(x, dtypes.uint64) if x.dtype in _NARROW_UNSIGNED else x
 
 
 def _no_out(out):
@@ -39,8 +60,8 @@ def sum(
       keepdims: whether the axes stay, with size 1.
     """
     x = tensor(a)
-    x = tf.cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
-    return tf.reduce_sum(x, axis, bool(keepdims))
+    x = cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
+    return reduce_sum(x, axis, bool(keepdims))
 
 
 @public
@@ -56,8 +77,8 @@ def prod(
       keepdims: whether the axes stay, with size 1.
     """
     x = tensor(a)
-    x = tf.cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
-    return tf.reduce_prod(x, axis, bool(keepdims))
+    x = cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
+    return reduce_prod(x, axis, bool(keepdims))
 
 
 @public
@@ -75,8 +96,8 @@ def mean(
       keepdims: whether the axes stay, with size 1.
     """
     _no_out(out)
-    x = tf.cast(tensor(a), dtype_of(dtype)) if dtype is not None else floating(a)
-    return tf.reduce_mean(x, axis, bool(keepdims))
+    x = cast(tensor(a), dtype_of(dtype)) if dtype is not None else floating(a)
+    return reduce_mean(x, axis, bool(keepdims))
 
 
 @public
@@ -117,7 +138,7 @@ def max(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
       keepdims: whether the axes stay, with size 1.
     """
     x = tensor(a)
-    return (tf.reduce_any if x.dtype == tf.bool else tf.reduce_max)(x, axis, bool(keepdims))
+    return (reduce_any if x.dtype == dtypes.bool else reduce_max)(x, axis, bool(keepdims))
 
 
 @public
@@ -130,7 +151,7 @@ def min(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
       keepdims: whether the axes stay, with size 1.
     """
     x = tensor(a)
-    return (tf.reduce_all if x.dtype == tf.bool else tf.reduce_min)(x, axis, bool(keepdims))
+    return (reduce_all if x.dtype == dtypes.bool else reduce_min)(x, axis, bool(keepdims))
 
 
 @public
@@ -154,7 +175,7 @@ def all(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
       axis: the axis, or a tuple of axes; None: all.
       keepdims: whether the axes stay, with size 1.
     """
-    return tf.reduce_all(tf.cast(tensor(a), tf.bool), axis, bool(keepdims))
+    return reduce_all(cast(tensor(a), dtypes.bool), axis, bool(keepdims))
 
 
 @public
@@ -166,12 +187,12 @@ def any(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
       axis: the axis, or a tuple of axes; None: all.
       keepdims: whether the axes stay, with size 1.
     """
-    return tf.reduce_any(tf.cast(tensor(a), tf.bool), axis, bool(keepdims))
+    return reduce_any(cast(tensor(a), dtypes.bool), axis, bool(keepdims))
 
 
 @public
 def var(
-    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out=None, ddof: int = 0,
+    a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out=None, ddof=0,
     keepdims: bool | None = None,
 ):
     """Return the variance along axes.
@@ -192,13 +213,13 @@ def var(
             work = default_float()
     else:
         target = work = x.dtype if x.dtype.is_floating or x.dtype.is_complex else default_float()
-    x = tf.cast(x, work)
-    off = x - tf.reduce_mean(x, axis, keepdims=True)
-    squares = tf.math.real(off * tf.math.conj(off)) if x.dtype.is_complex else tf.square(off)
-    total = tf.reduce_sum(squares, axis, bool(keepdims))
-    count = tf.cast(tf.size(x) / tf.maximum(tf.size(total), 1), total.dtype)
-    out = total / (count - tf.cast(ddof, total.dtype))
-    return tf.cast(out, target.real_dtype)
+    x = cast(x, work)
+    off = x - reduce_mean(x, axis, keepdims=True)
+    squares = real(off * conj(off)) if x.dtype.is_complex else square(off)
+    total = reduce_sum(squares, axis, bool(keepdims))
+    count = cast(size(x) / maximum(size(total), 1), total.dtype)
+    out = total / (count - cast(ddof, total.dtype))
+    return cast(out, target.real_dtype)
 
 
 @public
@@ -210,7 +231,7 @@ def std(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
       axis: the axis, or a tuple of axes; None: all.
       keepdims: whether the axes stay, with size 1.
     """
-    return tf.sqrt(var(a, axis, keepdims=keepdims))
+    return sqrt(var(a, axis, keepdims=keepdims))
 
 
 @public
@@ -229,21 +250,21 @@ def average(a: TensorLike, axis: AxisLike | None = None, weights=None, returned:
             f"Argument `axis` must be an integer. Received axis={axis} (of type {type(axis)})"
         )
     if weights is None:
-        out = tf.reduce_mean(x, axis)
-        count = tf.cast(tf.size(x) / tf.maximum(tf.size(out), 1), out.dtype)
-        return (out, tf.broadcast_to(count, tf.shape(out))) if returned else out
-    w = tf.cast(tensor(weights), x.dtype)
+        out = reduce_mean(x, axis)
+        count = cast(size(x) / maximum(size(out), 1), out.dtype)
+        return (out, broadcast_to(count, shape(out))) if returned else out
+    w = cast(tensor(weights), x.dtype)
     if len(w.shape) == 1 and len(x.shape) > 1:
         if axis is None:
             raise ValueError("Axis must be specified when shapes of a and weights differ.")
         sides = [1] * len(x.shape)
         sides[axis] = -1
-        w = tf.reshape(w, sides)
+        w = reshape(w, sides)
     elif not w.shape.is_compatible_with(x.shape):
         raise ValueError("1D weights expected when shapes of a and weights differ.")
-    w = tf.broadcast_to(w, tf.shape(x))
-    total = tf.reduce_sum(w, axis)
-    out = tf.reduce_sum(x * w, axis) / total
+    w = broadcast_to(w, shape(x))
+    total = reduce_sum(w, axis)
+    out = reduce_sum(x * w, axis) / total
     return (out, total) if returned else out
 
 
@@ -290,20 +311,20 @@ def nanmean(
       keepdims: whether the axes stay, with size 1.
     """
     x = tensor(a)
-    if x.dtype == tf.bool or x.dtype.is_integer:
+    if x.dtype == dtypes.bool or x.dtype.is_integer:
         return mean(x, axis, dtype, keepdims=keepdims)
-    there = tf.reduce_sum(
-        tf.cast(tf.math.logical_not(tf.math.is_nan(x)), x.dtype), axis, bool(keepdims)
+    there = reduce_sum(
+        cast(logical_not(is_nan(x)), x.dtype), axis, bool(keepdims)
     )
     out = nansum(x, axis, None, keepdims) / there
-    return out if dtype is None else tf.cast(out, dtype_of(dtype))
+    return out if dtype is None else cast(out, dtype_of(dtype))
 
 
 def _without_nan(a, value):
     x = tensor(a)
     if not x.dtype.is_floating:
         return x
-    return tf.where(tf.math.is_nan(x), tf.constant(value, x.dtype), x)
+    return where(is_nan(x), constant(value, x.dtype), x)
 
 
 @public
@@ -314,7 +335,7 @@ def count_nonzero(a: TensorLike, axis: AxisLike | None = None):
       a: an array, or what makes one.
       axis: the axis, or a tuple of axes; None: all.
     """
-    return tf.math.count_nonzero(tensor(a), axis)
+    return count_nonzero_(tensor(a), axis)
 
 
 @public
@@ -326,7 +347,7 @@ def cumsum(a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None 
       axis: the axis; None: all elements in a row.
       dtype: the dtype to compute in; None: that of `a`, small integers as 64 bits.
     """
-    return _running(tf.cumsum, a, axis, dtype)
+    return _running(cumsum_, a, axis, dtype)
 
 
 @public
@@ -338,13 +359,13 @@ def cumprod(a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None
       axis: the axis; None: all elements in a row.
       dtype: the dtype to compute in; None: that of `a`, small integers as 64 bits.
     """
-    return _running(tf.math.cumprod, a, axis, dtype)
+    return _running(cumprod_, a, axis, dtype)
 
 
-def _running(function: Callable[..., Any], a, axis: AxisLike | None, dtype: DTypeLike | None):
+def _running(function, a, axis, dtype: DTypeLike | None):
     x = tensor(a)
-    x = tf.cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
-    return function(tf.reshape(x, [-1]) if axis is None else x, axis=axis or 0)
+    x = cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
+    return function(reshape(x, [-1]) if axis is None else x, axis=axis or 0)
 
 
 @public
@@ -355,7 +376,7 @@ def argmax(a: TensorLike, axis: AxisLike | None = None):
       a: an array, or what makes one.
       axis: the axis; None: of all elements in a row.
     """
-    return _index(tf.argmax, a, axis)
+    return _index(argmax_, a, axis)
 
 
 @public
@@ -366,11 +387,11 @@ def argmin(a: TensorLike, axis: AxisLike | None = None):
       a: an array, or what makes one.
       axis: the axis; None: of all elements in a row.
     """
-    return _index(tf.argmin, a, axis)
+    return _index(argmin_, a, axis)
 
 
-def _index(function: Callable[..., Any], a, axis: AxisLike | None):
+def _index(function, a, axis):
     x = tensor(a)
-    if x.dtype == tf.bool:
-        x = tf.cast(x, tf.int8)
-    return function(tf.reshape(x, [-1]) if axis is None or not len(x.shape) else x, axis or 0)
+    if x.dtype == dtypes.bool:
+        x = cast(x, dtypes.int8)
+    return function(reshape(x, [-1]) if axis is None or not len(x.shape) else x, axis or 0)

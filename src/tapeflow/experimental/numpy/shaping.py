@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
 
-import tapeflow as tf
-from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
+from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, TensorLike
+from tapeflow.core.convert import constant
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import array, promoted, tensor
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
+from tapeflow.ops.array.broadcasting import broadcast_to as broadcast_to_
+from tapeflow.ops.array.broadcasting import repeat as repeat_
+from tapeflow.ops.array.broadcasting import tile as tile_
+from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.construction import zeros, zeros_like
+from tapeflow.ops.array.diagonal import diag_part
+from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.joining import concat, unstack
+from tapeflow.ops.array.joining import split as split_
+from tapeflow.ops.array.joining import stack as stack_
+from tapeflow.ops.array.layout import expand_dims as expand_dims_
+from tapeflow.ops.array.layout import reshape as reshape_
+from tapeflow.ops.array.layout import squeeze as squeeze_
+from tapeflow.ops.array.layout import transpose as transpose_
+from tapeflow.ops.array.padding import pad as pad_
+from tapeflow.ops.array.reorder import reverse
+from tapeflow.ops.array.reorder import roll as roll_
+from tapeflow.ops.array.rows import shape as shape_
+from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.comparison import where
 
 
 @public
@@ -26,14 +46,14 @@ def reshape(a: TensorLike, newshape, order: str = "C"):
     x = tensor(a)
     shape = [newshape] if isinstance(newshape, int) else newshape
     if order == "F":
-        return tf.transpose(tf.reshape(tf.transpose(x), shape[::-1]))
-    return tf.reshape(x, shape)
+        return transpose_(reshape_(transpose_(x), shape[::-1]))
+    return reshape_(x, shape)
 
 
 @public
-def ravel(a: TensorLike):
+def ravel(a):
     """The elements in one axis."""
-    return tf.reshape(tensor(a), [-1])
+    return reshape_(tensor(a), [-1])
 
 
 @public
@@ -57,7 +77,7 @@ def expand_dims(a: TensorLike, axis: AxisLike):
       a: an array, or what makes one.
       axis: where the new axis is.
     """
-    return tf.expand_dims(tensor(a), axis)
+    return expand_dims_(tensor(a), axis)
 
 
 @public
@@ -68,7 +88,7 @@ def squeeze(a: TensorLike, axis: AxisLike | None = None):
       a: an array, or what makes one.
       axis: the axis, or a tuple of axes, to remove; None: all of size 1.
     """
-    return tf.squeeze(tensor(a), axis)
+    return squeeze_(tensor(a), axis)
 
 
 @public
@@ -79,11 +99,11 @@ def transpose(a: TensorLike, axes=None):
       a: an array, or what makes one.
       axes: the order of the axes; None: reversed.
     """
-    return tf.transpose(tensor(a), axes)
+    return transpose_(tensor(a), axes)
 
 
 @public
-def swapaxes(a: TensorLike, axis1: int, axis2: int):
+def swapaxes(a: TensorLike, axis1, axis2):
     """Return an array with two axes exchanged.
 
     Args:
@@ -93,7 +113,7 @@ def swapaxes(a: TensorLike, axis1: int, axis2: int):
     x = tensor(a)
     order = list(range(len(x.shape)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
-    return tf.transpose(x, order)
+    return transpose_(x, order)
 
 
 @public
@@ -116,18 +136,18 @@ def moveaxis(a: TensorLike, source, destination):
     order = [axis for axis in range(rank) if axis not in source]
     for target, axis in sorted(zip(destination, source)):
         order.insert(target, axis)
-    return tf.transpose(x, order)
+    return transpose_(x, order)
 
 
 @public
-def broadcast_to(array, shape: Sequence[Any]):
+def broadcast_to(array, shape):
     """Return an array repeated to a shape.
 
     Args:
       array: an array, or what makes one.
       shape: the shape, an int or a tuple of ints.
     """
-    return tf.broadcast_to(tensor(array), shape)
+    return broadcast_to_(tensor(array), shape)
 
 
 @public
@@ -143,13 +163,13 @@ def broadcast_arrays(*args, **kwargs):
     if kwargs:
         raise ValueError(f"Received unsupported arguments {kwargs.keys()}")
     arrays = [tensor(each) for each in args]
-    shape = tf.constant([], tf.int32)
+    shape = constant([], dtypes.int32)
     for each in arrays:
-        shape = tf.broadcast_dynamic_shape(shape, tf.shape(each))
-    return [tf.broadcast_to(each, shape) for each in arrays]
+        shape = broadcast_dynamic_shape(shape, shape_(each))
+    return [broadcast_to_(each, shape) for each in arrays]
 
 
-def _at_least(rank: int, arrays: Sequence[Any], widen):
+def _at_least(rank, arrays, widen):
     out = []
     for each in arrays:
         x = array(each, copy=False)
@@ -160,18 +180,18 @@ def _at_least(rank: int, arrays: Sequence[Any], widen):
 @public
 def atleast_1d(*arys):
     """Each with one axis or more."""
-    return _at_least(1, arys, lambda x: tf.reshape(x, [1]))
+    return _at_least(1, arys, lambda x: reshape_(x, [1]))
 
 
 @public
 def atleast_2d(*arys):
     """Each with two axes or more, new ones in front."""
-    return _at_least(2, arys, lambda x: tf.reshape(x, [1, -1]))
+    return _at_least(2, arys, lambda x: reshape_(x, [1, -1]))
 
 
-def _three_axes(x: Tensor):
+def _three_axes(x):
     if not len(x.shape):
-        return tf.reshape(x, [1, 1, 1])
+        return reshape_(x, [1, 1, 1])
     return x[None, :, None] if len(x.shape) == 1 else x[:, :, None]
 
 
@@ -181,12 +201,12 @@ def atleast_3d(*arys):
     return _at_least(3, arys, _three_axes)
 
 
-def _listed(arrays: Sequence[Any]):
-    return list(arrays) if isinstance(arrays, (list, tuple)) else tf.unstack(tensor(arrays))
+def _listed(arrays):
+    return list(arrays) if isinstance(arrays, (list, tuple)) else unstack(tensor(arrays))
 
 
 @public
-def concatenate(arys: Sequence[Any], axis: AxisLike = 0):
+def concatenate(arys, axis: AxisLike = 0):
     """Return arrays one after the other along an axis.
 
     Args:
@@ -195,46 +215,46 @@ def concatenate(arys: Sequence[Any], axis: AxisLike = 0):
     """
     arrays = promoted(*_listed(arys))
     if axis is None:
-        return tf.concat([tf.reshape(x, [-1]) for x in arrays], 0)
-    return tf.concat(arrays, axis)
+        return concat([reshape_(x, [-1]) for x in arrays], 0)
+    return concat(arrays, axis)
 
 
 @public
-def stack(arrays: Sequence[Any], axis: AxisLike = 0):
+def stack(arrays, axis: AxisLike = 0):
     """Return arrays of one shape along a new axis.
 
     Args:
       arrays: a list of arrays, which are promoted to one dtype.
       axis: where the new axis is.
     """
-    return tf.stack(promoted(*_listed(arrays)), axis)
+    return stack_(promoted(*_listed(arrays)), axis)
 
 
-def _lists(value: Tensor):
+def _lists(value):
     return value if isinstance(value, list) else [value]
 
 
 @public
-def hstack(tup: Sequence[Any]):
+def hstack(tup):
     """Arrays beside each other: along the second axis, or the only one."""
     arrays = _lists(atleast_1d(*promoted(*_listed(tup))))
-    return tf.concat(arrays, 0 if len(arrays[0].shape) == 1 else 1)
+    return concat(arrays, 0 if len(arrays[0].shape) == 1 else 1)
 
 
 @public
-def vstack(tup: Sequence[Any]):
+def vstack(tup):
     """Arrays below each other."""
-    return tf.concat(_lists(atleast_2d(*promoted(*_listed(tup)))), 0)
+    return concat(_lists(atleast_2d(*promoted(*_listed(tup)))), 0)
 
 
 @public
-def dstack(tup: Sequence[Any]):
+def dstack(tup):
     """Arrays behind each other, along the third axis."""
-    return tf.concat(_lists(atleast_3d(*promoted(*_listed(tup)))), 2)
+    return concat(_lists(atleast_3d(*promoted(*_listed(tup)))), 2)
 
 
 @public
-def append(arr: TensorLike, values: TensorLike, axis: AxisLike | None = None):
+def append(arr, values: TensorLike, axis: AxisLike | None = None):
     """Return an array with values behind it.
 
     Args:
@@ -248,7 +268,7 @@ def append(arr: TensorLike, values: TensorLike, axis: AxisLike | None = None):
 
 
 @public
-def split(ary: TensorLike, indices_or_sections, axis: AxisLike = 0):
+def split(ary, indices_or_sections, axis: AxisLike = 0):
     """Return parts along an axis.
 
     Args:
@@ -258,17 +278,17 @@ def split(ary: TensorLike, indices_or_sections, axis: AxisLike = 0):
     """
     x = tensor(ary)
     if isinstance(indices_or_sections, int):
-        return tf.split(x, indices_or_sections, axis)
+        return split_(x, indices_or_sections, axis)
     size = x.shape[axis]
     bounds = [0, *(int(i) for i in indices_or_sections), size]
     bounds = [min(b + size if b < 0 else b, size) for b in bounds]
     sizes = [max(end - begin, 0) for begin, end in itertools.pairwise(bounds)]
     starts = bounds[:-1]
-    return [tf.gather(x, tf.range(begin, begin + n), axis=axis) for begin, n in zip(starts, sizes)]
+    return [gather(x, range_(begin, begin + n), axis=axis) for begin, n in zip(starts, sizes)]
 
 
 @public
-def hsplit(ary: TensorLike, indices_or_sections):
+def hsplit(ary, indices_or_sections):
     """Return parts along the second axis, or the only one.
 
     Args:
@@ -280,7 +300,7 @@ def hsplit(ary: TensorLike, indices_or_sections):
 
 
 @public
-def vsplit(ary: TensorLike, indices_or_sections):
+def vsplit(ary, indices_or_sections):
     """Return parts along the first axis.
 
     Args:
@@ -291,7 +311,7 @@ def vsplit(ary: TensorLike, indices_or_sections):
 
 
 @public
-def dsplit(ary: TensorLike, indices_or_sections):
+def dsplit(ary, indices_or_sections):
     """Return parts along the third axis.
 
     Args:
@@ -302,7 +322,7 @@ def dsplit(ary: TensorLike, indices_or_sections):
 
 
 @public
-def tile(a: TensorLike, reps):
+def tile(a, reps):
     """Return an array repeated as a whole.
 
     Args:
@@ -312,8 +332,8 @@ def tile(a: TensorLike, reps):
     x = tensor(a)
     reps = [reps] if isinstance(reps, int) else list(reps)
     rank = max(len(x.shape), len(reps))
-    x = tf.reshape(x, tf.concat([[1] * (rank - len(x.shape)), tf.shape(x)], 0))
-    return tf.tile(x, [1] * (rank - len(reps)) + reps)
+    x = reshape_(x, concat([[1] * (rank - len(x.shape)), shape_(x)], 0))
+    return tile_(x, [1] * (rank - len(reps)) + reps)
 
 
 @public
@@ -325,11 +345,11 @@ def repeat(a: TensorLike, repeats, axis: AxisLike | None = None):
       repeats: how often, an int or one for each element.
       axis: the axis; None: all elements in a row.
     """
-    return tf.repeat(tensor(a), repeats, axis)
+    return repeat_(tensor(a), repeats, axis)
 
 
 @public
-def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None):
+def roll(a: TensorLike, shift, axis: AxisLike | None = None):
     """Return an array with its elements shifted around.
 
     Args:
@@ -339,12 +359,12 @@ def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None):
     """
     x = tensor(a)
     if axis is None:
-        return tf.reshape(tf.roll(tf.reshape(x, [-1]), shift, 0), tf.shape(x))
-    return tf.roll(x, shift, axis)
+        return reshape_(roll_(reshape_(x, [-1]), shift, 0), shape_(x))
+    return roll_(x, shift, axis)
 
 
 @public
-def flip(m: TensorLike, axis: AxisLike | None = None):
+def flip(m, axis: AxisLike | None = None):
     """Return elements in reverse order.
 
     Args:
@@ -353,24 +373,24 @@ def flip(m: TensorLike, axis: AxisLike | None = None):
     """
     x = tensor(m)
     if axis is None:
-        return tf.reverse(x, tf.range(len(x.shape)))
-    return tf.reverse(x, [axis] if isinstance(axis, int) else axis)
+        return reverse(x, range_(len(x.shape)))
+    return reverse(x, [axis] if isinstance(axis, int) else axis)
 
 
 @public
-def flipud(m: TensorLike):
+def flipud(m):
     """Rows in reverse order."""
     return flip(m, 0)
 
 
 @public
-def fliplr(m: TensorLike):
+def fliplr(m):
     """Columns in reverse order."""
     return flip(m, 1)
 
 
 @public
-def rot90(m: TensorLike, k: int = 1, axes=(0, 1)):
+def rot90(m, k=1, axes=(0, 1)):
     """Return an array turned by right angles in the plane of two axes.
 
     Args:
@@ -402,13 +422,13 @@ def pad(array, pad_width, mode, **kwargs):
     if mode not in ("constant", "reflect", "symmetric"):
         raise ValueError(f"Unsupported padding mode: {mode}")
     x = tensor(array)
-    value = tf.cast(kwargs.get("constant_values", 0), x.dtype)
-    width = tf.broadcast_to(tensor(pad_width, tf.int32), [len(x.shape), 2])
-    return tf.pad(x, width, mode.upper(), value)
+    value = cast(kwargs.get("constant_values", 0), x.dtype)
+    width = broadcast_to_(tensor(pad_width, dtypes.int32), [len(x.shape), 2])
+    return pad_(x, width, mode.upper(), value)
 
 
 @public
-def diagonal(a: TensorLike, offset: Any = 0, axis1: int = 0, axis2: int = 1):
+def diagonal(a: TensorLike, offset=0, axis1=0, axis2=1):
     """Return the diagonal of the matrices in two axes, as the last axis.
 
     Args:
@@ -422,12 +442,12 @@ def diagonal(a: TensorLike, offset: Any = 0, axis1: int = 0, axis2: int = 1):
         x = moveaxis(x, (axis1, axis2), (-2, -1))
     rows, columns = x.shape[-2], x.shape[-1]
     if rows is not None and columns is not None and (offset >= columns or offset <= -rows):
-        return tf.zeros([*x.shape[:-2], 0], x.dtype)
-    return tf.linalg.diag_part(x, k=offset)
+        return zeros([*x.shape[:-2], 0], x.dtype)
+    return diag_part(x, k=offset)
 
 
 @public
-def tril(m: TensorLike, k: int = 0):
+def tril(m, k=0):
     """Return lower triangles; zeros elsewhere.
 
     Args:
@@ -438,7 +458,7 @@ def tril(m: TensorLike, k: int = 0):
 
 
 @public
-def triu(m: TensorLike, k: int = 0):
+def triu(m, k=0):
     """Return upper triangles; zeros elsewhere.
 
     Args:
@@ -448,10 +468,10 @@ def triu(m: TensorLike, k: int = 0):
     return _triangle(m, k, lambda row, column: column >= row + k)
 
 
-def _triangle(m, k: int, inside):
+def _triangle(m, k, inside):
     x = tensor(m)
     if len(x.shape) < 2:
         raise ValueError("Argument to tril/triu must have rank at least 2")
-    shape = tf.shape(x)
-    mask = inside(tf.range(shape[-2])[:, None], tf.range(shape[-1])[None, :])
-    return tf.where(tf.broadcast_to(mask, shape), x, tf.zeros_like(x))
+    shape = shape_(x)
+    mask = inside(range_(shape[-2])[:, None], range_(shape[-1])[None, :])
+    return where(broadcast_to_(mask, shape), x, zeros_like(x))

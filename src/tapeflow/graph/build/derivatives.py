@@ -7,7 +7,6 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.api import api
-from tapeflow.autodiff.tape import UnconnectedGradients, in_shape_of
 from tapeflow.core import context
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -21,6 +20,7 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import Shape, Size
 from tapeflow.ops.control import flow as control
+from tapeflow.ops.gradient_arguments import UnconnectedGradients, in_shape_of
 from tapeflow.ops.lists.tensor_array import TensorArray
 
 _NONE = UnconnectedGradients.NONE

@@ -61,5 +61,5 @@ def _output(op: Operation, tensor: SymbolicTensor) -> SymbolicTensor:
     )
     made = op.add_output(tensor.dtype, tensor.shape_tuple)
     copy_handle(tensor, made)
-    op.graph.version += 1
+    op.graph.edited()
     return made

@@ -352,7 +352,7 @@ def intermediate(op: Operation, k: int, tensor: SymbolicTensor) -> SymbolicTenso
             return op.outputs[i]
     for i, body in enumerate(bodies):
         body.outputs.append(tensor if i == k else _dummy(body.graph, tensor))
-    op.graph.version += 1
+    op.graph.edited()
     made = op.add_output(tensor.dtype, tensor.shape_tuple)
     copy_handle(tensor, made)
     return made

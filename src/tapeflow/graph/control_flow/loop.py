@@ -413,7 +413,7 @@ def _extended(
         }  # fmt: skip
         op.inputs = (*op.inputs[:count], *start, *op.inputs[count:])
         op.input_sizes = (None,) * len(op.inputs)
-        op.graph.version += 1
+        op.graph.edited()
     kept = op.attrs["kept"]
     return [op.outputs[kept[id(t)]] for t in tensors], op.outputs[op.attrs["counter"]]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.autodiff.tape import GradientTape
+from tapeflow.api import providers
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -136,7 +136,7 @@ def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None)
 
     def run(*values: Any) -> list[Any]:
         given = list(values)
-        with GradientTape(persistent=True) as tape:
+        with providers.load("tape").GradientTape(persistent=True) as tape:
             for v in given:
                 if gradients.differentiable(v.dtype) and v.dtype not in (
                     dtypes.variant,

@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import convert, dtypes
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.operation import Operation
@@ -195,6 +196,8 @@ def _expanded(feed: Any, value: Any) -> Any:
     if isinstance(feed, IndexedSlices):
         own = [feed.values, feed.indices, feed.dense_shape]
         return [(x, v) for x, v in zip(own, value, strict=False) if x is not None]
+    if isinstance(feed, SparseTensor) and isinstance(value, (tuple, list)):  # a known shape may be absent
+        return list(zip((feed.indices, feed.values, feed.dense_shape), value, strict=False))
     if isinstance(feed, (SymbolicTensor, str, bytes)) or not nest.is_nested_or_composite(feed):
         return [(feed, value)]
     if isinstance(feed, tuple):

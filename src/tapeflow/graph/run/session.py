@@ -46,10 +46,10 @@ _defaults = _Defaults()
 class _Step:
     """What a session does for one combination of fetches and feeds."""
 
-    __slots__ = ("version", "plan", "fetches", "keep", "feeds")
+    __slots__ = ("edits", "plan", "fetches", "keep", "feeds")
 
-    def __init__(self, version: int, plan: Any, fetches: Fetches, keep: Any, feeds: Any):
-        self.version = version
+    def __init__(self, edits: int, plan: Any, fetches: Fetches, keep: Any, feeds: Any):
+        self.edits = edits  # those of the graph when the plan was made
         self.plan = plan
         self.fetches = fetches
         self.keep = keep  # objects whose ids are in the key under which this is found
@@ -115,6 +115,8 @@ class BaseSession:
         if shared is not None:
             shared.sessions.add(self)
         self._steps: dict[Any, _Step] = {}
+        # What `_known_plan` found, with the edits of the graph at that time.
+        self._plans: dict[Any, tuple[int, Any]] = {}
         # The streams of its random ops start when it does.
         self._streams: streams.Numbers = weakref.WeakKeyDictionary()
         self._partial: dict[str, _Partial] = {}
@@ -148,6 +150,7 @@ class BaseSession:
         with self._lock:
             self._closed = True
             self._steps.clear()
+            self._plans.clear()
             self._variables = {}
             self._resources = {}
 
@@ -180,7 +183,7 @@ class BaseSession:
             and not self._timeout
         ):
             step = self._steps.get(id(fetches))
-            if step is not None and step.version == self._graph.version:
+            if step is not None and step.edits == self._graph.edits:
                 return step.plan()[0].numpy()
         return self._run(fetches, feed_dict, options, run_metadata)
 
@@ -230,28 +233,32 @@ class BaseSession:
             return step.plan(*values)
 
     def _step(self, fetches: Any, feeds: list[SymbolicTensor]) -> _Step:
-        """The plan for these fetches and feeds; made on first use and when the graph has changed."""
+        """The plan for these fetches and feeds; made on first use and when operations have changed."""
         key: Any = _fetch_key(fetches)
         if feeds and key is not None:
             key = (key, tuple(map(id, feeds)))
         step = None if key is None else self._steps.get(key)
-        if step is not None and step.version == self._graph.version:
+        if step is not None and step.edits == self._graph.edits:
             return step
         with self._lock, self._graph._lock:
             taken = Fetches(self._graph, fetches)
-            version = self._graph.version
-            plan = self._plan(taken.tensors, taken.operations, feeds)
-            step = _Step(
-                self._graph.version if self._graph.version == version else version,
-                plan,
-                taken,
-                fetches,
-                feeds,
-            )
+            edits = self._graph.edits
+            step = _Step(edits, self._known_plan(taken, feeds), taken, fetches, feeds)
             # `run` gives the values of steps that it knows without looking at them.
             if key is not None and all(x.dtype != dtypes.variant for x in taken.tensors):
                 self._steps[key] = step
         return step
+
+    def _known_plan(self, fetches: Fetches, feeds: list[SymbolicTensor]) -> Any:
+        """The plan for fetches of any structure; those of the same tensors and operations share one."""
+        parts = (fetches.tensors, fetches.operations, feeds)
+        key = tuple(tuple(map(id, part)) for part in parts)
+        edits, plan = self._plans.get(key, (None, None))
+        if edits != self._graph.edits:
+            edits = self._graph.edits
+            plan = self._plan(*parts)
+            self._plans[key] = (edits, plan)
+        return plan
 
     def _plan(
         self,
@@ -492,9 +499,12 @@ def _fetch_key(fetches: Any) -> Any:
         return id(fetches)
     if isinstance(fetches, str):
         return fetches
-    if isinstance(fetches, (list, tuple)) and not hasattr(fetches, "_fields"):
+    if isinstance(fetches, (list, tuple)):
         parts = [_fetch_key(x) for x in fetches]
         return None if None in parts else (type(fetches), tuple(parts))
+    if isinstance(fetches, dict):
+        parts = [_fetch_key(x) for x in fetches.values()]
+        return None if None in parts else (type(fetches), tuple(fetches), tuple(parts))
     return None
 
 

@@ -1,7 +1,7 @@
 """Rows of the nodes that read and write whole records and checkpoints."""
 
 from tapeflow.ops.node_rows import node
-from tapeflow.ops.table import integer, ints, shape_list, string, strings, type_list
+from tapeflow.ops.table import dtype, integer, ints, shape_list, string, strings, type_list
 
 node(
     "SaveV2", "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes ->",
@@ -14,6 +14,19 @@ node(
 node(
     "MergeV2Checkpoints", "checkpoint_prefixes: string, destination_prefix: string ->",
     {"delete_old_dirs": True, "allow_missing_files": False}, stateful=True, touches="files",
+)  # fmt: skip
+node("Save", "filename: string, tensor_names: string, data: T ->", {"T": type_list}, stateful=True, touches="files")
+node(
+    "SaveSlices", "filename: string, tensor_names: string, shapes_and_slices: string, data: T ->", {"T": type_list},
+    stateful=True, touches="files",
+)  # fmt: skip
+node(
+    "Restore", "file_pattern: string, tensor_name: string -> tensor: dt", {"dt": dtype, "preferred_shard": -1},
+    stateful=True, touches="files",
+)  # fmt: skip
+node(
+    "RestoreSlice", "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt",
+    {"dt": dtype, "preferred_shard": -1}, stateful=True, touches="files",
 )  # fmt: skip
 node(
     "DecodeCSV", "records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE",

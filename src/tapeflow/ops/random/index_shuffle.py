@@ -29,6 +29,7 @@ _TYPES = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 _CONSTANT = 0xFFFFFFFC
 _SEQUENCE = 0x7369F885192C0EF5
 _SMALLEST_BLOCK = 16
+_MOST_ROUNDS = 1024  # what is mixed thoroughly after a few needs no more; the keys of all rounds are in memory
 
 
 def _round_keys(seed, rounds: int, word: int) -> list[int]:
@@ -39,7 +40,7 @@ def _round_keys(seed, rounds: int, word: int) -> list[int]:
 
     keys = [int(s) & 0xFFFFFFFF & mask for s in seed]
     for i in range(3, rounds):
-        bit = _SEQUENCE >> (i - 3) & 1
+        bit = (_SEQUENCE & mask) >> (i - 3) & 1
         keys.append((_CONSTANT & mask) ^ bit ^ keys[i - 3] ^ right(keys[-1], 3) ^ right(keys[-1], 4))
     return keys
 
@@ -95,6 +96,8 @@ def RandomIndexShuffle(xp: ModuleType, index: Array, seed: Array, max_index: Arr
     count = max(index.size, max_index.size, seed.size // 3)
     if rounds < 4 or rounds % 2:
         raise invalid(f"Number of rounds should be an even number >= 4, got {rounds}")
+    if rounds > _MOST_ROUNDS:
+        raise invalid(f"Number of rounds should be at most {_MOST_ROUNDS}, got {rounds}")
     if index.shape not in ((), (count,)):
         raise invalid(f"Index must be a scalar or vector, got shape {shape_text(index.shape)}")
     if seed.shape not in ((3,), (count, 3)):
@@ -128,6 +131,8 @@ def _(rng):
     key = np.array([1, 2, 3], np.uint32)
     yield Sample([0, 1, 2, 3, 4], key, 4, expect=np.int32([2, 0, 3, 4, 1]))
     yield Sample([0, 1, 2, 3, 4], key, 4, rounds=6, expect=np.int32([1, 4, 3, 2, 0]))
+    yield Sample([0, 1, 2], key, 999_999, rounds=66, expect=np.int32([927987, 468000, 724857]))
+    yield Sample([0, 1, 2], key, 999_999, rounds=2**30, raises=InvalidArgumentError)
     yield Sample([3, 4], [[1, 2, 3], [4, 5, 6]], [9, 20], expect=np.int32([4, 13]))
     yield Sample(0, key, 0, expect=np.int32(0))
     yield Sample(11, key, 9, raises=InvalidArgumentError)

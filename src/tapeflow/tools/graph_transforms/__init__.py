@@ -18,6 +18,7 @@ from tapeflow.tools.graph_transforms import (
     nodes_and_names,
     quantizing,
     ranges,
+    sparse_rows,
     stripping,
 )
 from tapeflow.tools.graph_transforms.registry import TRANSFORMS, Call, calls, invalid

@@ -1,31 +1,4 @@
-"""`tf.distributions` (1.x): distributions to sample from, with densities, statistics and divergences."""
+"""`tf.distributions` of 1.x."""
 
-from tapeflow.compat.v1.distributions.base import (
-    FULLY_REPARAMETERIZED,
-    NOT_REPARAMETERIZED,
-    Distribution,
-    ReparameterizationType,
-)
-from tapeflow.compat.v1.distributions.continuous import (
-    Beta,
-    Exponential,
-    Gamma,
-    Laplace,
-    Normal,
-    StudentT,
-    Uniform,
-)
-from tapeflow.compat.v1.distributions.discrete import (
-    Bernoulli,
-    Categorical,
-    Dirichlet,
-    DirichletMultinomial,
-    Multinomial,
-)
-from tapeflow.compat.v1.distributions.divergence import RegisterKL, kl_divergence
-
-__all__ = [
-    "Bernoulli", "Beta", "Categorical", "Dirichlet", "DirichletMultinomial", "Distribution", "Exponential",
-    "FULLY_REPARAMETERIZED", "Gamma", "Laplace", "Multinomial", "NOT_REPARAMETERIZED", "Normal",
-    "RegisterKL", "ReparameterizationType", "StudentT", "Uniform", "kl_divergence",
-]  # fmt: skip
+from tapeflow.v1.distributions import *  # noqa: F403
+from tapeflow.v1.distributions import __all__

@@ -45,7 +45,7 @@ class LSTM(_layers.LSTM):
 
 def __getattr__(name: str) -> Any:
     if name == "DenseFeatures":
-        from tapeflow.compat.v1.feature_column.layer import DenseFeatures
+        from tapeflow.v1.feature_column.layer import DenseFeatures
 
         return DenseFeatures
     return getattr(_layers, name)

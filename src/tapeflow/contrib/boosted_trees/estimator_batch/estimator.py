@@ -17,7 +17,7 @@ from tapeflow.estimator.boosted_trees.model import StopsWhenGrown, Trees
 from tapeflow.estimator.heads import Classes, Numbers
 
 if TYPE_CHECKING:
-    from tapeflow.contrib.estimator.heads import PublicHead
+    from tapeflow.estimator.public_heads import PublicHead
     from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
 _MEAN = v1.losses.Reduction.SUM_OVER_BATCH_SIZE

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.compat.v1.feature_column.state import ScopedState
 from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.contrib.layers.columns.base import Features, check_feature_columns, in_order
 from tapeflow.contrib.layers.columns.crossed import _CrossedColumn
@@ -33,6 +32,7 @@ from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.nn.bias import bias_add
 from tapeflow.ops.nn.embedding_sparse import safe_embedding_lookup_sparse
 from tapeflow.ops.sparse import functions as sparse
+from tapeflow.v1.feature_column.state import ScopedState
 from tapeflow.v1.initializers import zeros_initializer
 from tapeflow.v1.variable_scoping import variable_scope
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.alias import mnist_input as mnist
 from tapeflow.contrib.learn.datasets import base
+from tapeflow.contrib.learn.datasets import mnist as mnist
 
 __all__ = ["base", "load_dataset", "mnist"]
 

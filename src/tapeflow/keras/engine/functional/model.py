@@ -106,6 +106,16 @@ class Functional(Model):
         """The layers and the operations in their order."""
         return self._layers[:]
 
+    @property
+    def _nodes_by_depth(self):
+        return self._network.nodes_by_depth()
+
+    @property
+    def _layers_by_depth(self):
+        return self._network.layers_by_depth()
+
+    _operations_by_depth = _layers_by_depth
+
     def _numbered_operations(self):
         return listed(self._layers)
 

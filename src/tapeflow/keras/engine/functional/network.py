@@ -7,17 +7,14 @@ Keras, so that layers, weights and names have the order of Keras too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.structures import nest
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 
-if TYPE_CHECKING:
-    from tapeflow.keras.engine.base_layer import Layer
 
-
-def first_number(layer: Layer):
+def first_number(layer):
     """The number of the first call of a layer: models that are networks have had one, when they were made."""
     return int(getattr(layer, "_is_graph_network", False))
 
@@ -41,7 +38,7 @@ class Network:
                 depths[tensor.node] = layer_depths[tensor.layer] = 0
                 self._ranks[tensor.layer] = -1
         self.layers = sorted(layer_depths, key=lambda l: (-layer_depths[l], self._ranks[l]))
-        self.depths = depths
+        self.depths, self._layer_depths = depths, layer_depths
         # Of one depth, the calls of a layer in the order in which they were made.
         self.nodes = sorted(
             depths,
@@ -56,7 +53,10 @@ class Network:
             if node.parents() and not all(id(y) in starts for y in nest.flatten(node.outputs))
         ]
 
-    def run(self, values: dict[Any, Any], outputs: Any, training: bool | Tensor | None = None):
+    def run(
+        self, values: dict[Any, Any], outputs: dict[str, Any] | KerasTensor,
+        training: bool | Tensor | None = None,
+    ):
         """The values of a structure of symbolic tensors.
 
         Args:
@@ -129,6 +129,14 @@ class Network:
         layers = [node.layer for node in self.nodes]
         return len(layers) == len(set(layers))
 
+    def nodes_by_depth(self):
+        """{depth: its calls}."""
+        return _by_depth(self.nodes, self.depths)
+
+    def layers_by_depth(self):
+        """{depth: its layers}."""
+        return _by_depth(self.layers, self._layer_depths)
+
     def node_numbers(self, first_number: Callable[..., Any] = first_number):
         """{node: its number among the calls of its layer that are in the network}."""
         counts: dict = {}
@@ -141,7 +149,14 @@ class Network:
         return numbers
 
 
-def _disconnected(tensor: Tensor, node, inputs):
+def _by_depth(items, depths):
+    found: dict[int, list[Any]] = {}
+    for item in items:
+        found.setdefault(depths[item], []).append(item)
+    return found
+
+
+def _disconnected(tensor, node, inputs):
     given = ", ".join(str(x) for x in inputs)
     return ValueError(
         f'Graph disconnected: cannot obtain value for tensor {tensor} at layer "{node.layer.name}": it does not '

@@ -211,7 +211,7 @@ def _stand_in(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[st
 
 _GRAPH_MODULES = (
     "tapeflow.autodiff", "tapeflow.train", "tapeflow.summary", "tapeflow.graph",
-    "tapeflow.compat.v1.summary", "tapeflow.compat.v1.losses", "tapeflow.compat.v1.metrics",
+    "tapeflow.v1.summary", "tapeflow.v1.losses", "tapeflow.v1.metrics",
 )  # fmt: skip
 _OWN_MODULES = (
     "tapeflow.keras.layers",

@@ -1,0 +1,351 @@
+"""The base of distributions: what every one answers, from the few things that each says for itself."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import context, dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
+from tapeflow.core.tensor_shape import TensorShape, as_shape
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
+from tapeflow.ops.array.construction import fill
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.elementwise import exp, log, log1p, sqrt, square
+from tapeflow.ops.math.reduction import reduce_all, reduce_prod
+from tapeflow.ops.static import get_static_value
+
+__all__ = [
+    "FULLY_REPARAMETERIZED", "NOT_REPARAMETERIZED", "Distribution", "ReparameterizationType", "broadcast",
+]  # fmt: skip
+
+
+class ReparameterizationType:
+    """Whether gradients go through samples."""
+
+    def __init__(self, rep_type: str):
+        self._rep_type = rep_type
+
+    def __repr__(self) -> str:
+        return f"<Reparameterization Type: {self._rep_type}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+
+FULLY_REPARAMETERIZED = ReparameterizationType("FULLY_REPARAMETERIZED")
+NOT_REPARAMETERIZED = ReparameterizationType("NOT_REPARAMETERIZED")
+
+
+def broadcast(*shapes: TensorShape) -> TensorShape:
+    """The static shape of tensors together; unknown where one is. Raises ValueError where they do not fit."""
+    if any(s.rank is None for s in shapes):
+        return TensorShape(None)
+    lists: list[list[Any]] = [s.as_list() for s in shapes]
+    longest = max(map(len, lists), default=0)
+    rows = [[1] * (longest - len(sizes)) + sizes for sizes in lists]
+    out: list[int | None] = []
+    for sizes in zip(*rows):
+        known = {n for n in sizes if n not in (1, None)}
+        if len(known) > 1:
+            raise ValueError(f"Incompatible shapes for broadcasting: {' and '.join(map(str, shapes))}")
+        out.append(known.pop() if known else (None if None in sizes else 1))
+    return TensorShape(out)
+
+
+def _sizes(known: TensorShape, otherwise: Any) -> Any:
+    """A shape as a tensor, of which `otherwise` is asked where it is not known."""
+    if known.is_fully_defined():
+        return convert_to_tensor(known.as_list(), dtypes.int32)
+    return otherwise()
+
+
+def checked(tensor: Any, validate_args: bool, *checks: Any) -> Any:
+    """The tensor, once the checks have run, if `validate_args`."""
+    if not validate_args:
+        return tensor
+    with control_dependencies([check() for check in checks]):
+        return identity(tensor)
+
+
+class Distribution:
+    """A distribution, or a batch of them.
+
+    Subclasses define `_sample_n` and those of `_log_prob`, `_prob`, `_cdf`, `_log_cdf`, `_survival_function`,
+    `_log_survival_function`, `_entropy`, `_mean`, `_variance`, `_stddev`, `_covariance`, `_mode`, `_quantile` that they
+    have; and their shapes, by `_batch_shape`, `_batch_shape_tensor`, `_event_shape` and `_event_shape_tensor`, or by
+    `_parts` (tensors that batches are broadcast from) and `_event` (the static shape of an event).
+    """
+
+    _parts: tuple[Any, ...] = ()
+    _event = TensorShape([])
+    _default_name: str | None = None
+    _sample_n: Any
+
+    def __init__(
+        self, dtype: Any, reparameterization_type: Any, validate_args: bool, allow_nan_stats: bool,
+        parameters: Any = None, graph_parents: Any = None, name: Any = None,
+    ):  # fmt: skip
+        self._dtype = dtype
+        self._reparameterization_type = reparameterization_type
+        self._validate_args, self._allow_nan_stats = validate_args, allow_nan_stats
+        self._remember(parameters or {})
+        self._graph_parents = graph_parents or []
+        base = name or self._default_name or type(self).__name__
+        with contextlib.nullcontext() if base.endswith("/") else context.name_scope_v1(base) as scope:
+            self._name = scope or base
+        if not self._name.endswith("/"):
+            self._name += "/"
+
+    @property
+    def name(self) -> str:
+        """The scope of its operations."""
+        return self._name
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of samples."""
+        return self._dtype
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the constructor was given."""
+        return dict(self._parameters)
+
+    @property
+    def reparameterization_type(self) -> Any:
+        """Whether gradients go through samples."""
+        return self._reparameterization_type
+
+    @property
+    def validate_args(self) -> bool:
+        """Whether arguments are checked."""
+        return self._validate_args
+
+    @property
+    def allow_nan_stats(self) -> bool:
+        """Whether statistics that do not exist are NaN, rather than an error."""
+        return self._allow_nan_stats
+
+    @classmethod
+    def param_shapes(cls, sample_shape: Any, name: str = "DistributionParamShapes") -> dict[str, Any]:
+        """{parameter: its shape} for samples of that shape."""
+        return cls._param_shapes(convert_to_tensor(sample_shape, dtypes.int32))
+
+    @classmethod
+    def _param_shapes(cls, sample_shape: Any) -> dict[str, Any]:
+        names = inspect.signature(cls.__init__).parameters
+        return {key: sample_shape for key in names if key in ("loc", "scale", "low", "high")}
+
+    @classmethod
+    def param_static_shapes(cls, sample_shape: Any) -> dict[str, Any]:
+        """The same, as TensorShapes."""
+        known = TensorShape(sample_shape)
+        if not known.is_fully_defined():
+            raise ValueError("TensorShape sample_shape must be fully defined")
+        return dict.fromkeys(cls.param_shapes(known.as_list()), known)
+
+    def copy(self, **override_parameters_kwargs: Any) -> Any:
+        """The same with some parameters replaced."""
+        return type(self)(**{**self._parameters, **override_parameters_kwargs})
+
+    @property
+    def batch_shape(self) -> TensorShape:
+        """The shape of the batch of distributions."""
+        return as_shape(self._batch_shape())
+
+    @property
+    def event_shape(self) -> TensorShape:
+        """The shape of one sample of one of them."""
+        return as_shape(self._event_shape())
+
+    def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Any:
+        """batch_shape as a tensor."""
+        return _sizes(self.batch_shape, self._batch_shape_tensor)
+
+    def event_shape_tensor(self, name: str = "event_shape_tensor") -> Any:
+        """event_shape as a tensor."""
+        return _sizes(self.event_shape, self._event_shape_tensor)
+
+    def _batch_shape(self) -> Any:
+        return broadcast(*[part.shape for part in self._parts])
+
+    def _event_shape(self) -> Any:
+        return self._event
+
+    def _batch_shape_tensor(self) -> Any:
+        found = shape_of(self._parts[0])
+        for part in self._parts[1:]:
+            found = broadcast_dynamic_shape(found, shape_of(part))
+        return found
+
+    def _event_shape_tensor(self) -> Any:
+        raise NotImplementedError(f"event_shape_tensor is not implemented: {type(self).__name__}")
+
+    def is_scalar_event(self, name: str = "is_scalar_event") -> Any:
+        """Whether a sample is a scalar."""
+        return convert_to_tensor(self.event_shape.rank == 0)
+
+    def is_scalar_batch(self, name: str = "is_scalar_batch") -> Any:
+        """Whether there is one distribution only."""
+        rank = self.batch_shape.rank
+        if rank is not None:
+            return convert_to_tensor(rank == 0)
+        return shape_of(self.batch_shape_tensor())[0] < 1
+
+    def sample(self, sample_shape: Any = (), seed: Any = None, name: str = "sample") -> Any:
+        """Samples [sample_shape, batch_shape, event_shape]."""
+        with self._named(name):
+            sizes = reshape(convert_to_tensor(sample_shape, dtypes.int32), [-1])
+            count = reduce_prod(sizes)
+            drawn = self._sample_n(count, seed)
+            made = reshape(drawn, concat([sizes, shape_of(drawn)[1:]], 0))
+            known = get_static_value(sizes)
+            if known is not None:
+                made.set_shape(
+                    TensorShape([int(n) for n in known]).concatenate(self.batch_shape).concatenate(self.event_shape)
+                )
+            return made
+
+    @contextlib.contextmanager
+    def _named(self, name: str) -> Any:
+        with context.name_scope_v1(self._name), context.name_scope_v1(name):
+            yield
+
+    def _given(self, value: Any) -> Any:
+        return convert_to_tensor(value, self._dtype if self._dtype is not None else None)
+
+    def _call(self, name: str, value: Any, *fallbacks: tuple[str, Any]) -> Any:
+        with self._named(name):
+            value = self._given(value)
+            for method, after in ((f"_{name}", None), *fallbacks):
+                function = getattr(self, method, None)
+                if function is not None:
+                    found = function(value)
+                    return found if after is None else after(found)
+            raise NotImplementedError(f"{name} is not implemented: {type(self).__name__}")
+
+    def log_prob(self, value: Any, name: str = "log_prob") -> Any:
+        """The logarithm of the density (or of the probability)."""
+        return self._call("log_prob", value, ("_prob", log))
+
+    def prob(self, value: Any, name: str = "prob") -> Any:
+        """The density (or the probability)."""
+        return self._call("prob", value, ("_log_prob", exp))
+
+    def log_cdf(self, value: Any, name: str = "log_cdf") -> Any:
+        """The logarithm of `cdf`."""
+        return self._call("log_cdf", value, ("_cdf", log))
+
+    def cdf(self, value: Any, name: str = "cdf") -> Any:
+        """The probability of at most `value`."""
+        return self._call("cdf", value, ("_log_cdf", exp))
+
+    def log_survival_function(self, value: Any, name: str = "log_survival_function") -> Any:
+        """The logarithm of `survival_function`."""
+        return self._call("log_survival_function", value, ("_cdf", lambda p: log1p(-p)))
+
+    def survival_function(self, value: Any, name: str = "survival_function") -> Any:
+        """The probability of more than `value`."""
+        return self._call("survival_function", value, ("_cdf", lambda p: 1.0 - p))
+
+    def quantile(self, value: Any, name: str = "quantile") -> Any:
+        """The value whose `cdf` is `value`."""
+        return self._call("quantile", value)
+
+    def _statistic(self, name: str, *fallbacks: tuple[str, Any]) -> Any:
+        with self._named(name):
+            for method, after in ((f"_{name}", None), *fallbacks):
+                function = getattr(self, method, None)
+                if function is not None:
+                    found = function()
+                    return found if after is None else after(found)
+            raise NotImplementedError(f"{name} is not implemented: {type(self).__name__}")
+
+    def entropy(self, name: str = "entropy") -> Any:
+        """Shannon's entropy, in nats."""
+        return self._statistic("entropy")
+
+    def mean(self, name: str = "mean") -> Any:
+        """The mean."""
+        return self._statistic("mean")
+
+    def variance(self, name: str = "variance") -> Any:
+        """The variance."""
+        return self._statistic("variance", ("_stddev", square))
+
+    def stddev(self, name: str = "stddev") -> Any:
+        """The standard deviation."""
+        return self._statistic("stddev", ("_variance", sqrt))
+
+    def covariance(self, name: str = "covariance") -> Any:
+        """The covariance of the parts of a sample."""
+        return self._statistic("covariance")
+
+    def mode(self, name: str = "mode") -> Any:
+        """The most probable value."""
+        return self._statistic("mode")
+
+    def cross_entropy(self, other: Any, name: str = "cross_entropy") -> Any:
+        """The entropy of this plus the divergence from another."""
+        return self.entropy() + self.kl_divergence(other)
+
+    def kl_divergence(self, other: Any, name: str = "kl_divergence") -> Any:
+        """The divergence of Kullback and Leibler from another."""
+        from tapeflow.v1.distributions.divergence import kl_divergence
+
+        return kl_divergence(self, other, self._allow_nan_stats)
+
+    # For subclasses
+
+    def _remember(self, given: dict[str, Any]) -> None:
+        """Keeps the arguments of the constructor, for `parameters` and `copy`."""
+        self._parameters = {key: value for key, value in given.items() if key not in ("self", "__class__")}
+
+    def _filled(self, value: Any) -> Any:
+        """A number in the shape of the batch."""
+        return fill(self.batch_shape_tensor(), convert_to_tensor(value, self._dtype))
+
+    def _wide(self, count: Any) -> Any:
+        """[count, batch_shape]."""
+        return concat([[count], self.batch_shape_tensor()], 0)
+
+    def _checked(self, tensor: Any, *checks: Any) -> Any:
+        """The tensor, once the checks have run, where arguments are validated."""
+        return checked(tensor, self._validate_args, *checks)
+
+    def _or_nan(self, exists: Any, value: Any, statistic: str) -> Any:
+        """A statistic, or NaN where it does not exist (an error where that is not allowed)."""
+        if self._allow_nan_stats:
+            return where(exists, value, convert_to_tensor(np.nan, value.dtype))
+
+        message = f"{statistic} is undefined. Condition x < y did not hold."
+        with control_dependencies([Assert(reduce_all(exists), [message])]):
+            return identity(value)
+
+    def __str__(self) -> str:
+        return (
+            f'tfp.distributions.{type(self).__name__}("{self.name}", batch_shape={self.batch_shape}, '
+            f"event_shape={self.event_shape}, dtype={self.dtype.name})"
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<tfp.distributions.{type(self).__name__} '{self.name}' batch_shape={self.batch_shape} "
+            f"event_shape={self.event_shape} dtype={self.dtype.name}>"
+        )
+
+
+boundaries(globals())
