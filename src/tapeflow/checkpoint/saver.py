@@ -61,7 +61,7 @@ class Saver:
     """
 
     def __init__(
-        self, var_list: Any = None, reshape: bool = False, sharded: bool = False, max_to_keep: int = 5,
+        self, var_list=None, reshape: bool = False, sharded: bool = False, max_to_keep: int = 5,
         keep_checkpoint_every_n_hours: float = 10000.0, name: str | None = None, restore_sequentially: bool = False,
         saver_def=None, builder=None, defer_build: bool = False, allow_empty: bool = False, write_version: int = 2,
         pad_step_number: bool = False, save_relative_paths: bool = False, filename: PathLike | None = None,
