@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.alias import compile_utils, conv_utils, data_adapter, symbols
+from tapeflow.alias import compile_utils, conv_utils, data_adapter, generic_utils, places, symbols
 from tapeflow.function import freezing
 
 WINDOWS = [
@@ -136,6 +136,9 @@ def test_calls_of_a_model_by_depth():
     assert calls == {3: ["x"], 2: ["shared"], 1: ["shared"], 0: ["added"]}
     layers = {depth: [layer.name for layer in found] for depth, found in model._layers_by_depth.items()}
     assert layers == {3: ["x"], 2: ["shared"], 0: ["added"]}
+    ordered, ranks = places.find("python.keras.engine.functional").get("_build_map")(model.outputs)
+    assert [call.layer.name for call in ordered] == ["x", "shared", "shared", "added"]
+    assert sorted(ranks, key=ranks.get) == [added, shared, model.layers[0]]
 
 
 def test_a_library_adds_its_own_names_of_symbols():
@@ -163,3 +166,42 @@ def test_a_frozen_function_comes_with_its_graph():
     assert [node.op for node in graph.node].count("Const") == 1
     assert not any(node.op.endswith("VariableOp") for node in graph.node)
     assert float(frozen(tf.constant(2.0))[0]) == 6.0
+
+
+def test_models_of_several_ragged_inputs_are_trained():
+    rows = [[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]], [[7.0, 8.0]]]
+    ragged = tf.ragged.constant(rows, ragged_rank=1)
+    first, second = tf.keras.Input((None, 2), ragged=True), tf.keras.Input((None, 2), ragged=True)
+    summed = tf.keras.layers.Lambda(lambda x: tf.reduce_sum(x[0], 1) - 2 * tf.reduce_sum(x[1], 1))
+    model = tf.keras.Model([first, second], summed([first, second]))
+    assert not model._is_compiled
+    model.compile("sgd", "mse")
+    assert model._is_compiled
+    totals = np.array([np.sum(row, 0) for row in rows])
+    for given in ([ragged, ragged], (ragged, ragged)):
+        assert model.evaluate(given, -totals, batch_size=2, verbose=0) == 0.0
+        np.testing.assert_array_equal(model.predict(given, batch_size=2, verbose=0), -totals)
+
+
+def test_generic_helpers():
+    def function(a, *rest, b=1, **others):
+        pass
+
+    assert [generic_utils.has_arg(function, name) for name in ("a", "b", "rest", "c")] == [True, True, False, False]
+    assert generic_utils.has_arg(function, "c", accept_all=True)
+    assert generic_utils.make_batches(7, 3) == [(0, 3), (3, 6), (6, 7)]
+    assert [generic_utils.to_snake_case(name) for name in ("DenseLayer", "_HTTPCode")] == [
+        "dense_layer", "private_http_code",
+    ]  # fmt: skip
+    rows = np.arange(6).reshape(3, 2)
+    found = generic_utils.slice_arrays([rows, None], [0, 2])
+    np.testing.assert_array_equal(found[0], rows[[0, 2]])
+    assert found[1] is None
+    np.testing.assert_array_equal(generic_utils.slice_arrays(rows, 1, 3), rows[1:])
+    assert generic_utils.transpose_shape((2, 3, 4, 5), "channels_first", (1, 2)) == (2, 5, 3, 4)
+    assert generic_utils.unpack_singleton([1]) == 1
+    assert generic_utils.to_list((1, 2)) == [(1, 2)]
+    with pytest.raises(TypeError, match="not understood"):
+        generic_utils.validate_kwargs({"a": 1}, ["b"])
+    with pytest.raises(ValueError, match="Unknown entries in loss"):
+        generic_utils.check_for_unexpected_keys("loss", {"a": 1}, ["b"])

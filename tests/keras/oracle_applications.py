@@ -15,6 +15,7 @@ import numpy as np
 ALL = (
     "ConvNeXtTiny", "ConvNeXtSmall", "ConvNeXtBase", "EfficientNetV2B0", "EfficientNetV2B1", "EfficientNetV2B2",
     "EfficientNetV2B3", "EfficientNetV2S", "EfficientNetV2M", "EfficientNetV2L", "MobileNetV3Small", "MobileNetV3Large",
+    "InceptionResNetV2",
 )  # fmt: skip
 VARIANTS = [
     ("ConvNeXtTiny", {"include_top": False, "pooling": "avg", "input_shape": (64, 64, 3)}),
@@ -22,6 +23,8 @@ VARIANTS = [
     ("EfficientNetV2B0", {"include_top": False, "pooling": "max", "input_shape": (32, 32, 3)}),
     ("EfficientNetV2B2", {"classes": 5, "input_shape": (64, 64, 3)}),
     ("EfficientNetV2S", {"classes": 5, "input_shape": (32, 32, 3)}),
+    ("InceptionResNetV2", {"include_top": False, "pooling": "max", "input_shape": (75, 75, 3)}),
+    ("InceptionResNetV2", {"classes": 5, "input_shape": (75, 80, 3)}),
     ("MobileNetV3Small", {"alpha": 0.75, "classes": 5, "input_shape": (64, 64, 3)}),
     ("MobileNetV3Small", {"minimalistic": True, "classes": 5, "dropout_rate": 0.0, "input_shape": (32, 48, 3)}),
     ("MobileNetV3Large", {"alpha": 1.25, "classes": 5, "input_shape": (32, 32, 3)}),

@@ -12,6 +12,7 @@ SIZES = {
     "ResNet50": (177, 25636712),
     "ResNet101": (347, 44707176),
     "ResNet50V2": (192, 25613800),
+    "InceptionResNetV2": (782, 55873736),
     "InceptionV3": (313, 23851784),
     "MobileNet": (91, 4253864),
     "MobileNetV2": (156, 3538984),

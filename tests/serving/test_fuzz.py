@@ -129,9 +129,12 @@ def resident(process):
         return int(file.read().split()[1]) * 4096
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [(), ("--enable_batching",)], ids=["alone", "batched"])
-def test_malformed_requests(tmp_path, options):
+@pytest.mark.parametrize(
+    ("count", "options"),
+    [pytest.param(300, ("--enable_batching",), id="few"), pytest.param(COUNT, (), marks=pytest.mark.slow, id="alone"),
+     pytest.param(COUNT, ("--enable_batching",), marks=pytest.mark.slow, id="batched")],
+)  # fmt: skip
+def test_malformed_requests(tmp_path, count, options):
     save_examples(tmp_path / "m" / "1")
     server = Server(tmp_path / "m", "--max_message_bytes", str(1 << 20), *options)
 
@@ -141,9 +144,9 @@ def test_malformed_requests(tmp_path, options):
 
     codes, wrong = collections.Counter(), []
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        collections.deque(pool.map(ask, range(COUNT, COUNT + 500)), 0)  # what is loaded at the first use
+        collections.deque(pool.map(ask, range(count, count + count // 20)), 0)  # what is loaded at the first use
         before = resident(server.process)
-        for code, text, asked in pool.map(ask, range(COUNT)):
+        for code, text, asked in pool.map(ask, range(count)):
             codes[code] += 1
             if code not in (FINE_HTTP if isinstance(code, int) else FINE):
                 wrong.append((code, text[:200], str(asked)[:200]))

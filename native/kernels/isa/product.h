@@ -20,10 +20,9 @@ constexpr double kNs = std::is_same_v<T, float>    ? 0.014
 constexpr double kLarge = 80.0 * 80 * 80;
 
 // Whether packed blocks are faster than oneDNN's sgemm. Measured with AVX2, where that takes up to twice as long for
-// large products of a transpose, as they give the gradients of weights, and for some deep ones.
-template <typename T> bool packs_better(Matrix<T> a, Matrix<T> b, int64_t m, int64_t n, int64_t k) {
-  if (kVectorBytes != 32 || m < 256 || n < 256 || k < 256) return false;
-  return a.cols != 1 || (b.cols == 1 && k >= 512 && k < 1024);
+// large products of a transpose, as they give the gradients of weights.
+template <typename T> bool packs_better(Matrix<T> a, int64_t m, int64_t n, int64_t k) {
+  return kVectorBytes == 32 && m >= 256 && n >= 256 && k >= 256 && a.cols != 1;
 }
 
 // Up to here oneDNN's sgemm has its workspace on the stack, of 16 kB for 48 columns.
@@ -67,7 +66,7 @@ void multiply(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c,
     return;
   }
   if constexpr (std::is_same_v<T, float>)
-    if (library && madds >= kLarge && !packs_better(a, b, m, n, k)) {
+    if (library && madds >= kLarge && !packs_better(a, m, n, k)) {
       const bool ta = a.cols != 1, tb = b.cols != 1;
       const bool split = madds * kNs<T> >= static_cast<double>(parallel_ns) && !in_parallel();  // as parallel_for decides
       const int threads = split ? intra_op_threads() : 1;

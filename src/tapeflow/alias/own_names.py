@@ -238,6 +238,16 @@ OWN: dict[str, dict[str, str]] = {
     "python.keras.saving.saving_utils": {"trace_model_call": "alias.keras_tracing:trace_model_call"},
     "python.keras.engine.compile_utils": {"": "alias.compile_utils"},
     "python.keras.engine.data_adapter": {"": "alias.data_adapter"},
+    "python.keras.engine.functional": {
+        "Functional": "keras.engine.functional.model:Functional",
+        "_build_map": "keras.engine.functional.network:build_map",
+    },
+    "python.keras.engine.keras_tensor": {"KerasTensor": "keras.engine.functional.symbolic:KerasTensor"},
+    "python.keras.layers": {
+        "BatchNormalizationV1": "keras.layers:BatchNormalization",
+        "BatchNormalizationV2": "keras.layers:BatchNormalization",
+    },
+    "python.keras.utils.generic_utils": {"": "alias.generic_utils"},
     "python.keras.utils.conv_utils": {"": "alias.conv_utils"},
     "python.keras.utils.data_utils": {"_extract_archive": "keras.utils.archives:extract_archive"},
     "python.keras.utils.losses_utils": {"": "alias.losses_utils"},
@@ -313,7 +323,10 @@ OWN: dict[str, dict[str, str]] = {
     "python.pywrap_tensorflow": {"NewCheckpointReader": "train:NewCheckpointReader"},
     "python.pywrap_tfe": {"TF_ListPluggablePhysicalDevices": "alias.stand_ins:no_devices"},
     "python.saved_model.load_context": {"": "saved_model.load_context"},
-    "python.saved_model.model_utils.mode_keys": {"KerasModeKeys": "saved_model.mode_keys:KerasModeKeys"},
+    "python.saved_model.model_utils.mode_keys": {
+        "EstimatorModeKeys": "estimator:ModeKeys",
+        "KerasModeKeys": "saved_model.mode_keys:KerasModeKeys",
+    },
     "python.saved_model.nested_structure_coder": {"": "saved_model.structures"},
     "python.saved_model.revived_types": {"": "saved_model.revived_types"},
     "python.saved_model.save": {"save_and_return_nodes": "saved_model.saving:save_and_return_nodes"},

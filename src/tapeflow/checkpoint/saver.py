@@ -23,7 +23,6 @@ from tapeflow.checkpoint.saving_nodes import grouped, restore_node, save_node
 from tapeflow.checkpoint.slices import Part
 from tapeflow.checkpoint.state import checkpoint_exists, remove_checkpoint, update_checkpoint_state
 from tapeflow.core import context
-from tapeflow.core.annotations import PathLike
 from tapeflow.core.context import device as placed
 from tapeflow.core.context import name_scope
 from tapeflow.core.device import DeviceSpec
@@ -62,9 +61,10 @@ class Saver:
 
     def __init__(
         self, var_list=None, reshape: bool = False, sharded: bool = False, max_to_keep: int = 5,
-        keep_checkpoint_every_n_hours: float = 10000.0, name: str | None = None, restore_sequentially: bool = False,
-        saver_def=None, builder=None, defer_build: bool = False, allow_empty: bool = False, write_version: int = 2,
-        pad_step_number: bool = False, save_relative_paths: bool = False, filename: PathLike | None = None,
+        keep_checkpoint_every_n_hours: float = 10000.0, name: str | None = None,
+        restore_sequentially: bool = False, saver_def=None, builder=None, defer_build: bool = False,
+        allow_empty: bool = False, write_version: int = 2, pad_step_number: bool = False,
+        save_relative_paths: bool = False, filename=None,
     ):
         if context.executing_eagerly() and var_list is None:
             raise RuntimeError(
@@ -164,7 +164,7 @@ class Saver:
         """The SaverDef: the names of the nodes, and how many checkpoints are kept."""
         return self.saver_def
 
-    def to_proto(self, export_scope: str | None = None):
+    def to_proto(self, export_scope=None):
         """The SaverDef; with `export_scope` as names within it, and None where the nodes are outside of it."""
         if not export_scope:
             return self.saver_def
@@ -188,9 +188,10 @@ class Saver:
         return Saver(saver_def=copy, name=import_scope)
 
     def export_meta_graph(
-        self, filename: str | None = None, collection_list: Sequence[str] | None = None, as_text: bool = False,
-        export_scope: str | None = None, clear_devices: bool = False, clear_extraneous_savers: bool = False,
-        strip_default_attrs: bool = False, save_debug_info: bool = False,
+        self, filename: str | None = None, collection_list: Sequence[str] | None = None,
+        as_text: bool = False, export_scope=None, clear_devices: bool = False,
+        clear_extraneous_savers: bool = False, strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
     ):
         """Return the MetaGraphDef of the default graph, with this saver, and write it to `filename` if that is given.
 
@@ -208,7 +209,7 @@ class Saver:
         )
 
     @staticmethod
-    def _add_collection_def(meta_graph_def, key, export_scope: str | None = None):
+    def _add_collection_def(meta_graph_def, key, export_scope=None):
         """Adds a collection of the default graph to a MetaGraphDef; one that it cannot hold is left out."""
         items = get_default_graph().get_collection(key)
         if isinstance(key, str):
@@ -327,7 +328,7 @@ class Saver:
             if not self._restore_objects(sess, path):
                 raise
 
-    def _restore_eagerly(self, path: str):
+    def _restore_eagerly(self, path):
         reader = reader_of(path)
         items = items_of(self._given)
         keys = {item.name: item.name for item in items}
@@ -350,7 +351,7 @@ class Saver:
             else:
                 assign(item.variable, reader, keys[item.name])
 
-    def _restore_objects(self, sess: Session, path: str):
+    def _restore_objects(self, sess, path):
         """Restores from a checkpoint of objects by the names that the variables had; whether it is one.
 
         Raises NotFoundError where it has not all of them.

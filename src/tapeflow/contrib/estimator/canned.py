@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-
 from tapeflow.compat import v1
-from tapeflow.core.annotations import PathLike, TensorLike
 from tapeflow.estimator import canned
-
-if TYPE_CHECKING:
-    from tapeflow.contrib.estimator.heads import PublicHead
 
 
 class _OfHead(canned.Canned):
@@ -27,10 +20,7 @@ class _Inner:
         self._head = head
         self.logits_dimension = head.logits_dimension
 
-    def spec(
-        self, features: dict[str, Any], mode: str, labels: TensorLike | None, logits: TensorLike,
-        make_train_op: Callable[..., Any],
-    ):
+    def spec(self, features, mode, labels, logits, make_train_op):
         """The EstimatorSpec."""
         return self._head.create_estimator_spec(
             features, mode, logits, labels, train_op_fn=make_train_op
@@ -41,9 +31,9 @@ class DNNEstimator(_OfHead):
     """A deep network with a head; see `tf.estimator.DNNClassifier`."""
 
     def __init__(
-        self, head, hidden_units: Sequence[int], feature_columns: Sequence[Any], model_dir: str | None = None,
-        optimizer: Any = "Adagrad", activation_fn: Callable[..., Any] = v1.nn.relu, dropout: float | None = None,
-        input_layer_partitioner=None, config=None, batch_norm: bool = False,
+        self, head, hidden_units, feature_columns, model_dir=None, optimizer: str = "Adagrad",
+        activation_fn=v1.nn.relu, dropout=None, input_layer_partitioner=None, config=None,
+        batch_norm: bool = False,
     ):  # fmt: skip
         network = canned.Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         super().__init__(head, [(network, optimizer, canned.DEEP_RATE, "dnn")], model_dir, config)
@@ -53,8 +43,8 @@ class LinearEstimator(_OfHead):
     """A weighted sum of columns with a head; see `tf.estimator.LinearClassifier`."""
 
     def __init__(
-        self, head: PublicHead, feature_columns: Sequence[Any], model_dir: str | None = None, optimizer: Any = "Ftrl",
-        config=None, partitioner=None, sparse_combiner: str = "sum",
+        self, head, feature_columns, model_dir=None, optimizer: str = "Ftrl", config=None, partitioner=None,
+        sparse_combiner: str = "sum",
     ):  # fmt: skip
         network = canned.Linear(feature_columns, sparse_combiner)
         super().__init__(head, [(network, optimizer, network.rate, "linear")], model_dir, config)
@@ -64,11 +54,10 @@ class DNNLinearCombinedEstimator(_OfHead):
     """A linear model and a deep network side by side with a head; see `tf.estimator.DNNLinearCombinedClassifier`."""
 
     def __init__(
-        self, head, model_dir: PathLike | None = None, linear_feature_columns: Sequence[Any] | None = None,
-        linear_optimizer: str = "Ftrl", dnn_feature_columns: Sequence[Any] | None = None,
-        dnn_optimizer: str = "Adagrad", dnn_hidden_units: Sequence[Any] | None = None,
-        dnn_activation_fn: Callable[..., Any] = v1.nn.relu, dnn_dropout=None, input_layer_partitioner=None,
-        config=None, linear_sparse_combiner: str = "sum", batch_norm: bool = False,
+        self, head, model_dir=None, linear_feature_columns=None, linear_optimizer: str = "Ftrl",
+        dnn_feature_columns=None, dnn_optimizer: str = "Adagrad", dnn_hidden_units=None,
+        dnn_activation_fn=v1.nn.relu, dnn_dropout=None, input_layer_partitioner=None, config=None,
+        linear_sparse_combiner: str = "sum", batch_norm: bool = False,
     ):  # fmt: skip
         parts = canned.combined(
             linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,

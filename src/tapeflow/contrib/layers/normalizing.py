@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from tapeflow._native import Variable
 from tapeflow.compat.v1.nn import weighted_moments
 from tapeflow.contrib.framework.checks import smart_cond
@@ -17,7 +14,7 @@ from tapeflow.contrib.layers.building import (
     layer_scope,
 )
 from tapeflow.contrib.layers.named_outputs import get_variable_collections
-from tapeflow.core.annotations import Collections, ShapeLike, TensorLike
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.graph.build.collections import add_to_collections
@@ -42,13 +39,12 @@ _RENAME = {"gamma": "gamma", "beta": "beta", "moving_mean": "moving_mean", "movi
 
 @add_arg_scope
 def batch_norm(
-    inputs: TensorLike, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
-    activation_fn: Callable[..., Any] | None = None, param_initializers=None, param_regularizers=None,
-    updates_collections: str = "update_ops", is_training: bool = True, reuse: bool | None = None,
-    variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
-    trainable: bool = True, batch_weights=None, fused: bool | None = None, data_format: str = "NHWC",
-    zero_debias_moving_mean: bool = False, scope=None, renorm: bool = False, renorm_clipping=None,
-    renorm_decay: float = 0.99, adjustment=None,
+    inputs, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
+    activation_fn=None, param_initializers=None, param_regularizers=None,
+    updates_collections: str = "update_ops", is_training: bool = True, reuse=None, variables_collections=None,
+    outputs_collections=None, trainable: bool = True, batch_weights=None, fused: bool | None = None,
+    data_format: str = "NHWC", zero_debias_moving_mean: bool = False, scope=None, renorm: bool = False,
+    renorm_clipping=None, renorm_decay: float = 0.99, adjustment=None,
 ):  # fmt: skip
     """Normalisation by the mean and variance of the batch, in training, else by their moving averages.
 
@@ -169,10 +165,9 @@ def _by_hand(
 
 
 def _parameters(
-    shape: ShapeLike, dtype: DType, center: bool, scale: bool, begin, variables_collections: Collections | None,
-    trainable: bool,
+    shape: ShapeLike, dtype: DType, center: bool, scale, begin, variables_collections, trainable: bool
 ):
-    def made(name: str, default: Any):
+    def made(name: str, default):
         return model_variable(
             name, shape=shape, dtype=dtype, initializer=begin.get(name, default), trainable=trainable,
             collections=get_variable_collections(variables_collections, name),
@@ -185,10 +180,9 @@ def _parameters(
 
 @add_arg_scope
 def layer_norm(
-    inputs: TensorLike, center: bool = True, scale: bool = True, activation_fn: Callable[..., Any] | None = None,
-    reuse: bool | None = None, variables_collections: Collections | None = None,
-    outputs_collections: Collections | None = None, trainable: bool = True, begin_norm_axis: int = 1,
-    begin_params_axis: int = -1, scope=None,
+    inputs, center: bool = True, scale: bool = True, activation_fn=None, reuse=None,
+    variables_collections=None, outputs_collections=None, trainable: bool = True, begin_norm_axis=1,
+    begin_params_axis=-1, scope=None,
 ):  # fmt: skip
     """Each example normalised by the mean and variance of its own (Ba et al. 2016).
 
@@ -222,9 +216,8 @@ def layer_norm(
 
 @add_arg_scope
 def instance_norm(
-    inputs, center: bool = True, scale: bool = True, epsilon=1e-6, activation_fn: Callable[..., Any] | None = None,
-    param_initializers=None, reuse: bool | None = None, variables_collections: Collections | None = None,
-    outputs_collections: Collections | None = None, trainable: bool = True, data_format: str = "NHWC", scope=None,
+    inputs, center=True, scale=True, epsilon=1e-6, activation_fn=None, param_initializers=None, reuse=None,
+    variables_collections=None, outputs_collections=None, trainable=True, data_format="NHWC", scope=None,
 ):  # fmt: skip
     """Each channel of each example normalised by its own mean and variance (Ulyanov et al. 2016)."""
     first = channels_first(data_format, ("NCHW", "NHWC"))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tapeflow import train
 from tapeflow.contrib.opt.matrix_functions import matrix_inverse_pth_root, matrix_square_root
-from tapeflow.core.annotations import IntLike, Tensor, TensorLike, Variable
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.array.construction import zeros, zeros_like
 from tapeflow.ops.array.gather import gather
@@ -25,7 +22,7 @@ from tapeflow.ops.math.reduction import reduce_sum
 __all__ = ["ShampooOptimizer"]
 
 
-def _at(setting: float, step: IntLike):
+def _at(setting, step):
     return setting(step) if callable(setting) else setting
 
 
@@ -57,10 +54,10 @@ class ShampooOptimizer(train.Optimizer):
     """
 
     def __init__(
-        self, global_step: int = 0, max_matrix_size: int = 768, gbar_decay: float = 0.0, gbar_weight: float = 1.0,
-        mat_gbar_decay: float = 1.0, mat_gbar_weight: float = 1.0, learning_rate: float = 1.0, svd_interval: int = 1,
-        precond_update_interval: int = 1, epsilon: float = 1e-4, alpha: float = 0.5, use_iterative_root: bool = False,
-        use_locking: bool = False, name: str = "Shampoo",
+        self, global_step=0, max_matrix_size: int = 768, gbar_decay: float = 0.0, gbar_weight: float = 1.0,
+        mat_gbar_decay: float = 1.0, mat_gbar_weight: float = 1.0, learning_rate: float = 1.0, svd_interval=1,
+        precond_update_interval=1, epsilon: float = 1e-4, alpha: float = 0.5,
+        use_iterative_root: bool = False, use_locking: bool = False, name: str = "Shampoo",
     ):  # fmt: skip
         super().__init__(use_locking, name)
         self._global_step, self._max_matrix_size = global_step, max_matrix_size
@@ -70,10 +67,10 @@ class ShampooOptimizer(train.Optimizer):
         self._svd_interval, self._precond_update_interval = svd_interval, precond_update_interval
         self._use_iterative_root = use_iterative_root
 
-    def _apply_dense(self, grad: Tensor, var: Variable):
+    def _apply_dense(self, grad, var):
         self._move(grad, var)
 
-    def _apply_sparse(self, values: Tensor, indices: Tensor, var: Any):
+    def _apply_sparse(self, values, indices, var):
         if var.shape[0] <= self._max_matrix_size or self._gbar_decay != 0.0:
             rows = expand_dims(indices, 1)
             self._move(scatter_nd(rows, values, shape_of(var, out_type=indices.dtype)), var)
@@ -81,7 +78,7 @@ class ShampooOptimizer(train.Optimizer):
             self._move(values, var, indices)
 
     @staticmethod
-    def _averaged(slot, decay: float, decay_now: float, addition: Tensor):
+    def _averaged(slot, decay, decay_now, addition):
         """A slot after a step; `decay` may be a function, `decay_now` is its value."""
         if not callable(decay) and decay == 0.0:
             return addition
@@ -89,7 +86,7 @@ class ShampooOptimizer(train.Optimizer):
             return slot.assign_add(addition)
         return slot.assign_add((decay_now - 1) * slot + addition)
 
-    def _root(self, matrix: Tensor, size: TensorLike, power: float):
+    def _root(self, matrix, size, power):
         if self._use_iterative_root:
             half = matrix_square_root(matrix, size, 100, self._epsilon)
             return matrix_inverse_pth_root(half, size, 2 * power, 100, ridge_epsilon=0.0)
@@ -98,7 +95,7 @@ class ShampooOptimizer(train.Optimizer):
         values, left, right = svd(matrix + self._epsilon * eye(size, dtype=matrix.dtype), full_matrices=True)
         return matmul(right * pow(maximum(values, self._epsilon), power), transpose(left))
 
-    def _move(self, grad: TensorLike, var: Any, indices: TensorLike | None = None):
+    def _move(self, grad, var, indices=None):
         step = cast(self._global_step, "float32") + 1
         update = grad
         if indices is None:
@@ -115,7 +112,7 @@ class ShampooOptimizer(train.Optimizer):
         else:
             var.scatter_sub(IndexedSlices(rate * update, indices))
 
-    def _power(self, var: Any, step: IntLike):
+    def _power(self, var, step):
         return -_at(self._alpha, step) / var.shape.rank
 
     def _along_matrix(self, update, grad, var, axis, size, step, indices):
@@ -142,7 +139,7 @@ class ShampooOptimizer(train.Optimizer):
             )  # fmt: skip
         return tensordot(update, root, axes=([0], [0]))
 
-    def _along_diagonal(self, update: Any, grad: Any, var, axis, size, step: Any, indices):
+    def _along_diagonal(self, update, grad, var, axis, size, step, indices):
         """The update times a root of a diagonal along its first axis, which becomes the last one."""
         slot = self._slot(var, f"Gbar_{axis}", lambda _: zeros([size], var.dtype))
         others = [other for other in range(var.shape.rank) if other != axis]

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
-from tapeflow.core.annotations import Tensor, TensorLike
-
-if TYPE_CHECKING:
-    from tapeflow.graph.graph import Graph
-    from tapeflow.graph.operation import Operation
 
 STEP = "fake_quantization_step"
 # Operations of gradients and summaries, which stay as they are.
@@ -33,7 +27,7 @@ def CreateOrGetQuantizationStep():
             return v1.identity(v1.assign_add(step, 1))
 
 
-def BatchNormGroups(graph: Graph):
+def BatchNormGroups(graph):
     """The scopes of the batch normalizations of a graph that are written as sums and products.
 
     Args:
@@ -46,7 +40,7 @@ def BatchNormGroups(graph: Graph):
     return list(dict.fromkeys(scope for scope, norm, _ in found if norm and not scope.startswith(SKIPPED)))
 
 
-def RerouteTensor(t0: TensorLike, t1: Any, can_modify=None):
+def RerouteTensor(t0, t1, can_modify=None):
     """Let those who use `t1` use `t0`.
 
     Args:
@@ -69,13 +63,13 @@ def RerouteTensor(t0: TensorLike, t1: Any, can_modify=None):
     return len(edges)
 
 
-def consumers(op: Operation):
+def consumers(op):
     """The operations that use outputs of an operation, but for those of gradients and summaries."""
     found = dict.fromkeys(each for tensor in op.outputs for each in tensor.consumers())
     return [each for each in found if not each.name.startswith(SKIPPED)]
 
 
-def either(condition, one: Any, other: Tensor, name):
+def either(condition, one, other, name):
     """One of two values; the tensor has the name that results of `tf.cond` have in 1.x.
 
     Args:

@@ -115,7 +115,7 @@ def _gathered(columns: TensorLike, groups):
 def gather_rows(columns: TensorLike | dict[str, Any], numbers: np.ndarray):
     """One batched element: the rows `numbers` of every column."""
     first, size = int(numbers[0]), numbers.size
-    if int(numbers[-1]) - first == size - 1 and (size < 3 or (np.diff(numbers) == 1).all()):
+    if int(numbers[-1]) - first == size - 1 and (size < 3 or (numbers[1:] - numbers[:-1] == 1).all()):
         window = slice(first, first + size)
         return map_leaves(lambda column: column[window], columns)
     indices = convert_to_tensor(numbers)

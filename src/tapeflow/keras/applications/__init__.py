@@ -6,6 +6,7 @@ from tapeflow.keras.applications import (
     efficientnet,
     efficientnet_v2,
     imagenet_utils,
+    inception_resnet_v2,
     inception_v3,
     mobilenet,
     mobilenet_v2,
@@ -50,6 +51,9 @@ from tapeflow.keras.applications.efficient2 import (
 )
 from tapeflow.keras.applications.inception import (
     InceptionV3,
+)
+from tapeflow.keras.applications.inception_residual import (
+    InceptionResNetV2,
 )
 from tapeflow.keras.applications.mobile import (
     MobileNet,
@@ -104,6 +108,7 @@ __all__ = [
     "EfficientNetB5",
     "EfficientNetB6",
     "EfficientNetB7",
+    "InceptionResNetV2",
     "InceptionV3",
     "MobileNet",
     "MobileNetV2",
@@ -119,6 +124,7 @@ __all__ = [
     "densenet",
     "efficientnet",
     "imagenet_utils",
+    "inception_resnet_v2",
     "inception_v3",
     "mobilenet",
     "mobilenet_v2",

@@ -5,7 +5,7 @@ All of them are separable: a row of the result is a weighted sum of a few rows o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,7 +54,7 @@ def _apply(xp: ModuleType, image: Array, axis: int, taps: Taps):
     return total
 
 
-def _resized(xp: ModuleType, images: Any, rows: Taps, columns: Taps):
+def _resized(xp: ModuleType, images, rows: Taps, columns: Taps):
     wide = images.astype(np.float32)
     if 0 in (len(rows.places), len(columns.places)) or 0 in wide.shape:
         return xp.zeros(
@@ -70,7 +70,7 @@ def _spread(xp: ModuleType, grads, rows: Taps, columns: Taps, height: int, width
     return xp.einsum("nyjc,jx->nyxc", g, columns.matrix(width).astype(exact)).astype(dtype)
 
 
-def _checked(images: Any, size: Any) -> tuple[int, int]:
+def _checked(images, size) -> tuple[int, int]:
     if images.ndim != 4:
         raise invalid(f"input must be 4-dimensional{shape_text(images.shape)}")
     if size.ndim != 1:
@@ -120,7 +120,7 @@ def _positions(size: int, out: int, align_corners: bool, half_pixel_centers: boo
     return (at + half) * scale - half if half_pixel_centers else at * scale
 
 
-def _bilinear(size: int, out: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
+def _bilinear(size, out, align_corners: bool, half_pixel_centers: bool) -> Taps:
     at = _positions(size, out, align_corners, half_pixel_centers)
     low = np.floor(at)
     part = (at - low)[:, None]
@@ -134,7 +134,7 @@ def _precise(taps: Taps, dtype) -> Taps:
     return Taps(taps.places, np.concatenate([1 - part, part], 1))
 
 
-def resized_by_lines(xp: ModuleType, images: Array, size: Array, align_corners: bool):
+def resized_by_lines(xp: ModuleType, images, size, align_corners: bool):
     """Images resized with interpolation between pixels, in their own precision where it is that of float64."""
     height, width = _checked(images, size)
     exact = np.float64 if images.dtype == np.float64 else np.float32
@@ -261,7 +261,7 @@ def _sum_over(weight, images, size):
     return out.astype(np.float32)
 
 
-def _place(size, out, i: int, align_corners: bool, half_pixel_centers: bool):
+def _place(size, out, i, align_corners: bool, half_pixel_centers: bool):
     if half_pixel_centers:
         return (i + 0.5) * size / out - 0.5
     return i * ((size - 1) / (out - 1) if align_corners and out > 1 else size / out)
@@ -272,7 +272,7 @@ def _place(size, out, i: int, align_corners: bool, half_pixel_centers: bool):
 
 @op("ResizeBilinear", "images: T, size: int32 -> resized_images: float32", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeBilinear(xp: ModuleType, images: Array, size: Array, align_corners: bool, half_pixel_centers: bool):
+def ResizeBilinear(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
     height, width = _checked(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
@@ -294,8 +294,8 @@ ResizeBilinear.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeBilinear.reference
-def _(images: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_centers: bool):
-    def weight(n: int, out, i: int, p):
+def _(images, size, align_corners: bool, half_pixel_centers: bool):
+    def weight(n, out, i, p):
         at = np.clip(_place(n, out, i, align_corners, half_pixel_centers), 0, n - 1)
         return max(0.0, 1 - abs(at - p))
 
@@ -306,7 +306,7 @@ def _(images: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_cent
     types={"T": (dtypes.float32, dtypes.bfloat16, dtypes.float16, dtypes.float64)},
     attrs=_CENTERS, shape=_gradient_rule)  # fmt: skip
 def ResizeBilinearGrad(
-    xp: ModuleType, grads: Array, original_image: Array, align_corners: bool, half_pixel_centers: bool
+    xp: ModuleType, grads: Array, original_image: Array, align_corners, half_pixel_centers
 ):
     _checked_gradient(grads, original_image)
     height, width = original_image.shape[1:3]
@@ -355,7 +355,7 @@ ResizeBilinearGrad.reference(_transposed(ResizeBilinear.formula))
 
 @op("ResizeNearestNeighbor", "images: T, size: int32 -> resized_images: T", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeNearestNeighbor(xp: ModuleType, images: Array, size: Array, align_corners: bool, half_pixel_centers: bool):
+def ResizeNearestNeighbor(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
     height, width = _checked(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
@@ -377,8 +377,8 @@ ResizeNearestNeighbor.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeNearestNeighbor.reference
-def _(images: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_centers: bool):
-    def nearest(n: int, out, i: int):
+def _(images, size, align_corners: bool, half_pixel_centers: bool):
+    def nearest(n, out, i):
         if half_pixel_centers:
             return min((2 * i + 1) * n // (2 * out), n - 1)
         if align_corners and out > 1:
@@ -424,7 +424,7 @@ def _(rng: SampleGenerator):
 
 
 @ResizeNearestNeighborGrad.reference
-def _(grads: np.ndarray, size: np.ndarray, **attrs):
+def _(grads, size, **attrs):
     original = np.zeros((grads.shape[0], *size, grads.shape[3]))
     return _transposed(ResizeNearestNeighbor.formula)(grads, original, **attrs)
 
@@ -434,7 +434,7 @@ def _(grads: np.ndarray, size: np.ndarray, **attrs):
 
 @op("ResizeBicubic", "images: T, size: int32 -> resized_images: float32", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
-def ResizeBicubic(xp: ModuleType, images: Array, size: Array, align_corners: bool, half_pixel_centers: bool):
+def ResizeBicubic(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
     height, width = _checked(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
@@ -456,7 +456,7 @@ ResizeBicubic.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeBicubic.reference
-def _(images: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_centers: bool):
+def _(images, size, align_corners: bool, half_pixel_centers: bool):
     a = -0.5 if half_pixel_centers else -0.75
 
     def cubic(x):
@@ -465,7 +465,7 @@ def _(images: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_cent
             return (a + 2) * x**3 - (a + 3) * x**2 + 1
         return a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a if x < 2 else 0.0
 
-    def weight(n: int, out, i: int, p):
+    def weight(n, out, i, p):
         at = _place(n, out, i, align_corners, half_pixel_centers)
         at = np.floor(at) + np.rint((at - np.floor(at)) * 1024) / 1024
         if half_pixel_centers:
@@ -477,9 +477,7 @@ def _(images: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_cent
 
 @op("ResizeBicubicGrad", "grads: float32, original_image: T -> output: T",
     types={"T": (dtypes.float32, dtypes.float64)}, attrs=_CENTERS, shape=_gradient_rule)  # fmt: skip
-def ResizeBicubicGrad(
-    xp: ModuleType, grads: Array, original_image: Array, align_corners: bool, half_pixel_centers: bool
-):
+def ResizeBicubicGrad(xp: ModuleType, grads: Array, original_image: Array, align_corners, half_pixel_centers):
     _checked_gradient(grads, original_image)
     height, width = original_image.shape[1:3]
     flags = (align_corners, half_pixel_centers)
@@ -516,8 +514,8 @@ ResizeArea.samples(_resize_samples(_PLAIN, _ALIGNED))
 
 
 @ResizeArea.reference
-def _(images: np.ndarray, size: np.ndarray, align_corners: bool):
-    def weight(n: int, out, i: int, p):
+def _(images, size, align_corners: bool):
+    def weight(n, out, i, p):
         scale = _place(n, out, 1, align_corners, False)
         total = 0.0
         for q in range(n + 4):
@@ -539,7 +537,7 @@ def _pair(values, name: str) -> tuple[float, float]:
     return float(values[0]), float(values[1])
 
 
-def _translations(shape: Sequence[Any], size, scale, translation, kernel_type, antialias: bool):
+def _translations(shape, size, scale, translation, kernel_type, antialias: bool):
     scales = _pair(scale, "scale")
     moves = _pair(translation, "translation")
     if not (scales[0] > 0 and scales[1] > 0):
@@ -552,9 +550,7 @@ def _translations(shape: Sequence[Any], size, scale, translation, kernel_type, a
 
 @op("ScaleAndTranslate", "images: T, size: int32, scale: float32, translation: float32 -> resized_images: float32",
     types={"T": IMAGES}, attrs=_KERNEL, shape=_rule)  # fmt: skip
-def ScaleAndTranslate(
-    xp: ModuleType, images: Any, size: Any, scale: Array, translation: Array, kernel_type: str, antialias: bool
-):
+def ScaleAndTranslate(xp: ModuleType, images, size, scale: Array, translation: Array, kernel_type, antialias):
     size = _checked(images, size)
     taps = _translations(images.shape, size, scale, translation, kernel_type, antialias)
     return _resized(xp, images, *taps)
@@ -592,10 +588,7 @@ def _(rng: SampleGenerator):
 
 
 @ScaleAndTranslate.reference
-def _(
-    images: np.ndarray, size: np.ndarray, scale: np.ndarray, translation: np.ndarray, kernel_type: str,
-    antialias: bool,
-):
+def _(images, size, scale, translation, kernel_type, antialias: bool):
     def along(axis):
         n, out = images.shape[axis], int(size[axis - 1])
         s, t = float(scale[axis - 1]), float(translation[axis - 1])
@@ -615,9 +608,7 @@ def _(
 
 @op("ScaleAndTranslateGrad", "grads: T, original_image: T, scale: float32, translation: float32 -> output: T",
     types={"T": (dtypes.float32,)}, attrs=_KERNEL, shape=_gradient_rule)  # fmt: skip
-def ScaleAndTranslateGrad(
-    xp, grads, original_image, scale: Array, translation: Array, kernel_type: str, antialias: bool
-):
+def ScaleAndTranslateGrad(xp, grads, original_image, scale, translation, kernel_type, antialias):
     _checked_gradient(grads, original_image)
     shape = original_image.shape
     taps = _translations(shape, grads.shape[1:3], scale, translation, kernel_type, antialias)
@@ -650,7 +641,7 @@ def _(rng: SampleGenerator):
 
 
 @ScaleAndTranslateGrad.reference
-def _(grads: np.ndarray, original, scale: np.ndarray, translation: np.ndarray, kernel_type: str, antialias: bool):
+def _(grads, original, scale, translation, kernel_type, antialias: bool):
     def forward(image, size):
         return ScaleAndTranslate.formula(image, size, scale, translation, kernel_type, antialias)
 

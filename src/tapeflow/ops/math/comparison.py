@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BROADCAST = {"shape": shapes.broadcast_all, "broadcast": True}
 
 
-def _ordering(name: str | None, function: str, holds: Callable[..., Any]):
+def _ordering(name, function, holds):
     @op(name, "x: T, y: T -> z: bool", types={"T": REAL}, foldable=True, **BROADCAST)
     def row(xp: ModuleType, x, y):
         return getattr(xp, function)(x, y)
@@ -171,7 +171,7 @@ def _equality(name: str, function: str, answer: bool, promotes: str = ""):
         )
 
     @row.reference
-    def _(x: np.ndarray, y: np.ndarray, incompatible_shape_error: bool):
+    def _(x, y, incompatible_shape_error):
         x, y = np.broadcast_arrays(x, y)
         same = [bool(a == b) for a, b in zip(x.ravel().tolist(), y.ravel().tolist(), strict=True)]
         return np.array([v != answer for v in same], bool).reshape(x.shape)
@@ -254,7 +254,7 @@ ApproximateEqual.reference(
 
 
 @public
-def approximate_equal(x: TensorLike, y: TensorLike, tolerance: float = 1e-5, name: str | None = None):
+def approximate_equal(x: TensorLike, y: TensorLike, tolerance=1e-5, name: str | None = None):
     """|x - y| < tolerance, elementwise, for tensors of one shape.
 
     Args:
@@ -453,7 +453,7 @@ def _(rng: SampleGenerator):
 
 
 @SelectV2.reference
-def _(condition: np.ndarray, t: np.ndarray, e: np.ndarray):
+def _(condition, t, e):
     c, t, e = np.broadcast_arrays(condition, t, e)
     return np.array(
         [b if a else d for a, b, d in zip(c.flat, t.flat, e.flat, strict=True)], t.dtype
@@ -491,7 +491,7 @@ def _(call: BatchedCall):
     return call.run([call.with_batch(i) for i in range(3)]) if call.ranks[0] == call.ranks[1] else None
 
 
-def _different(i: int, a, j: int, b):
+def _different(i, a, j, b):
     return invalid(
         "Inputs to operation Select of type Select must have the same size and shape.  "
         f"Input {i}: {shape_text(a)} != input {j}: {shape_text(b)}"
@@ -514,7 +514,7 @@ def _(rng: SampleGenerator):
 
 
 @Select.reference
-def _(condition: np.ndarray, t: np.ndarray, e: np.ndarray):
+def _(condition, t, e):
     c = condition.reshape(condition.shape + (1,) * (t.ndim - condition.ndim))
     return np.where(np.broadcast_to(c, t.shape), t, e)
 

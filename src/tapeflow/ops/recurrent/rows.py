@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +54,7 @@ def _rule(call: ShapeCall):
     ]
 
 
-def _check(cell: str, time_major: bool, *inputs) -> None:
+def _check(cell, time_major: bool, *inputs) -> None:
     for name, value, rank in zip(_INPUTS, inputs, _RANKS, strict=True):
         if value.ndim != rank:
             raise invalid(f"{name} must have rank {rank}, but got shape {shape_text(value.shape)}")
@@ -81,9 +80,7 @@ def _check(cell: str, time_major: bool, *inputs) -> None:
         )
 
 
-def _loop(
-    xp: ModuleType, body: Callable[..., Any], carry: Sequence[Array], inputs: Sequence[Array], backwards: bool = False
-):
+def _loop(xp: ModuleType, body, carry, inputs, backwards=False):
     """body(carry, inputs of a step) -> (carry, outputs of the step), over all steps; the outputs stacked."""
     if xp is not np:
         scan = importlib.import_module("jax").lax.scan
@@ -95,7 +92,7 @@ def _loop(
     return carry, [np.stack(each) for each in zip(*outputs, strict=True)] if steps else None
 
 
-def _by_time(xp: ModuleType, time_major: bool, *sequences):
+def _by_time(xp: ModuleType, time_major, *sequences):
     return [each if time_major else xp.swapaxes(each, 0, 1) for each in sequences]
 
 
@@ -109,7 +106,7 @@ def _by_time(xp: ModuleType, time_major: bool, *sequences):
 )
 def RecurrentSequence(
     xp: ModuleType, x: Array, recurrent: Array, bias: Array, initial_h: Array, initial_c: Array, mask: Array,
-    cell: str, time_major: bool,
+    cell, time_major,
 ):
     """States h (and c of LSTMs) after each step of a cell.
 
@@ -166,7 +163,7 @@ RecurrentSequence.composite = sequence
 
 
 def _generated(
-    rng: Any, cell: str, steps: int = 3, batch: int = 2, units: int = 2, bias: bool = True, masked: bool = False,
+    rng, cell: str, steps: int = 3, batch: int = 2, units: int = 2, bias: bool = True, masked: bool = False,
     time_major: bool = False,
 ):
     """The inputs of a sample."""
@@ -285,7 +282,7 @@ RecurrentSequence.reference(_unrolled)
 )
 def RecurrentSequenceGrad(
     xp: ModuleType, x: Array, recurrent: Array, bias: Array, initial_h: Array, initial_c: Array, mask: Array,
-    h: Array, c: Array, reserve: Array, dh: Array, dlast_h: Array, dlast_c: Array, cell: str, time_major: bool,
+    h: Array, c: Array, reserve: Array, dh: Array, dlast_h: Array, dlast_c: Array, cell, time_major,
 ):
     """Gradients of the inputs of RecurrentSequence. `dh`, `dlast_h` and `dlast_c` may be without elements: zeros."""
     _check(cell, time_major, x, recurrent, bias, initial_h, initial_c, mask)
@@ -320,7 +317,7 @@ def RecurrentSequenceGrad(
     before = xp.concatenate([initial_h[None], h[:-1]])
     c_before = xp.concatenate([initial_c[None], c[:-1]]) if lstm else c
 
-    def body(carry: Sequence[np.ndarray], now: Sequence[np.ndarray]):
+    def body(carry, now):
         d, d_c = carry
         counts, old, old_c, new, new_c, kept, more = now
         counts = counts[:, None]
@@ -349,10 +346,7 @@ def RecurrentSequenceGrad(
     return _by_time(xp, time_major, dz)[0], d_recurrent, d_bias, carry[0], d_c
 
 
-def _step_back(
-    xp: ModuleType, cell: str, recurrent: Array, old: Any, old_c: Any, new: Any, new_c: Any, kept: Any, d: Array,
-    d_c: Any,
-):
+def _step_back(xp: ModuleType, cell, recurrent, old, old_c, new, new_c, kept, d, d_c):
     """Gradients of the sums of a step: of the inputs' part, of the states' part; of the states before it."""
     n = old.shape[1]
     if GATES[cell] == 1:
@@ -426,8 +420,20 @@ def _(rng):
 
 @RecurrentSequenceGrad.reference
 def _(
-    x: Any, recurrent: Any, bias: Any, initial_h: Any, initial_c: Any, mask, h: Any, c: Any, reserve: Any, dh: Any,
-    dlast_h: Any, dlast_c: Any, cell, time_major,
+    x,
+    recurrent,
+    bias,
+    initial_h,
+    initial_c,
+    mask,
+    h,
+    c,
+    reserve,
+    dh,
+    dlast_h,
+    dlast_c,
+    cell,
+    time_major,
 ):
     """By the complex step: f(x + ih) has f'(x) h as its imaginary part."""
     floats = [np.asarray(a, np.complex128) for a in (x, recurrent, bias, initial_h, initial_c)]

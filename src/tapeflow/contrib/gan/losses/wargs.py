@@ -6,12 +6,8 @@ None. Weights are 1 or tensors that fit the losses; `add_summaries` writes scala
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from tapeflow.compat import v1
 from tapeflow.contrib.gan.losses.combining import combine_adversarial_loss
-from tapeflow.core.annotations import Tensor, TensorLike
 
 __all__ = [
     "acgan_discriminator_loss", "acgan_generator_loss", "combine_adversarial_loss", "cycle_consistency_loss",
@@ -24,23 +20,23 @@ _LOSSES = v1.GraphKeys.LOSSES
 _MEAN = v1.losses.Reduction.SUM_BY_NONZERO_WEIGHTS
 
 
-def _floats(x: TensorLike):
+def _floats(x):
     return v1.cast(x, v1.float32)
 
 
-def _summarize(wanted: bool, **scalars):
+def _summarize(wanted, **scalars):
     if wanted:
         for name, value in scalars.items():
             v1.summary.scalar(name, value)
 
 
-def _collected(loss: Tensor, collection: str):
+def _collected(loss, collection):
     if collection:
         v1.losses.add_loss(loss, collection)
     return loss
 
 
-def _outputs(real: Any, generated: Any):
+def _outputs(real, generated):
     """Both outputs of a discriminator, as floats. Raises ValueError for shapes that do not fit."""
     real, generated = _floats(real), _floats(generated)
     real.shape.assert_is_compatible_with(generated.shape)
@@ -48,8 +44,8 @@ def _outputs(real: Any, generated: Any):
 
 
 def wasserstein_generator_loss(
-    discriminator_gen_outputs: TensorLike, weights: float = 1.0, scope=None, loss_collection: str | None = _LOSSES,
-    reduction: str = _MEAN, add_summaries: bool = False,
+    discriminator_gen_outputs, weights: float = 1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN,
+    add_summaries: bool = False,
 ):  # fmt: skip
     """The mean of `-discriminator_gen_outputs`."""
     with v1.name_scope(scope, "generator_wasserstein_loss", (discriminator_gen_outputs, weights)) as scope:
@@ -78,10 +74,9 @@ def wasserstein_discriminator_loss(
 
 
 def wasserstein_gradient_penalty(
-    real_data: TensorLike, generated_data: TensorLike, generator_inputs: Sequence[Tensor] | int | None,
-    discriminator_fn: Callable[..., Any], discriminator_scope, epsilon: float = 1e-10, target: float = 1.0,
-    one_sided: bool = False, weights: float = 1.0, scope=None, loss_collection: str | None = _LOSSES,
-    reduction: str = _MEAN, add_summaries: bool = False,
+    real_data, generated_data, generator_inputs, discriminator_fn, discriminator_scope,
+    epsilon: float = 1e-10, target: float = 1.0, one_sided: bool = False, weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The mean of `(|gradient| / target - 1) ** 2` at random points between real and generated data.
 
@@ -119,10 +114,9 @@ def wasserstein_gradient_penalty(
 
 
 def acgan_discriminator_loss(
-    discriminator_real_classification_logits: TensorLike, discriminator_gen_classification_logits: TensorLike,
-    one_hot_labels: TensorLike, label_smoothing: float = 0.0, real_weights: float = 1.0,
-    generated_weights: float = 1.0, scope=None, loss_collection: str | None = _LOSSES, reduction: str = _MEAN,
-    add_summaries: bool = False,
+    discriminator_real_classification_logits, discriminator_gen_classification_logits, one_hot_labels,
+    label_smoothing: float = 0.0, real_weights: float = 1.0, generated_weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropies of the classes of real data (with smoothed labels) and of generated data, summed."""
     real, fake = discriminator_real_classification_logits, discriminator_gen_classification_logits
@@ -142,8 +136,8 @@ def acgan_discriminator_loss(
 
 
 def acgan_generator_loss(
-    discriminator_gen_classification_logits: TensorLike, one_hot_labels: TensorLike, weights: float = 1.0, scope=None,
-    loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    discriminator_gen_classification_logits, one_hot_labels, weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of the classes of generated data."""
     logits = discriminator_gen_classification_logits
@@ -157,9 +151,8 @@ def acgan_generator_loss(
 
 
 def minimax_discriminator_loss(
-    discriminator_real_outputs: TensorLike, discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.25,
-    real_weights: float = 1.0, generated_weights: float = 1.0, scope: str | None = None,
-    loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    discriminator_real_outputs, discriminator_gen_outputs, label_smoothing=0.25, real_weights=1.0,
+    generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of telling real data (as 1, smoothed) and generated data (as 0) apart."""
     real, fake = discriminator_real_outputs, discriminator_gen_outputs
@@ -177,8 +170,8 @@ def minimax_discriminator_loss(
 
 
 def minimax_generator_loss(
-    discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
-    loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    discriminator_gen_outputs, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The discriminator's loss on generated data, negative."""
     with v1.name_scope(scope, "generator_minimax_loss") as scope:
@@ -191,9 +184,9 @@ def minimax_generator_loss(
 
 
 def modified_discriminator_loss(
-    discriminator_real_outputs: TensorLike, discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.25,
-    real_weights: float = 1.0, generated_weights: float = 1.0, scope=None, loss_collection: str | None = _LOSSES,
-    reduction: str = _MEAN, add_summaries: bool = False,
+    discriminator_real_outputs, discriminator_gen_outputs, label_smoothing: float = 0.25,
+    real_weights: float = 1.0, generated_weights: float = 1.0, scope=None, loss_collection=_LOSSES,
+    reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """As `minimax_discriminator_loss`."""
     return minimax_discriminator_loss(
@@ -203,8 +196,8 @@ def modified_discriminator_loss(
 
 
 def modified_generator_loss(
-    discriminator_gen_outputs: TensorLike, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
-    loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    discriminator_gen_outputs, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of generated data, taken as real: its gradient is strong from the first step on."""
     with v1.name_scope(scope, "generator_modified_loss", [discriminator_gen_outputs]) as scope:
@@ -217,8 +210,8 @@ def modified_generator_loss(
 
 
 def least_squares_generator_loss(
-    discriminator_gen_outputs: TensorLike, real_label: int = 1, weights: float = 1.0, scope=None,
-    loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    discriminator_gen_outputs, real_label=1, weights: float = 1.0, scope=None, loss_collection=_LOSSES,
+    reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """Half the mean square of the distance from `real_label`."""
     with v1.name_scope(scope, "lsq_generator_loss", (discriminator_gen_outputs, real_label)) as scope:
@@ -251,8 +244,8 @@ def least_squares_discriminator_loss(
 
 
 def mutual_information_penalty(
-    structured_generator_inputs: Sequence[Tensor], predicted_distributions: Sequence[Any], weights: float = 1.0,
-    scope=None, loss_collection: str | None = _LOSSES, reduction: str = _MEAN, add_summaries: bool = False,
+    structured_generator_inputs, predicted_distributions, weights: float = 1.0, scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The negative log likelihood of the structured inputs by the distributions that the discriminator predicts."""
     if not isinstance(predicted_distributions, (list, tuple)):
@@ -276,8 +269,7 @@ def mutual_information_penalty(
 
 
 def cycle_consistency_loss(
-    data_x: TensorLike, reconstructed_data_x: TensorLike, data_y: TensorLike, reconstructed_data_y: TensorLike,
-    scope=None, add_summaries: bool = False,
+    data_x, reconstructed_data_x, data_y, reconstructed_data_y, scope=None, add_summaries: bool = False
 ):
     """The mean absolute error of data that went there and back, over both directions."""
     values = [data_x, reconstructed_data_x, data_y, reconstructed_data_y]

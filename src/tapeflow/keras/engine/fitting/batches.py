@@ -318,6 +318,7 @@ def listed(part):
     """A list of arrays is several inputs, a list of numbers is one."""
     several = isinstance(part, list) and part and (
         isinstance(part[0], (np.ndarray, Tensor, Variable)) or is_scipy_sparse(part[0])
+        or hasattr(part[0], "_type_spec")
     )  # fmt: skip
     return tuple(part) if several else _array_like(part)
 

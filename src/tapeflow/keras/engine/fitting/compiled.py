@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tapeflow.core import replicas
 from tapeflow.core.annotations import Tensor, TensorLike
@@ -17,7 +16,7 @@ from tapeflow.ops.array.rows import shape
 from tapeflow.ops.math.accumulate import add_n
 
 
-def per_output(value: Any, names: Sequence[str], what: str, several: bool = False):
+def per_output(value, names: Sequence[str], what: str, several: bool = False):
     """`value` as a list with one entry per output; a dict goes by names.
 
     With `several`, an entry may itself be a list, and one list serves all outputs unless it holds lists.
@@ -48,7 +47,7 @@ def per_output(value: Any, names: Sequence[str], what: str, several: bool = Fals
 class CompiledLoss:
     """The weighted sum of the losses of all outputs, and the means of each."""
 
-    def __init__(self, given: Any, weights=None, output_names: Sequence[str] | None = None):
+    def __init__(self, given, weights=None, output_names: Sequence[str] | None = None):
         self._given, self._weights, self._names = given, weights, output_names
         self._functions = None
         self._last = None
@@ -91,10 +90,7 @@ class CompiledLoss:
             made = dict(zip(names, self._means))
             self._reported = [made[name] for name in order if made.get(name) is not None]
 
-    def __call__(
-        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: Sequence[Tensor] | None = None,
-        regularization_losses: Sequence[Any] | None = None,
-    ):
+    def __call__(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
         total = self.sum(y_true, y_pred, sample_weight, regularization_losses)
         self.seen(total, y_pred)
         self._last = total
@@ -146,7 +142,7 @@ class CompiledMetrics:
 
     def __init__(
         self, given: Sequence[str] | None, weighted, output_names: Sequence[str] | None = None,
-        losses_given: Any = None,
+        losses_given=None,
     ):
         self._given, self._weighted, self._names = given, weighted, output_names
         self._losses_given = losses_given
@@ -221,7 +217,7 @@ class CompiledMetrics:
             made._name = prefix + made.name
         self._made[i].append((made, is_weighted))
 
-    def update_state(self, y_true: Tensor, y_pred, sample_weight: Tensor | None = None):
+    def update_state(self, y_true, y_pred, sample_weight=None):
         """Takes in one batch."""
         names = self._names = output_names(y_pred, self._names)
         if self._made is None or len(self._known) != len(names):
@@ -262,9 +258,7 @@ def output_names(y_pred: TensorLike, names: Sequence[str] | None):
     return [f"output_{i + 1}" for i in range(count)]
 
 
-def targets_of(
-    values: TensorLike | None, y_pred: TensorLike, names, what: str = "targets", wanted: Sequence[bool] = ()
-):
+def targets_of(values, y_pred, names, what="targets", wanted=()):
     """One value per output, from a structure like the outputs', a dict by names, or one for the only output.
 
     `wanted` says of each output whether it has a loss: values may be given for these outputs alone.

@@ -182,6 +182,8 @@ class Training:
         """Whether compile was called."""
         return self._compile_arguments is not None
 
+    _is_compiled = compiled  # of Keras 2
+
     def get_compile_config(self):
         """What compile was called with, as a config; None where it was not."""
         return compile_config.describe(self)

@@ -19,6 +19,11 @@ def first_number(layer):
     return int(getattr(layer, "_is_graph_network", False))
 
 
+def build_map(outputs: Any) -> tuple[list[Any], dict[Any, int]]:
+    """(the calls that lead to symbolic outputs, each after those it needs; the rank of each layer by first sight)."""
+    return Network.walk(nest.flatten(outputs))
+
+
 class Network:
     """Calls and layers from `inputs` to `outputs`, lists of symbolic tensors.
 
@@ -26,7 +31,7 @@ class Network:
     """
 
     def __init__(self, inputs, outputs):
-        visited, self._ranks = self._walk(outputs)
+        visited, self._ranks = self.walk(outputs)
         depths, layer_depths = {}, {}
         for node in reversed(visited):
             depth = max(depths.get(node, 0), layer_depths.get(node.layer, 0))
@@ -80,7 +85,7 @@ class Network:
         return nest.map_structure(value_of, outputs)
 
     @staticmethod
-    def _walk(outputs):
+    def walk(outputs):
         """The nodes above the outputs, each after those it needs; and layers in the order of first sight."""
         done, visited, ranks = set(), [], {}
         for output in outputs:

@@ -9,6 +9,7 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.keras.layers.preprocessing.histograms import equalized, locally_equalized
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
 from tapeflow.ops.array.broadcasting import tile
@@ -45,9 +46,7 @@ class _ColorLayer(ImageLayer):
     def _draw(self, images, seed):
         return self._per_image(images, *self.factor, seed)
 
-    def get_random_transformation(
-        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
-    ):
+    def get_random_transformation(self, data: dict[str, Any], training: bool | Tensor = True, seed=None):
         """The factor of each image."""
         return {"factor": self._draw(data["images"], seed)} if training else None
 
@@ -55,7 +54,7 @@ class _ColorLayer(ImageLayer):
         """The images, changed by the factors."""
         return images
 
-    def transform_images(self, images: Any, transformation: Any = None, training: bool | Tensor = True):
+    def transform_images(self, images, transformation=None, training: bool | Tensor = True):
         """The images, changed."""
         if not training:
             return images
@@ -65,7 +64,7 @@ class _ColorLayer(ImageLayer):
     def _clip(self, images: Tensor):
         return clip_by_value(images, float(self.value_range[0]), float(self.value_range[1]))
 
-    def _scaled(self, images: Any, source: Sequence[int], target: Sequence[int]):
+    def _scaled(self, images, source: Sequence[int], target: Sequence[int]):
         """Values of one range in another one."""
         low, high = (float(x) for x in source)
         new_low, new_high = (float(x) for x in target)
@@ -142,7 +141,11 @@ class RandomContrast(_ColorLayer):
             )
         self.factor = pair
 
-    def _draw(self, images: Tensor, seed: int | None):
+    def get_config(self):
+        config = super().get_config()
+        return {key: value for key, value in config.items() if key != "value_range" or not keras_2()}
+
+    def _draw(self, images: Tensor, seed: int):
         return self._per_image(images, 1.0 - self.factor[0], 1.0 + self.factor[1], seed)
 
     def _change(self, images: Tensor, factor: Tensor):
@@ -177,7 +180,7 @@ class RandomHue(_HSVLayer):
         inputs, and the arguments of `Layer`.
     """
 
-    def _draw(self, images: Tensor, seed: int | None):
+    def _draw(self, images: Tensor, seed: int):
         sign = where(self._per_image(images, 0.0, 1.0, seed) > 0.5, -1.0, 1.0)
         return cast(sign, images.dtype) * cast(super()._draw(images, seed), images.dtype) * 0.5
 
@@ -208,7 +211,7 @@ class RandomSaturation(_HSVLayer):
 
     _bounds = (-1.0, 1.0)
 
-    def _draw(self, images: Tensor, seed: int | None):
+    def _draw(self, images: Tensor, seed: int):
         factor = super()._draw(images, seed)
         return factor / (1.0 - factor + 1e-7)
 
@@ -293,7 +296,7 @@ class RandomPosterization(_HSVLayer):
             )
         self.factor = pair
 
-    def _draw(self, images: Tensor, seed: int | None):
+    def _draw(self, images: Tensor, seed: int):
         shape = [sizes_of(images)[0], 1, 1, 1]
         low, high = self.factor
         if low == high:
@@ -333,7 +336,7 @@ class RandomGrayscale(_ColorLayer):
             raise ValueError(f"`factor` should be between 0 and 1. Received: factor={factor}")
         self.factor = factor
 
-    def _draw(self, images: Tensor, seed: int | None):
+    def _draw(self, images: Tensor, seed: int):
         return self._per_image(images, 0.0, 1.0, seed)
 
     def _change(self, images: Tensor, factor: Tensor):
@@ -366,7 +369,7 @@ class RandomInvert(_ColorLayer):
     ):
         super().__init__(value_range, seed, factor=factor, data_format=data_format, **kwargs)
 
-    def _draw(self, images: Tensor, seed: int | None):
+    def _draw(self, images: Tensor, seed: int):
         chance = super()._draw(images, seed)
         return cast(self._per_image(images, 0.0, 1.0, seed) < chance, images.dtype)
 
@@ -390,7 +393,7 @@ class Solarization(_ColorLayer):
     """
 
     def __init__(
-        self, addition_factor: Sequence[float] | float = 0.0, threshold_factor: Sequence[float] | float = 0.0,
+        self, addition_factor: Sequence[float] | float = 0.0, threshold_factor=0.0,
         value_range: Sequence[int] = (0, 255), seed: int | None = None, **kwargs,
     ):
         super().__init__(value_range, seed, **kwargs)
@@ -640,9 +643,7 @@ class RandomGaussianBlur(_ColorLayer):
                 f"sigma={sigma}"
             )
 
-    def get_random_transformation(
-        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
-    ):
+    def get_random_transformation(self, data: dict[str, Any], training: bool | Tensor = True, seed=None):
         """Which images are blurred, and by which kernel."""
         if not training:
             return None
@@ -651,7 +652,7 @@ class RandomGaussianBlur(_ColorLayer):
         width = self._uniform([], max(self.sigma[0], 1e-3), max(self.sigma[1], 2e-3), seed)
         return {"chosen": chosen, "sigma": width}
 
-    def transform_images(self, images: Any, transformation: Any = None, training: bool | Tensor = True):
+    def transform_images(self, images, transformation=None, training: bool | Tensor = True):
         """The images, some of them blurred."""
         if not training:
             return images
@@ -718,7 +719,7 @@ class RandomErasing(_ColorLayer):
         chosen = self._per_image(images, 0.0, 1.0, seed) < self._draw(images, seed)
         return {"chosen": chosen, "edges": (top, top + tall, left, left + wide), "seed": seed}
 
-    def transform_images(self, images: Any, transformation: Any = None, training: bool | Tensor = True):
+    def transform_images(self, images, transformation=None, training: bool | Tensor = True):
         """The images, parts of some erased."""
         if not training:
             return images

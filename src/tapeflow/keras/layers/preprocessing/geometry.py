@@ -8,8 +8,10 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.layers.preprocessing.image_base import GeometricLayer, ImageLayer
+from tapeflow.keras.layers.preprocessing.image_base import GeometricLayer, ImageLayer, newer
 from tapeflow.keras.layers.preprocessing.sampling import (
     float_of,
     grid,
@@ -159,7 +161,7 @@ class _Projected(GeometricLayer):
             "fill_mode": self.fill_mode,
             "interpolation": self.interpolation,
             "fill_value": self.fill_value,
-            "data_format": self.data_format,
+            **newer(data_format=self.data_format),
         }
 
 
@@ -476,7 +478,7 @@ class RandomElasticTransform(GeometricLayer):
             "interpolation": self.interpolation,
             "fill_mode": self.fill_mode,
             "fill_value": self.fill_value,
-            "data_format": self.data_format,
+            **newer(data_format=self.data_format),
         }
 
 
@@ -484,7 +486,7 @@ class RandomCrop(ImageLayer):
     """Cuts a window out of images at a random place, while training.
 
     Smaller images are resized, cut to the same aspect ratio before. A call on its own counts as training; with
-    `training=False` the images are returned as they are.
+    `training=False` the images are returned as they are, or, in Keras 2, all are resized so.
 
     Input shape: `(rows, columns, channels)`, or a batch of these, with known rows and columns.
     Output shape: `(height, width, channels)`, or a batch of these.
@@ -529,9 +531,13 @@ class RandomCrop(ImageLayer):
                 uniform([], 0, limit + 1, dtypes.int32, seed=own)
                 for limit in (height - self.height, width - self.width)
             )
-        tall = max(min(height, int(width * self.height / self.width)), 1)
-        wide = max(min(width, int(height * self.width / self.height)), 1)
+        tall, wide = self._largest(height, width)
         return int((height - tall) / 2), int((width - wide) / 2)
+
+    def _largest(self, height: int, width: int) -> tuple[int, int]:
+        """The size of the largest window of the same aspect ratio."""
+        tall = max(min(height, int(width * self.height / self.width)), 1)
+        return tall, max(min(width, int(height * self.width / self.height)), 1)
 
     def _cut(self, images, transformation: Sequence[Tensor], method: str):
         top, left = transformation
@@ -552,7 +558,14 @@ class RandomCrop(ImageLayer):
         self, images: TensorLike, transformation: Sequence[Tensor], training: bool | Tensor = True
     ):
         """The windows of the images."""
-        return self._cut(images, transformation, "bilinear") if training else images
+        if training:
+            return self._cut(images, transformation, "bilinear")
+        if not keras_2():
+            return images
+        whole = convert_to_tensor(images)
+        (top, left), (tall, wide) = transformation, self._largest(*sizes_of(whole)[1:3])
+        middle = whole[:, top : top + tall, left : left + wide, :]
+        return cast(resize(middle, [self.height, self.width]), whole.dtype)
 
     def transform_segmentation_masks(
         self, segmentation_masks, transformation, training: bool | Tensor = True
@@ -575,7 +588,7 @@ class RandomCrop(ImageLayer):
             **super().get_config(),
             "height": self.height,
             "width": self.width,
-            "data_format": self.data_format,
+            **newer(data_format=self.data_format),
         }
 
 

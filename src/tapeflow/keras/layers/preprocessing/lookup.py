@@ -13,6 +13,7 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import init_scope
 from tapeflow.core.deserialization import refuse_unsafe
 from tapeflow.core.files.whole_files import replace_file
+from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
@@ -451,8 +452,7 @@ class IndexLookup(AdaptiveLayer):
             "idf_weights": _listed(self.input_idf_weights),
             "vocabulary": _listed(self.input_vocabulary),
             "vocabulary_size": self._frozen_size,
-            "oov_method": self.oov_method,
-            "salt": self.salt,
+            **({} if keras_2() else {"oov_method": self.oov_method, "salt": self.salt}),
         }
 
 
@@ -541,6 +541,8 @@ class StringLookup(IndexLookup):
     def get_config(self):
         config = {**super().get_config(), "encoding": self.encoding}
         del config["vocabulary_dtype"]
+        if keras_2() and self.output_mode == "int" and not self.invert:
+            config["dtype"] = "int64"  # that of the numbers, which it insists on
         return config
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
+from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
+from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
@@ -81,7 +82,9 @@ class Normalization(AdaptiveLayer):
     [-1.  0.  1.]
     """
 
-    def __init__(self, axis: Any = -1, mean: TensorLike | None = None, variance=None, invert: bool = False, **kwargs):
+    def __init__(
+        self, axis: int = -1, mean: TensorLike | None = None, variance=None, invert: bool = False, **kwargs
+    ):
         super().__init__(**kwargs)
         self.axis = () if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
         self.input_mean, self.input_variance, self.invert = mean, variance, invert
@@ -352,9 +355,10 @@ class Discretization(AdaptiveLayer):
         )
 
     def get_config(self):
+        known = keras_2() and self.bin_boundaries is not None  # which takes one of them
         return {
             "bin_boundaries": self.bin_boundaries,
-            "num_bins": self.num_bins,
+            "num_bins": None if known else self.num_bins,
             "epsilon": self.epsilon,
             "output_mode": self.output_mode,
             "sparse": self.sparse,
@@ -421,7 +425,7 @@ class CategoryEncoding(PreprocessingLayer):
      [0. 0. 0. 3.]]
     """
 
-    def __init__(self, num_tokens: int | None = None, output_mode: str = "multi_hot", sparse: bool = False, **kwargs):
+    def __init__(self, num_tokens=None, output_mode: str = "multi_hot", sparse: bool = False, **kwargs):
         super().__init__(**kwargs)
         if output_mode == "binary":
             output_mode = "multi_hot"
@@ -439,7 +443,7 @@ class CategoryEncoding(PreprocessingLayer):
             raise ValueError(f"`num_tokens` must be >= 1. Received: num_tokens={num_tokens}.")
         self.num_tokens, self.output_mode, self.sparse = num_tokens, output_mode, sparse
 
-    def call(self, inputs: Tensor, count_weights=None):
+    def call(self, inputs, count_weights=None):
         if count_weights is not None:
             if self.output_mode != "count":
                 raise ValueError(

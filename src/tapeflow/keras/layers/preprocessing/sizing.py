@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
+from tapeflow.keras.layers.preprocessing.image_base import ImageLayer, newer
 from tapeflow.ops.array.padding import pad
 from tapeflow.ops.image.geometry import resize
 from tapeflow.ops.math.casting import cast
@@ -120,11 +120,10 @@ class Resizing(ImageLayer):
             "width": self.width,
             "interpolation": self.interpolation,
             "crop_to_aspect_ratio": self.crop_to_aspect_ratio,
-            "pad_to_aspect_ratio": self.pad_to_aspect_ratio,
-            "fill_mode": self.fill_mode,
-            "fill_value": self.fill_value,
-            "antialias": self.antialias,
-            "data_format": self.data_format,
+            **newer(
+                pad_to_aspect_ratio=self.pad_to_aspect_ratio, fill_mode=self.fill_mode, fill_value=self.fill_value,
+                antialias=self.antialias, data_format=self.data_format,
+            ),
         }
 
 
@@ -174,7 +173,7 @@ class CenterCrop(ImageLayer):
             **super().get_config(),
             "height": self.height,
             "width": self.width,
-            "data_format": self.data_format,
+            **newer(data_format=self.data_format),
         }
 
 

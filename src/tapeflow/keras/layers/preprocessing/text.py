@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.preprocessing.base import AdaptiveLayer, as_tensor, batches_of
 from tapeflow.keras.layers.preprocessing.lookup import StringLookup
@@ -269,6 +270,7 @@ class TextVectorization(AdaptiveLayer):
         of_lookup = self._lookup_layer.get_config()
         return {
             **super().get_config(),
+            **({"dtype": "string"} if keras_2() else {}),  # it takes no other
             "max_tokens": of_lookup["max_tokens"],
             "standardize": self.standardize,
             "split": self.split,
