@@ -19,7 +19,8 @@ def run(*arguments):
 
 def check(file):
     """What mypy says about a file, with the cache that `make lint` fills."""
-    return run("-m", "mypy", "--follow-imports=silent", "--check-untyped-defs", "--config-file=pyproject.toml", str(file))
+    options = ["--follow-imports=silent", "--check-untyped-defs", "--config-file=pyproject.toml"]
+    return run("-m", "mypy", *options, str(file))
 
 
 def test_the_program_runs():
